@@ -1,0 +1,88 @@
+# Two commands do everything, set-up included: `make demo` and `make test`. `make help` lists the others.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+PROGRAM := build/release/cli/ecotone
+FUZZ_SECONDS ?= 60
+export ECOTONE_PROGRAM := $(CURDIR)/$(PROGRAM)
+export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc)
+
+.PHONY: help setup-build setup-test setup-check build release demo test unit slow sanitize bench fuzz format check docs install clean
+
+help: ## show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | column -t -s $$'\t'
+
+setup-build:
+	@tools/setup build
+
+setup-test:
+	@tools/setup build test
+
+setup-check:
+	@tools/setup build test check
+
+build: setup-build ## build the program (release)
+	@echo "build: the program, release"
+	@cmake --preset release -DECOTONE_TESTS=OFF --log-level=WARNING >/dev/null
+	@cmake --build --preset release
+
+demo: build ## install what is missing, build, run the main job on built-in data, leave demo/report.html
+	@tools/demo $(PROGRAM) demo
+
+test: setup-test ## install what is missing, build, run all tests
+	@rm -f build/closing-lines
+	@$(MAKE) --no-print-directory unit slow sanitize
+	@echo "test: all passed; closing lines of the runs:"
+	@cat build/closing-lines
+
+release: setup-test
+	@echo "build: program and tests, release"
+	@cmake --preset release -DECOTONE_TESTS=ON --log-level=WARNING >/dev/null
+	@cmake --build --preset release
+
+unit: release ## unit tests and the quick tests of the program
+	@echo "test: unit"
+	@tools/ctest build/release -L unit
+
+slow: release ## the slow tests
+	@echo "test: slow"
+	@tools/ctest build/release -L slow
+
+sanitize: setup-test ## the unit tests under the address+undefined and thread sanitizers
+	@for preset in asan tsan; do \
+	  echo "build: unit tests, $$preset"; \
+	  cmake --preset $$preset --log-level=WARNING >/dev/null; \
+	  cmake --build --preset $$preset --target unit_tests; \
+	  echo "test: unit, $$preset"; \
+	  tools/ctest build/$$preset -L unit -LE program; \
+	done
+
+bench: ## benchmarks against the named peers, side by side; prints the tables of docs/benchmarks.md
+	@tools/setup build bench
+	@cmake --preset bench --log-level=WARNING >/dev/null
+	@cmake --build --preset bench
+	@bench/run
+
+fuzz: setup-check ## every fuzz target for FUZZ_SECONDS (60) seconds
+	@cmake --preset fuzz --log-level=WARNING >/dev/null
+	@cmake --build --preset fuzz
+	@tools/fuzz build/fuzz/fuzz $(FUZZ_SECONDS)
+
+format: ## lay out the C++ sources
+	@tools/sources | xargs clang-format-14 -i
+
+docs: build ## write the generated reference pages
+	@tools/reference $(PROGRAM) --write
+
+check: setup-check release ## layout, layers, generated pages, the guide to adding a method
+	@tools/sources | xargs clang-format-14 --dry-run -Werror && echo "check: layout is right"
+	@python3 tools/check_layers.py
+	@tools/reference $(PROGRAM) --check
+	@python3 tools/check_guide.py
+
+install: build ## install into PREFIX (default /usr/local)
+	@cmake --install build/release --prefix $(or $(PREFIX),/usr/local)
+
+clean: ## remove everything that was built
+	rm -rf build demo

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "ecotone/base/index.h"
+#include "ecotone/base/progress.h"
+#include "ecotone/base/random.h"
+#include "ecotone/base/thread_pool.h"
+
+namespace ecotone {
+
+/// What every computing call is given: threads, seed, observer and the cancel flag. A cheap value;
+/// copies share the pool. Nothing in it changes results but the seed.
+class Context {
+ public:
+  struct Settings {
+    int threads = 0;                     ///< 0: all that this process may use
+    std::uint64_t seed = 0;              ///< root of every random stream
+    Observer* observer = nullptr;        ///< not owned; may be null
+    const CancelFlag* cancel = nullptr;  ///< not owned; may be null
+  };
+
+  Context();
+  explicit Context(const Settings& settings);
+
+  int threads() const { return pool_->threads(); }
+  std::uint64_t seed() const { return seed_; }
+
+  /// The random stream of (seed, purpose, block).
+  Random random(std::string_view purpose, std::uint64_t block = 0) const { return Random(seed_, purpose, block); }
+
+  /// This context with another seed, derived from (seed, purpose, number): for folds and repetitions.
+  Context derived(std::string_view purpose, std::uint64_t number) const;
+
+  /// This context with another observer (null: none): for inner fits whose messages are gathered, or not told again.
+  Context observed_by(Observer* observer) const;
+
+  /// Runs body(0) .. body(tasks - 1) on the pool; see ThreadPool::run.
+  void parallel(Index tasks, const std::function<void(Index)>& body) const { pool_->run(tasks, body, cancel_); }
+
+  /// Throws the `cancelled` error when the user asked to stop.
+  void check_cancelled() const;
+
+  template <class... Args>
+  void warn(std::string_view code, fmt::format_string<Args...> text, Args&&... args) const {
+    if (observer_) observer_->warning(code, fmt::format(text, std::forward<Args>(args)...));
+  }
+  template <class... Args>
+  void note(fmt::format_string<Args...> text, Args&&... args) const {
+    if (observer_) observer_->note(fmt::format(text, std::forward<Args>(args)...));
+  }
+  /// The observer, for a Progress bar; may be null.
+  Observer* observer() const { return observer_; }
+
+ private:
+  std::shared_ptr<ThreadPool> pool_;
+  std::uint64_t seed_ = 0;
+  Observer* observer_ = nullptr;
+  const CancelFlag* cancel_ = nullptr;
+};
+
+}  // namespace ecotone

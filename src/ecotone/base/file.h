@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace ecotone {
+
+/// A file that appears whole or not at all: written beside its target under a temporary name
+/// (`.NAME.PID.tmp`), synced and renamed by `commit`. Destroyed without commit, it leaves nothing and the
+/// old file stays as it was. Every failure is a `file` error naming the path: `no_space` for a full disk, quota or size
+/// limit, else `cannot_write`. Programs ignore SIGXFSZ and SIGPIPE, so that those are errors and not the end of the
+/// process. A symbolic link stays and its target is replaced; an existing file's mode is kept. Pipes, devices and
+/// /dev/stdout are written straight through. What a killed process left behind is removed by the next one that writes
+/// the same target.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::filesystem::path target);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(std::string_view text);
+  void write(std::span<const std::byte> bytes);
+  /// Flushes, syncs and renames over the target.
+  void commit();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Read-only random access with pread; never maps. Short reads are loops, EOF inside a request is reported.
+class InputFile {
+ public:
+  explicit InputFile(std::filesystem::path path);
+  ~InputFile();
+  InputFile(InputFile&&) noexcept;
+  InputFile& operator=(InputFile&&) noexcept;
+
+  const std::filesystem::path& path() const;
+  /// Size when opened.
+  std::size_t size() const;
+  /// Reads up to `into.size()` bytes at `offset`; returns how many there were.
+  std::size_t read(std::size_t offset, std::span<char> into) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// A read-only mapping of a whole file whose size was checked; for our own binary files only.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::filesystem::path& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+/// The whole file as text; gunzipped when its first bytes say gzip.
+std::string read_text(const std::filesystem::path& path);
+/// Writes text through an AtomicFile.
+void write_text(const std::filesystem::path& path, std::string_view text);
+
+/// Memory that could be taken now without swapping: the smaller of MemAvailable and what the cgroup leaves.
+std::size_t available_memory();
+/// Throws the data error `not_enough_memory` when `bytes` exceed what is available: «WHO: WHAT needs 7.5 GB, 3.1 GB
+/// are available; ADVICE».
+void require_memory(std::size_t bytes, std::string_view who, std::string_view what, std::string_view advice);
+
+}  // namespace ecotone

@@ -1,0 +1,98 @@
+#include "ecotone/base/gzip.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "ecotone/base/error.h"
+
+namespace ecotone {
+
+bool is_gzip(const InputFile& file) {
+  std::array<char, 2> magic{};
+  return file.read(0, magic) == 2 && magic[0] == '\x1f' && magic[1] == '\x8b';
+}
+
+struct GzipReader::State {
+  InputFile file;
+  std::size_t offset = 0;  // of the next compressed byte to read
+  std::vector<char> chunk;
+  z_stream stream{};
+  bool between = true;  // no member is open: at the start, or behind the end of one
+  bool any = false;     // at least one member was read
+
+  explicit State(const std::filesystem::path& path) : file(path), chunk(std::size_t{1} << 17) {
+    constexpr int gzip_only = 15 + 16;
+    if (inflateInit2(&stream, gzip_only) != Z_OK) throw std::bad_alloc();
+  }
+  ~State() { inflateEnd(&stream); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  std::string name() const { return file.path().string(); }
+
+  /// Makes sure that there is compressed input; false at the end of the file.
+  bool fill() {
+    if (stream.avail_in > 0) return true;
+    const std::size_t got = file.read(offset, chunk);
+    offset += got;
+    stream.next_in = reinterpret_cast<Bytef*>(chunk.data());
+    stream.avail_in = static_cast<uInt>(got);
+    return got > 0;
+  }
+
+  /// Between members: opens the next one; false when the file is over. Zero bytes there are padding, as for gzip
+  /// itself.
+  bool next_member() {
+    while (any && fill() && *stream.next_in == 0) {
+      ++stream.next_in;
+      --stream.avail_in;
+    }
+    if (!fill()) {
+      if (!any) file_error("truncated_gzip", "{}: the gzip file is empty", name());
+      return false;
+    }
+    if (any && *stream.next_in != 0x1f) file_error("bad_gzip", "{}: other bytes follow the gzip data", name());
+    if (inflateReset(&stream) != Z_OK) internal_error("gzip: reset of {}", name());
+    between = false;
+    return true;
+  }
+
+  void step() {
+    if (!fill()) file_error("truncated_gzip", "{}: the gzip data stop early; the file is truncated", name());
+    const int result = inflate(&stream, Z_NO_FLUSH);
+    if (result == Z_STREAM_END) {
+      between = true;
+      any = true;
+    } else if (result == Z_MEM_ERROR) {
+      throw std::bad_alloc();
+    } else if (result != Z_OK && result != Z_BUF_ERROR) {
+      file_error("bad_gzip", "{}: the gzip data are damaged ({})", name(), stream.msg ? stream.msg : "no reason given");
+    }
+  }
+};
+
+GzipReader::GzipReader(const std::filesystem::path& path) : state_(std::make_unique<State>(path)) {}
+GzipReader::~GzipReader() = default;
+GzipReader::GzipReader(GzipReader&&) noexcept = default;
+GzipReader& GzipReader::operator=(GzipReader&&) noexcept = default;
+
+std::size_t GzipReader::read(std::span<char> into) {
+  z_stream& stream = state_->stream;
+  std::size_t done = 0;
+  while (done < into.size()) {
+    if (state_->between && !state_->next_member()) break;
+    const std::size_t room = std::min(into.size() - done, std::size_t{1} << 30);
+    stream.next_out = reinterpret_cast<Bytef*>(into.data() + done);
+    stream.avail_out = static_cast<uInt>(room);
+    state_->step();
+    done += room - stream.avail_out;
+  }
+  return done;
+}
+
+}  // namespace ecotone

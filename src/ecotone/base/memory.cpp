@@ -1,0 +1,55 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include "ecotone/base/cgroup.h"
+#include "ecotone/base/error.h"
+#include "ecotone/base/file.h"
+
+namespace ecotone {
+
+namespace {
+
+std::size_t system_memory() {
+  std::ifstream file("/proc/meminfo");
+  std::string key, unit;
+  std::size_t kilobytes = 0;
+  while (file >> key >> kilobytes) {
+    if (key == "MemAvailable:") return kilobytes * 1024;
+    std::getline(file, unit);
+  }
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long size = sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || size <= 0) return std::numeric_limits<std::size_t>::max();
+  return static_cast<std::size_t>(pages) * static_cast<std::size_t>(size);
+}
+
+std::string size_text(std::size_t bytes) {
+  const auto value = static_cast<double>(bytes);
+  if (value < 1e6) return fmt::format("{:.1f} kB", value / 1e3);
+  if (value < 1e9) return fmt::format("{:.1f} MB", value / 1e6);
+  return fmt::format("{:.1f} GB", value / 1e9);
+}
+
+}  // namespace
+
+std::size_t available_memory() {
+  const std::size_t system = system_memory();
+  const auto left = Cgroup().memory_left();
+  return left ? std::min(system, *left) : system;
+}
+
+void require_memory(std::size_t bytes, std::string_view who, std::string_view what, std::string_view advice) {
+  // Below this the check would cost more than the memory.
+  constexpr std::size_t always_there = std::size_t{1} << 20;
+  if (bytes <= always_there) return;
+  const std::size_t there = available_memory();
+  if (bytes <= there) return;
+  data_error("not_enough_memory", "{}: {} needs {}, {} are available; {}", who, what, size_text(bytes),
+             size_text(there), advice);
+}
+
+}  // namespace ecotone

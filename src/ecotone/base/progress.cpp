@@ -1,0 +1,39 @@
+#include "ecotone/base/progress.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ecotone {
+
+Progress::Progress(Observer* observer, std::string what, Index total)
+    : observer_(observer), what_(std::move(what)), total_(total) {
+  if (observer_ && total_ > 0) {
+    shown_ = 0;
+    observer_->progress(what_, 0, total_);
+  }
+}
+
+Progress::~Progress() {
+  // A bar that was left early (an exception, a solver that converged) is ended too: the terminal's line must not stay
+  // open.
+  if (!observer_ || total_ <= 0 || shown_.load() >= 100) return;
+  try {
+    observer_->progress(what_, total_, total_);
+  } catch (...) {  // a screen that fails must not end the run
+  }
+}
+
+void Progress::advance(Index units) {
+  if (!observer_ || total_ <= 0) return;
+  const Index done = std::min(done_.fetch_add(units) + units, total_);
+  const int percent = static_cast<int>(done * 100 / total_);
+  int shown = shown_.load();
+  while (percent > shown) {
+    if (shown_.compare_exchange_weak(shown, percent)) {
+      observer_->progress(what_, done, total_);
+      return;
+    }
+  }
+}
+
+}  // namespace ecotone

@@ -1,0 +1,118 @@
+#include "ecotone/linalg/products.h"
+
+#include <cblas.h>
+
+#include <algorithm>
+
+#include "ecotone/base/blocks.h"
+#include "ecotone/base/error.h"
+#include "ecotone/linalg/blas.h"
+
+namespace ecotone {
+namespace {
+
+constexpr Index tile = 256;
+constexpr Index block_rows = 512;
+// With at least this many result tiles there is work for every thread without splitting the rows.
+constexpr Index enough_tiles = 16;
+
+Index parts(Index size, Index part) { return (size + part - 1) / part; }
+
+/// C += A'B, or C = A'B.
+void multiply_transposed(ConstMatrixView a, ConstMatrixView b, double keep, MatrixView c) {
+  if (c.size() == 0) return;
+  if (a.rows() == 0) {
+    if (keep == 0) c.setZero();
+    return;
+  }
+  cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, static_cast<int>(c.rows()), static_cast<int>(c.cols()),
+              static_cast<int>(a.rows()), 1.0, a.data(), static_cast<int>(a.outerStride()), b.data(),
+              static_cast<int>(b.outerStride()), keep, c.data(), static_cast<int>(c.outerStride()));
+}
+
+}  // namespace
+
+Matrix product(ConstMatrixView a, ConstMatrixView b, const Context& context) {
+  if (a.cols() != b.rows()) internal_error("product: {} columns times {} rows", a.cols(), b.rows());
+  use_one_blas_thread();
+  Matrix c = Matrix::Zero(a.rows(), b.cols());
+  if (c.size() == 0 || a.cols() == 0) return c;
+  context.parallel(parts(a.rows(), tile), [&](Index i) {
+    const Index first = i * tile;
+    const Index rows = std::min(tile, a.rows() - first);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(rows), static_cast<int>(b.cols()),
+                static_cast<int>(a.cols()), 1.0, a.data() + first * a.outerStride(), static_cast<int>(a.outerStride()),
+                b.data(), static_cast<int>(b.outerStride()), 0.0, c.data() + first * c.cols(),
+                static_cast<int>(c.cols()));
+  });
+  return c;
+}
+
+Matrix transpose_product(ConstMatrixView a, ConstMatrixView b, const Context& context) {
+  if (a.rows() != b.rows()) internal_error("transpose_product: {} and {} rows", a.rows(), b.rows());
+  use_one_blas_thread();
+  const Index down = parts(a.cols(), tile);
+  const Index across = parts(b.cols(), tile);
+  if (down * across < enough_tiles) {
+    return sum_blocks(parts(a.rows(), block_rows), context, Matrix(Matrix::Zero(a.cols(), b.cols())),
+                      [&](Matrix& sum, Index block) {
+                        const Index first = block * block_rows;
+                        const Index rows = std::min(block_rows, a.rows() - first);
+                        multiply_transposed(a.middleRows(first, rows), b.middleRows(first, rows), 1.0, sum);
+                      });
+  }
+  Matrix c(a.cols(), b.cols());
+  context.parallel(down * across, [&](Index t) {
+    const Index i = t / across * tile;
+    const Index j = t % across * tile;
+    const Index rows = std::min(tile, a.cols() - i);
+    const Index cols = std::min(tile, b.cols() - j);
+    multiply_transposed(a.middleCols(i, rows), b.middleCols(j, cols), 0.0, c.block(i, j, rows, cols));
+  });
+  return c;
+}
+
+void add_gram(ConstMatrixView a, MatrixView sum) {
+  if (a.size() == 0) return;
+  use_one_blas_thread();
+  cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, static_cast<int>(a.cols()), static_cast<int>(a.rows()), 1.0,
+              a.data(), static_cast<int>(a.outerStride()), 1.0, sum.data(), static_cast<int>(sum.outerStride()));
+}
+
+void mirror_lower(MatrixView a) {
+  for (Index i = 0; i < a.rows(); ++i) {
+    for (Index j = 0; j < i; ++j) a(j, i) = a(i, j);
+  }
+}
+
+Matrix gram(ConstMatrixView a, const Context& context) {
+  use_one_blas_thread();
+  const Index tiles = parts(a.cols(), tile);
+  const Index pairs = tiles * (tiles + 1) / 2;
+  Matrix c;
+  if (pairs < enough_tiles) {
+    c = sum_blocks(parts(a.rows(), block_rows), context, Matrix(Matrix::Zero(a.cols(), a.cols())),
+                   [&](Matrix& sum, Index block) {
+                     const Index first = block * block_rows;
+                     add_gram(a.middleRows(first, std::min(block_rows, a.rows() - first)), sum);
+                   });
+  } else {
+    c = Matrix::Zero(a.cols(), a.cols());
+    context.parallel(tiles * tiles, [&](Index t) {
+      const Index i = t / tiles * tile;
+      const Index j = t % tiles * tile;
+      if (j > i) return;
+      const Index rows = std::min(tile, a.cols() - i);
+      const Index cols = std::min(tile, a.cols() - j);
+      if (i == j) {
+        add_gram(a.middleCols(i, rows), c.block(i, i, rows, rows));
+      } else {
+        multiply_transposed(a.middleCols(i, rows), a.middleCols(j, cols), 0.0, c.block(i, j, rows, cols));
+      }
+    });
+  }
+  mirror_lower(c);
+  return c;
+}
+
+}  // namespace ecotone

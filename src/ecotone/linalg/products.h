@@ -1,0 +1,24 @@
+#pragma once
+
+#include "ecotone/base/context.h"
+#include "ecotone/linalg/matrix.h"
+
+/// Products over fixed tiles, on all threads, the same bytes for any number of them.
+namespace ecotone {
+
+/// A B.
+Matrix product(ConstMatrixView a, ConstMatrixView b, const Context& context);
+
+/// A'B. Few columns: summed over blocks of rows; many: by tiles of the result.
+Matrix transpose_product(ConstMatrixView a, ConstMatrixView b, const Context& context);
+
+/// A'A, both triangles filled.
+Matrix gram(ConstMatrixView a, const Context& context);
+
+/// Adds A'A to the lower triangle of `sum`, on the calling thread: for use inside a block.
+void add_gram(ConstMatrixView a, MatrixView sum);
+
+/// Copies the lower triangle onto the upper one.
+void mirror_lower(MatrixView a);
+
+}  // namespace ecotone

@@ -1,0 +1,74 @@
+#include "ecotone/linalg/products.h"
+
+#include <gtest/gtest.h>
+
+#include "ecotone/linalg/blas.h"
+#include "linalg/support.h"
+
+namespace ecotone {
+namespace {
+
+double gap(const Matrix& a, const Matrix& b) { return (a - b).cwiseAbs().maxCoeff(); }
+
+TEST(Products, AreTheProducts) {
+  use_one_blas_thread();
+  const Context context = with_threads(2);
+  for (const Index cols : {1, 7, 300}) {
+    const Matrix a = random_matrix(700, cols, 1);
+    const Matrix b = random_matrix(cols, 33, 2);
+    const Matrix c = random_matrix(700, 33, 3);
+    EXPECT_LT(gap(product(a, b, context), a * b), 1e-12) << cols;
+    EXPECT_LT(gap(transpose_product(a, c, context), a.transpose() * c), 1e-11) << cols;
+    EXPECT_LT(gap(gram(a, context), a.transpose() * a), 1e-11) << cols;
+  }
+}
+
+TEST(Products, ManyColumnsAreTiledTheSame) {
+  const Context context = with_threads(2);
+  const Matrix a = random_matrix(20, 1500, 1);
+  const Matrix b = random_matrix(20, 900, 2);
+  EXPECT_LT(gap(transpose_product(a, b, context), a.transpose() * b), 1e-12);
+  EXPECT_LT(gap(gram(a, context), a.transpose() * a), 1e-12);
+}
+
+TEST(Products, GramIsSymmetricToTheBit) {
+  for (const Index cols : {65, 1400}) {
+    const Matrix g = gram(random_matrix(64, cols), with_threads(2));
+    EXPECT_TRUE(same_bytes(g, Matrix(g.transpose())));
+  }
+}
+
+TEST(Products, TakeBlocksOfLargerMatrices) {
+  const Matrix a = random_matrix(50, 40);
+  const Matrix part = a.block(3, 5, 20, 11);
+  const Context context = with_threads(1);
+  EXPECT_TRUE(same_bytes(gram(a.block(3, 5, 20, 11), context), gram(part, context)));
+  EXPECT_TRUE(same_bytes(product(a.block(3, 5, 20, 11), a.block(0, 0, 11, 9), context),
+                         product(part, Matrix(a.block(0, 0, 11, 9)), context)));
+}
+
+TEST(Products, EmptySumsAreZero) {
+  const Context context = with_threads(2);
+  EXPECT_EQ(product(Matrix(3, 0), Matrix(0, 2), context), Matrix::Zero(3, 2));
+  EXPECT_EQ(transpose_product(Matrix(0, 3), Matrix(0, 2), context), Matrix::Zero(3, 2));
+  EXPECT_EQ(gram(Matrix(0, 4), context), Matrix::Zero(4, 4));
+  EXPECT_EQ(product(Matrix(0, 3), Matrix(3, 2), context).rows(), 0);
+}
+
+TEST(Products, SameBytesForAnyThreads) {
+  const Matrix a = random_matrix(12000, 23, 1);
+  const Matrix b = random_matrix(12000, 9, 2);
+  const Matrix c = random_matrix(23, 40, 3);
+  const Matrix wide = random_matrix(100, 1300, 4);
+  const Context one = with_threads(1);
+  for (const int threads : {2, 7}) {
+    const Context many = with_threads(threads);
+    EXPECT_TRUE(same_bytes(product(a, c, one), product(a, c, many)));
+    EXPECT_TRUE(same_bytes(transpose_product(a, b, one), transpose_product(a, b, many)));
+    EXPECT_TRUE(same_bytes(gram(a, one), gram(a, many)));
+    EXPECT_TRUE(same_bytes(gram(wide, one), gram(wide, many)));
+  }
+}
+
+}  // namespace
+}  // namespace ecotone

@@ -1,0 +1,181 @@
+#include "ecotone/data/byte_source.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <system_error>
+
+#include "ecotone/base/error.h"
+#include "ecotone/base/file.h"
+#include "ecotone/base/gzip.h"
+
+namespace ecotone {
+
+namespace {
+
+constexpr std::size_t kPiece = std::size_t{1} << 20;
+
+/// Reads a stream to its end in pieces, with the memory checked as it grows.
+template <class Read>
+std::string read_to_end(const std::string& name, Read&& read_piece) {
+  std::string text;
+  for (;;) {
+    if (text.capacity() - text.size() < kPiece) {
+      const std::size_t wanted = std::max(kPiece, 2 * text.capacity());
+      require_memory(wanted, name, "the uncompressed text", "uncompress the file, which is then read in pieces");
+      text.reserve(wanted);
+    }
+    const std::size_t old = text.size();
+    text.resize(old + kPiece);
+    const std::size_t got = read_piece(std::span(text.data() + old, kPiece));
+    text.resize(old + got);
+    if (got < kPiece) return text;
+  }
+}
+
+/// Length of the UTF-8 character that begins at s[i], or 0 when there is none.
+std::size_t utf8_length(std::string_view s, std::size_t i) {
+  const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(s[k]); };
+  const unsigned lead = byte(i);
+  const std::size_t length = lead < 0x80                   ? 1
+                             : lead >= 0xC2 && lead < 0xE0 ? 2
+                             : (lead >> 4) == 0xE          ? 3
+                             : lead >= 0xF0 && lead < 0xF5 ? 4
+                                                           : 0;
+  if (length == 0 || i + length > s.size()) return 0;
+  for (std::size_t k = 1; k < length; ++k)
+    if ((byte(i + k) & 0xC0U) != 0x80) return 0;
+  // Overlong forms, surrogates and what lies beyond U+10FFFF.
+  if ((lead == 0xE0 && byte(i + 1) < 0xA0) || (lead == 0xED && byte(i + 1) > 0x9F)) return 0;
+  if ((lead == 0xF0 && byte(i + 1) < 0x90) || (lead == 0xF4 && byte(i + 1) > 0x8F)) return 0;
+  return length;
+}
+
+}  // namespace
+
+struct ByteSource::State {
+  std::string name;
+  std::filesystem::path path;
+  std::optional<InputFile> file;  // absent: the bytes are in memory
+  std::filesystem::file_time_type time{};
+  std::string bytes;
+};
+
+ByteSource ByteSource::open(const std::filesystem::path& path) {
+  auto state = std::make_shared<State>();
+  state->name = path.string();
+  state->path = path;
+  std::error_code none;
+  const bool plain = std::filesystem::is_regular_file(path, none) || !std::filesystem::exists(path, none);
+  if (!plain && !std::filesystem::is_directory(path, none)) {
+    std::ifstream stream(path, std::ios::binary);
+    if (!stream) file_error("cannot_read", "{}: cannot be read", state->name);
+    state->bytes = read_to_end(state->name, [&](std::span<char> into) {
+      stream.read(into.data(), static_cast<std::streamsize>(into.size()));
+      return static_cast<std::size_t>(stream.gcount());
+    });
+    return ByteSource(std::move(state));
+  }
+  InputFile file(path);
+  if (is_gzip(file)) {
+    GzipReader reader(path);
+    state->bytes = read_to_end(state->name, [&](std::span<char> into) { return reader.read(into); });
+    return ByteSource(std::move(state));
+  }
+  state->time = std::filesystem::last_write_time(path, none);
+  state->file.emplace(std::move(file));
+  return ByteSource(std::move(state));
+}
+
+ByteSource ByteSource::memory(std::string bytes, std::string name) {
+  auto state = std::make_shared<State>();
+  state->path = name;
+  state->name = std::move(name);
+  state->bytes = std::move(bytes);
+  return ByteSource(std::move(state));
+}
+
+const std::string& ByteSource::name() const { return state_->name; }
+
+std::string ByteSource::stem() const {
+  std::filesystem::path name = state_->path.filename();
+  if (name.extension() == ".gz") name = name.stem();
+  return name.stem().string();
+}
+
+std::size_t ByteSource::size() const { return state_->file ? state_->file->size() : state_->bytes.size(); }
+
+bool ByteSource::on_disk() const { return state_->file.has_value(); }
+
+void ByteSource::read(std::size_t offset, std::span<char> into) const {
+  if (state_->file) {
+    if (state_->file->read(offset, into) != into.size()) changed();
+    return;
+  }
+  if (offset > state_->bytes.size() || into.size() > state_->bytes.size() - offset) changed();
+  if (!into.empty()) std::memcpy(into.data(), state_->bytes.data() + offset, into.size());
+}
+
+std::string ByteSource::text(std::size_t offset, std::size_t length) const {
+  std::string result(length, '\0');
+  read(offset, result);
+  return result;
+}
+
+void ByteSource::check_unchanged() const {
+  if (!state_->file) return;
+  std::error_code gone;
+  const auto size_now = std::filesystem::file_size(state_->path, gone);
+  if (gone || size_now != size()) changed();
+  const auto time_now = std::filesystem::last_write_time(state_->path, gone);
+  if (gone || time_now != state_->time) changed();
+}
+
+void ByteSource::changed() const { file_error("file_changed", "{}: the file changed while it was read", name()); }
+
+Index ByteSource::line_at(std::size_t offset) const {
+  Index line = 1;
+  std::vector<char> piece(kPiece);
+  for (std::size_t at = 0; at < offset; at += kPiece) {
+    const auto part = std::span(piece).first(std::min(kPiece, offset - at));
+    read(at, part);
+    line += std::count(part.begin(), part.end(), '\n');
+  }
+  return line;
+}
+
+BufferPool::Loan BufferPool::borrow() {
+  const std::lock_guard lock(mutex_);
+  if (free_.empty()) return Loan(*this, {});
+  std::vector<char> buffer = std::move(free_.back());
+  free_.pop_back();
+  return Loan(*this, std::move(buffer));
+}
+
+void BufferPool::give_back(std::vector<char> buffer) {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(std::move(buffer));
+}
+
+std::string to_utf8(std::string_view bytes, bool& changed) {
+  std::string result;
+  result.reserve(bytes.size());
+  for (std::size_t i = 0; i < bytes.size();) {
+    const std::size_t length = utf8_length(bytes, i);
+    if (length > 0) {
+      result.append(bytes.substr(i, length));
+      i += length;
+      continue;
+    }
+    // U+0080 .. U+00FF as two bytes.
+    const auto byte = static_cast<unsigned char>(bytes[i]);
+    result += static_cast<char>(0xC0U | (byte >> 6));
+    result += static_cast<char>(0x80U | (byte & 0x3FU));
+    changed = true;
+    ++i;
+  }
+  return result;
+}
+
+}  // namespace ecotone

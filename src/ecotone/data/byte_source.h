@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ecotone/base/index.h"
+
+namespace ecotone {
+
+/// The bytes of one data file at random offsets: a plain file read with pread, or memory (gunzipped files, pipes,
+/// tests). A value; copies share the file.
+class ByteSource {
+ public:
+  /// Opens a file; what is gzip or no plain file is read whole into memory, checked against what is available.
+  static ByteSource open(const std::filesystem::path& path);
+  /// Bytes in memory; `name` is for messages.
+  static ByteSource memory(std::string bytes, std::string name);
+
+  /// The path as given, for messages.
+  const std::string& name() const;
+  /// The file's name without folder, `.gz` and extension.
+  std::string stem() const;
+  std::size_t size() const;
+  /// Whether blocks can be read again later without holding the bytes in memory.
+  bool on_disk() const;
+  /// Fills `into` from `offset`; the `file` error `file_changed` when the file has become shorter.
+  void read(std::size_t offset, std::span<char> into) const;
+  /// `length` bytes as text.
+  std::string text(std::size_t offset, std::size_t length) const;
+  /// Throws `file_changed` when size or time of the file are not those at opening.
+  void check_unchanged() const;
+  [[noreturn]] void changed() const;
+  /// The line (from 1) that the byte at `offset` is on. Reads the file from its start: for messages.
+  Index line_at(std::size_t offset) const;
+
+ private:
+  struct State;
+  explicit ByteSource(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+  std::shared_ptr<const State> state_;
+};
+
+/// Buffers that tasks borrow one after the other, so that memory is touched once per thread and not once per task.
+class BufferPool {
+ public:
+  /// Returns its buffer to the pool when it goes.
+  class Loan {
+   public:
+    Loan(BufferPool& pool, std::vector<char> buffer) : pool_(pool), buffer_(std::move(buffer)) {}
+    ~Loan() { pool_.give_back(std::move(buffer_)); }
+    Loan(const Loan&) = delete;
+    Loan& operator=(const Loan&) = delete;
+    /// At least `size` bytes.
+    std::span<char> span(std::size_t size) {
+      if (buffer_.size() < size) buffer_.resize(size);
+      return std::span(buffer_).first(size);
+    }
+
+   private:
+    BufferPool& pool_;
+    std::vector<char> buffer_;
+  };
+
+  Loan borrow();
+
+ private:
+  void give_back(std::vector<char> buffer);
+  std::mutex mutex_;
+  std::vector<std::vector<char>> free_;
+};
+
+/// Valid UTF-8 for any bytes: those that are not UTF-8 are taken as Latin-1. `changed` is set when there were any.
+std::string to_utf8(std::string_view bytes, bool& changed);
+
+}  // namespace ecotone

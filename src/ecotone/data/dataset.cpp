@@ -1,0 +1,160 @@
+#include "ecotone/data/dataset.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ecotone/base/error.h"
+#include "ecotone/data/number.h"
+
+namespace ecotone {
+
+namespace {
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+/// The number that a whole text spells, when it is one and finite.
+std::optional<double> number(const std::string& text) {
+  double value = 0;
+  if (!parse_number(text, value) || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+/// Keeps only the classes that occur, in their order.
+void drop_unused_classes(Labels& labels) {
+  std::vector<std::int32_t> renumbered(labels.classes.size(), -1);
+  for (const std::int32_t c : labels.index)
+    if (c >= 0) renumbered[at(c)] = 0;
+  std::vector<std::string> used;
+  for (std::size_t c = 0; c < renumbered.size(); ++c) {
+    if (renumbered[c] < 0) continue;
+    renumbered[c] = static_cast<std::int32_t>(used.size());
+    used.push_back(labels.classes[c]);
+  }
+  for (std::int32_t& c : labels.index)
+    if (c >= 0) c = renumbered[at(c)];
+  labels.classes = std::move(used);
+}
+
+std::vector<Index> sorted(std::span<const Index> rows) {
+  std::vector<Index> result(rows.begin(), rows.end());
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+/// Weights of these rows, checked.
+Vector checked_weights(const Dataset& data, std::span<const Index> rows) {
+  if (data.weight.size() == 0) return {};
+  Vector weight(static_cast<Index>(rows.size()));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double w = data.weight[rows[i]];
+    if (!std::isfinite(w)) data_error("bad_weight", "weights must be finite, got {} in row {}", w, rows[i] + 1);
+    if (w < 0) data_error("negative_weight", "weights must be >= 0, got {} in row {}", w, rows[i] + 1);
+    weight[static_cast<Index>(i)] = w;
+  }
+  return weight;
+}
+
+std::vector<Index> rows_with_role(const Dataset& data, Role role) {
+  std::vector<Index> rows;
+  for (Index i = 0; i < data.rows(); ++i)
+    if (data.role[at(data.domain.index[at(i)])] == role) rows.push_back(i);
+  return rows;
+}
+
+}  // namespace
+
+bool Labels::missing(Index row) const { return task == Task::classify ? index[at(row)] < 0 : std::isnan(value[row]); }
+
+Labels Labels::take(std::span<const Index> rows) const {
+  Labels result{task, classes, {}, {}};
+  if (task == Task::classify) {
+    result.index.reserve(rows.size());
+    for (const Index row : rows) result.index.push_back(index[at(row)]);
+  } else {
+    result.value.resize(static_cast<Index>(rows.size()));
+    for (std::size_t i = 0; i < rows.size(); ++i) result.value[static_cast<Index>(i)] = value[rows[i]];
+  }
+  return result;
+}
+
+std::vector<Index> Domains::rows_of(Index domain) const {
+  std::vector<Index> rows;
+  for (std::size_t i = 0; i < index.size(); ++i)
+    if (index[i] == domain) rows.push_back(static_cast<Index>(i));
+  return rows;
+}
+
+Domains Domains::take(std::span<const Index> rows) const {
+  Domains result;
+  result.index.reserve(rows.size());
+  std::vector<std::int32_t> renumbered(names.size(), -1);
+  for (const Index row : rows) {
+    const auto old = at(index[at(row)]);
+    if (renumbered[old] < 0) {
+      renumbered[old] = static_cast<std::int32_t>(result.names.size());
+      result.names.push_back(names[old]);
+    }
+    result.index.push_back(renumbered[old]);
+  }
+  return result;
+}
+
+TrainView train_view(const Dataset& data, std::span<const Index> source, std::span<const Index> target,
+                     const Context& context) {
+  context.check_cancelled();
+  std::vector<Index> rows = sorted(source);
+  if (data.y) {
+    std::erase_if(rows, [&](Index row) { return data.y->missing(row); });
+    if (rows.empty() && !source.empty())
+      data_error("no_labels", "fit: none of the {} source rows has a label", source.size());
+  }
+
+  TrainView view;
+  if (data.y) {
+    view.y = data.y->take(rows);
+    drop_unused_classes(view.y);
+    view.weight = checked_weights(data, rows);
+  } else {
+    view.y.task = Task::regress;
+  }
+
+  const std::size_t sources = rows.size();
+  const std::vector<Index> further = sorted(target);
+  rows.insert(rows.end(), further.begin(), further.end());
+  view.x = data.x.take(rows);
+  view.domain = data.domain.take(rows);
+  view.role.assign(view.domain.names.size(), Role::target);
+  for (std::size_t i = 0; i < sources; ++i) view.role[at(view.domain.index[i])] = Role::source;
+  return view;
+}
+
+TrainView train_view(const Dataset& data, const Context& context) {
+  const std::vector<Index> source = rows_with_role(data, Role::source);
+  if (data.y) {
+    const auto unlabelled = std::ranges::count_if(source, [&](Index row) { return data.y->missing(row); });
+    if (unlabelled > 0) context.note("{} source rows without a label are left out", unlabelled);
+  }
+  return train_view(data, source, rows_with_role(data, Role::target), context);
+}
+
+Batch batch(const Dataset& data, std::span<const Index> rows) { return {data.x.take(rows), data.domain.take(rows)}; }
+
+void sort_classes(std::vector<std::string>& classes) {
+  std::sort(classes.begin(), classes.end());
+  if (!std::ranges::all_of(classes, [](const std::string& c) { return number(c).has_value(); })) return;
+  // Equal numbers («1», «1.0») stay in text order.
+  std::ranges::stable_sort(classes, {}, [](const std::string& c) { return *number(c); });
+}
+
+void set_targets(Dataset& data, const std::vector<std::string>& targets) {
+  Roles role(data.domain.names.size(), Role::source);
+  for (const std::string& name : targets) {
+    const auto it = std::ranges::find(data.domain.names, name);
+    if (it == data.domain.names.end())
+      data_error("unknown_domain", "no domain '{}'; there are: {}", name, fmt::join(data.domain.names, ", "));
+    role[at(it - data.domain.names.begin())] = Role::target;
+  }
+  data.role = std::move(role);
+}
+
+}  // namespace ecotone

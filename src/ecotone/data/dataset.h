@@ -1,0 +1,102 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ecotone/base/context.h"
+#include "ecotone/data/features.h"
+#include "ecotone/data/schema.h"
+#include "ecotone/linalg/matrix.h"
+
+namespace ecotone {
+
+/// One label per row: a class index or a number. A missing label is -1 or NaN.
+struct Labels {
+  Task task = Task::classify;
+  std::vector<std::string> classes;  ///< sorted (numerically when all are numbers); empty for regression
+  std::vector<std::int32_t> index;   ///< class of each row; classification
+  Vector value;                      ///< value of each row; regression
+
+  Index size() const { return task == Task::classify ? static_cast<Index>(index.size()) : value.size(); }
+  bool missing(Index row) const;
+  /// Labels of these rows; the classes stay all of them.
+  Labels take(std::span<const Index> rows) const;
+};
+
+/// The domain of each row, by index into names (in order of first appearance).
+struct Domains {
+  std::vector<std::string> names;
+  std::vector<std::int32_t> index;
+
+  Index count() const { return static_cast<Index>(names.size()); }
+  /// Rows of one domain, ascending.
+  std::vector<Index> rows_of(Index domain) const;
+  /// Domains of these rows; names are those that occur, in order of first appearance.
+  Domains take(std::span<const Index> rows) const;
+};
+
+/// What a domain is for. source: labelled training data. target: its rows but not its labels may be used in
+/// fitting. unseen: not touched by fitting.
+enum class Role { source, target, unseen };
+using Roles = std::vector<Role>;  ///< one per domain
+
+/// Features + labels + domains with roles + optional row weights.
+struct Dataset {
+  Features x;
+  std::optional<Labels> y;  ///< absent: no label column
+  Domains domain;
+  Roles role;
+  Vector weight;  ///< empty: all 1
+  Schema schema;
+
+  Index rows() const { return x.rows(); }
+};
+
+/// All that fitting may see. Rows of source domains come first and each has a label; rows of target domains follow and
+/// have none: target labels do not exist in this type. `y.size()` is therefore the number of labelled rows.
+struct TrainView {
+  Features x;      ///< n labelled source rows, then the unlabelled target rows
+  Labels y;        ///< n labels; its classes are those that occur in them
+  Domains domain;  ///< one per row of x
+  Roles role;      ///< one per domain: source or target
+  Vector weight;   ///< n row weights; empty: all 1
+
+  Index labelled() const { return y.size(); }
+  bool has_target() const { return std::ranges::find(role, Role::target) != role.end(); }
+  /// The labelled rows' features.
+  Features labelled_x() const { return x.head(labelled()); }
+  /// Weight of labelled row i.
+  double weight_of(Index i) const { return weight.size() == 0 ? 1.0 : weight[i]; }
+};
+
+/// All that prediction may see; rows of one domain form that domain's sample. Without domains the batch is one new
+/// domain.
+struct Batch {
+  Features x;
+  std::optional<Domains> domain;
+};
+
+/// The training view of `source` rows (those without a label are left out) and `target` rows, in ascending order each.
+/// Classes and domains are those of the chosen rows only, so nothing of other rows' labels can reach the view. Without
+/// a label column y is an empty regression and all source rows are kept, first. Data errors: `no_labels` when no
+/// source row has a label, `bad_weight`/`negative_weight` when a row weight is not finite or negative.
+TrainView train_view(const Dataset& data, std::span<const Index> source, std::span<const Index> target,
+                     const Context& context);
+/// By the data set's roles.
+TrainView train_view(const Dataset& data, const Context& context);
+/// The given rows as a batch, with their domains.
+Batch batch(const Dataset& data, std::span<const Index> rows);
+
+/// Sorts class names: numerically when all are numbers, else as text.
+void sort_classes(std::vector<std::string>& classes);
+
+/// Makes the domains named in `targets` targets (data error `unknown_domain` with the list of names otherwise) and all
+/// others sources.
+void set_targets(Dataset& data, const std::vector<std::string>& targets);
+
+}  // namespace ecotone

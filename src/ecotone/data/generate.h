@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ecotone/base/context.h"
+#include "ecotone/base/options.h"
+#include "ecotone/data/dataset.h"
+
+namespace ecotone {
+
+/// A synthetic data set: a name, what it is, its options and the function that draws it.
+struct Generator {
+  std::string name;
+  std::string summary;
+  std::string citation;
+  std::vector<OptionInfo> options;
+  Dataset (*draw)(const OptionValues& values, const Context& context);
+};
+
+/// All of them: moons, wishart, logistic, clinics, and the problems misspecified, strong, noshift, separable10,
+/// noisy10, hidden_blob, three_classes, synthetic_domains.
+const std::vector<Generator>& generators();
+/// By name; an option error (`unknown_generator`) with a suggestion otherwise.
+const Generator& generator(std::string_view name);
+/// Draws with the options given as text.
+Dataset generate(std::string_view name, const OptionTexts& options, const Context& context);
+
+}  // namespace ecotone

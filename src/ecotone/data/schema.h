@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ecotone/base/json.h"
+
+namespace ecotone {
+
+enum class Task { classify, regress };
+std::string_view task_name(Task task);
+
+enum class ColumnKind { numeric, categorical };
+
+/// One input column of a table. A categorical one becomes one feature per level, `name=level`.
+struct Column {
+  std::string name;
+  ColumnKind kind = ColumnKind::numeric;
+  std::vector<std::string> levels;  ///< sorted; categorical only
+  bool operator==(const Column&) const = default;
+};
+
+/// What the columns of a table mean; kept in the model so that new files are read the same way, by name, whatever their
+/// order.
+struct Schema {
+  std::vector<Column> columns;  ///< the inputs, in training order
+  std::string label;            ///< column names; empty when there is none
+  std::string domain;
+  std::string weight;
+  bool operator==(const Schema&) const = default;
+
+  /// Names of the features: `name` or `name=level`, in order.
+  std::vector<std::string> feature_names() const;
+  Json to_json() const;
+  /// Checks everything; a `file` error (`bad_model`) naming `origin` when something is off.
+  static Schema from_json(const Json& json, const std::string& origin);
+};
+
+}  // namespace ecotone

@@ -1,0 +1,56 @@
+#include "ecotone/data/subset_storage.h"
+
+#include <algorithm>
+
+#include "ecotone/base/file.h"
+#include "ecotone/data/dense_storage.h"
+
+namespace ecotone {
+
+namespace {
+
+/// Copies base rows `wanted` to the rows of `out`; runs of rows in one block of the base read it once.
+void gather(const FeatureStorage& base, std::span<const Index> wanted, MatrixView out, Scratch& scratch) {
+  Index loaded = -1;
+  ConstMatrixMap x(nullptr, 0, 0, Eigen::OuterStride<>(0));
+  const Index step = base.block_rows();
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const Index b = wanted[i] / step;
+    if (b != loaded) {
+      new (&x) ConstMatrixMap(base.block(b, scratch).x);
+      loaded = b;
+    }
+    out.row(static_cast<Index>(i)) = x.row(wanted[i] - b * step);
+  }
+}
+
+}  // namespace
+
+RowBlock SubsetStorage::block(Index b, Scratch& scratch) const {
+  const Index first = b * block_rows();
+  const Index count = std::min(block_rows(), rows() - first);
+  auto out = scratch.reserve(count, cols());
+  gather(*base_, std::span(rows_).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)), out,
+         scratch.nested());
+  return {first, ConstMatrixMap(out.data(), count, cols(), Eigen::OuterStride<>(out.outerStride()))};
+}
+
+std::shared_ptr<const FeatureStorage> SubsetStorage::take(std::span<const Index> rows) const {
+  std::vector<Index> chosen;
+  chosen.reserve(rows.size());
+  for (const Index row : rows) chosen.push_back(rows_[static_cast<std::size_t>(row)]);
+  return take_from_file(base_, chosen);
+}
+
+std::shared_ptr<const FeatureStorage> take_from_file(std::shared_ptr<const FeatureStorage> base,
+                                                     std::span<const Index> rows) {
+  bool all = static_cast<Index>(rows.size()) == base->rows();
+  for (std::size_t i = 0; all && i < rows.size(); ++i) all = rows[i] == static_cast<Index>(i);
+  if (all) return base;
+  const std::size_t bytes = rows.size() * static_cast<std::size_t>(base->cols()) * sizeof(double);
+  if (bytes > available_memory() / 2)
+    return std::make_shared<SubsetStorage>(std::move(base), std::vector<Index>(rows.begin(), rows.end()));
+  return base->FeatureStorage::take(rows);
+}
+
+}  // namespace ecotone

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "ecotone/data/features.h"
+
+namespace ecotone {
+
+/// Chosen rows of a storage that lies in a file, gathered whenever a block is read.
+class SubsetStorage final : public FeatureStorage {
+ public:
+  SubsetStorage(std::shared_ptr<const FeatureStorage> base, std::vector<Index> rows)
+      : base_(std::move(base)), rows_(std::move(rows)) {}
+
+  Index rows() const override { return static_cast<Index>(rows_.size()); }
+  Index cols() const override { return base_->cols(); }
+  RowBlock block(Index b, Scratch& scratch) const override;
+  std::shared_ptr<const FeatureStorage> take(std::span<const Index> rows) const override;
+
+ private:
+  std::shared_ptr<const FeatureStorage> base_;
+  std::vector<Index> rows_;
+};
+
+/// Rows of a storage in a file: itself when they are all of them in order; a dense copy when that takes less than half
+/// of the memory; else gathered on demand.
+std::shared_ptr<const FeatureStorage> take_from_file(std::shared_ptr<const FeatureStorage> base,
+                                                     std::span<const Index> rows);
+
+}  // namespace ecotone

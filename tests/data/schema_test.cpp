@@ -1,0 +1,71 @@
+#include "ecotone/data/schema.h"
+
+#include <gtest/gtest.h>
+
+#include "ecotone/base/error.h"
+
+namespace ecotone {
+namespace {
+
+Schema example() {
+  Schema schema;
+  schema.columns = {{"age", ColumnKind::numeric, {}}, {"pain", ColumnKind::categorical, {"none", "typical"}}};
+  schema.label = "disease";
+  schema.domain = "hospital";
+  return schema;
+}
+
+TEST(Schema, FeatureNamesExpandLevelsInOrder) {
+  EXPECT_EQ(example().feature_names(), (std::vector<std::string>{"age", "pain=none", "pain=typical"}));
+}
+
+TEST(Schema, SurvivesJson) {
+  EXPECT_EQ(Schema::from_json(example().to_json(), "m.eco"), example());
+  EXPECT_EQ(Schema::from_json(Schema{}.to_json(), "m.eco"), Schema{});
+  const std::string text = example().to_json().dump();
+  EXPECT_EQ(Schema::from_json(Json::parse(text), "m.eco").to_json().dump(), text);
+}
+
+TEST(Schema, TasksHaveNames) {
+  EXPECT_EQ(task_name(Task::classify), "classify");
+  EXPECT_EQ(task_name(Task::regress), "regress");
+}
+
+/// Each text is a schema that a damaged or hostile model file could hold.
+class BadSchemaTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(BadSchemaTest, IsRefusedWithTheNameOfTheFile) {
+  try {
+    Schema::from_json(Json::parse(GetParam()), "m.eco");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::file);
+    EXPECT_EQ(error.code(), "bad_model");
+    EXPECT_EQ(std::string(error.what()).find("m.eco: "), 0U) << error.what();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Texts, BadSchemaTest,
+    testing::Values(
+        "null", "[]", "3", "{}", R"({"columns":[]})", R"({"columns":{},"label":"","domain":"","weight":""})",
+        R"({"columns":[],"label":3,"domain":"","weight":""})", R"({"columns":[3],"label":"","domain":"","weight":""})",
+        R"({"columns":[{"kind":"numeric"}],"label":"","domain":"","weight":""})",
+        R"({"columns":[{"name":"","kind":"numeric"}],"label":"","domain":"","weight":""})",
+        R"({"columns":[{"name":["a"],"kind":"numeric"}],"label":"","domain":"","weight":""})",
+        R"({"columns":[{"name":"a"}],"label":"","domain":"","weight":""})",
+        R"({"columns":[{"name":"a","kind":"text"}],"label":"","domain":"","weight":""})",
+        R"({"columns":[{"name":"a","kind":"numeric","levels":[]}],"label":"","domain":"","weight":""})",
+        R"({"columns":[{"name":"a","kind":"categorical"}],"label":"","domain":"","weight":""})",
+        R"({"columns":[{"name":"a","kind":"categorical","levels":"b"}],"label":"","domain":"","weight":""})",
+        R"({"columns":[{"name":"a","kind":"categorical","levels":[1]}],"label":"","domain":"","weight":""})",
+        R"({"columns":[{"name":"a","kind":"categorical","levels":[""]}],"label":"","domain":"","weight":""})",
+        R"({"columns":[{"name":"a","kind":"categorical","levels":["c","b"]}],"label":"","domain":"","weight":""})",
+        R"({"columns":[{"name":"a","kind":"categorical","levels":["b","b"]}],"label":"","domain":"","weight":""})",
+        R"({"columns":[{"name":"a","kind":"numeric"},{"name":"a","kind":"numeric"}],)"
+        R"("label":"","domain":"","weight":""})",
+        R"({"columns":[{"name":"a","kind":"numeric"}],"label":"a","domain":"","weight":""})",
+        R"({"columns":[],"label":"a","domain":"a","weight":""})"));
+
+}  // namespace
+}  // namespace ecotone

@@ -1,0 +1,34 @@
+#include "ecotone/measure/intervals.h"
+
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <numeric>
+
+namespace ecotone {
+
+std::optional<double> mean_of(std::span<const double> values) {
+  if (values.empty()) return {};
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+std::optional<double> sample_sd(std::span<const double> values) {
+  if (values.size() < 2) return {};
+  const double mean = *mean_of(values);
+  double squares = 0;
+  for (const double v : values) squares += (v - mean) * (v - mean);
+  return std::sqrt(squares / static_cast<double>(values.size() - 1));
+}
+
+double t_quantile(double p, double freedom) { return boost::math::quantile(boost::math::students_t(freedom), p); }
+
+std::optional<Interval> t_interval(std::span<const double> values) {
+  const auto mean = mean_of(values);
+  if (!mean) return {};
+  const auto sd = sample_sd(values);
+  if (!sd) return Interval{*mean, {}, {}};
+  const auto n = static_cast<double>(values.size());
+  const double half = t_quantile(0.975, n - 1) * *sd / std::sqrt(n);
+  return Interval{*mean, *mean - half, *mean + half};
+}
+
+}  // namespace ecotone

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "ecotone/base/index.h"
+
+namespace ecotone {
+
+/// A mean with its 95 % t interval.
+struct Interval {
+  double mean = 0;
+  std::optional<double> low;  ///< empty with fewer than two values
+  std::optional<double> high;
+};
+
+/// Mean; empty without values.
+std::optional<double> mean_of(std::span<const double> values);
+/// Standard deviation with n - 1; empty with fewer than two values.
+std::optional<double> sample_sd(std::span<const double> values);
+/// The value that Student's t with `freedom` degrees of freedom stays below with probability `p`, 0 < p < 1.
+double t_quantile(double p, double freedom);
+/// Mean of the values with mean +- t(0.975, n - 1) sd / sqrt(n); empty without values. Paired comparisons give it their
+/// differences.
+std::optional<Interval> t_interval(std::span<const double> values);
+
+}  // namespace ecotone

@@ -1,0 +1,63 @@
+#include "ecotone/measure/intervals.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+namespace ecotone {
+namespace {
+
+TEST(TQuantile, PublishedTable) {
+  // Two-sided 95 % points of Student's t.
+  EXPECT_NEAR(t_quantile(0.975, 1), 12.7062047362, 1e-9);
+  EXPECT_NEAR(t_quantile(0.975, 2), 4.3026527297, 1e-9);
+  EXPECT_NEAR(t_quantile(0.975, 3), 3.1824463053, 1e-9);
+  EXPECT_NEAR(t_quantile(0.975, 7), 2.3646242516, 1e-9);
+  EXPECT_NEAR(t_quantile(0.975, 30), 2.0422724563, 1e-9);
+  EXPECT_NEAR(t_quantile(0.975, 1e7), 1.9599642, 1e-6);  // the normal's
+  EXPECT_NEAR(t_quantile(0.025, 5), -t_quantile(0.975, 5), 1e-12);
+}
+
+TEST(Summary, MeanAndSampleSd) {
+  const std::vector<double> values{2, 4, 4, 4, 5, 5, 7, 9};
+  EXPECT_DOUBLE_EQ(*mean_of(values), 5.0);
+  EXPECT_DOUBLE_EQ(*sample_sd(values), std::sqrt(32.0 / 7));
+  EXPECT_FALSE(mean_of({}));
+  EXPECT_FALSE(sample_sd(std::vector<double>{1}));
+}
+
+TEST(TInterval, HandComputed) {
+  // sd = 1, n = 3: 2 +- 4.30265 / sqrt(3)
+  const auto interval = t_interval(std::vector<double>{1, 2, 3});
+  EXPECT_DOUBLE_EQ(interval->mean, 2.0);
+  EXPECT_NEAR(*interval->low, 2 - 2.4841377117, 1e-9);
+  EXPECT_NEAR(*interval->high, 2 + 2.4841377117, 1e-9);
+}
+
+TEST(TInterval, ShiftsAndScalesWithTheValues) {
+  const std::vector<double> values{0.3, -0.1, 0.4, 0.25, 0.0};
+  std::vector<double> changed;
+  for (const double v : values) changed.push_back(-2 * v + 1);
+  const auto a = t_interval(values);
+  const auto b = t_interval(changed);
+  EXPECT_NEAR(*b->low, -2 * *a->high + 1, 1e-14);
+  EXPECT_NEAR(*b->high, -2 * *a->low + 1, 1e-14);
+}
+
+TEST(TInterval, NoneForFewerThanTwo) {
+  EXPECT_FALSE(t_interval({}));
+  const auto one = t_interval(std::vector<double>{0.5});
+  EXPECT_DOUBLE_EQ(one->mean, 0.5);
+  EXPECT_FALSE(one->low);
+  EXPECT_FALSE(one->high);
+}
+
+TEST(TInterval, EqualValuesGiveAPoint) {
+  const auto interval = t_interval(std::vector<double>{0.25, 0.25, 0.25});
+  EXPECT_DOUBLE_EQ(*interval->low, 0.25);
+  EXPECT_DOUBLE_EQ(*interval->high, 0.25);
+}
+
+}  // namespace
+}  // namespace ecotone

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "ecotone/linalg/matrix.h"
+#include "ecotone/solve/logistic_loss.h"
+
+namespace ecotone {
+
+/// A point with the risk, its gradient and the margins of the rows there.
+struct RiskPoint {
+  Matrix theta;
+  double risk = 0;
+  Matrix gradient;
+  LossSums sums;
+};
+
+/// A smooth convex risk of a matrix of parameters, as Newton's method sees it.
+class SmoothRisk {
+ public:
+  virtual ~SmoothRisk() = default;
+  /// Goes to theta.
+  virtual RiskPoint at(Matrix theta) = 0;
+  /// Solves H d = -gradient at the last point; an iterative solver to this relative accuracy.
+  virtual Matrix newton_step(const RiskPoint& point, double accuracy) = 0;
+  /// Margins of the rows along a direction.
+  virtual LossSums margins_along(const Matrix& direction) = 0;
+};
+
+struct NewtonOptions {
+  double scale = 1;          ///< natural size of the gradient
+  bool unpenalised = false;  ///< watch for directions along which the risk falls for ever
+  int max_iterations = 200;
+};
+
+struct NewtonResult {
+  RiskPoint point;
+  int iterations = 0;
+  bool converged = false;
+  bool separable = false;  ///< a direction was found along which no weighted row loses and some gain
+};
+
+/// Newton's method with a backtracking line search, to the last digit that rounding allows.
+NewtonResult minimise(SmoothRisk& risk, Matrix start, const NewtonOptions& options);
+
+}  // namespace ecotone

@@ -1,0 +1,113 @@
+#include "ecotone/methods/method.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace ecotone {
+
+std::string_view family_name(Family family) {
+  switch (family) {
+    case Family::prepare:
+      return "prepare";
+    case Family::represent:
+      return "represent";
+    case Family::select:
+      return "select";
+    case Family::weight:
+      return "weight";
+    case Family::learn:
+      return "learn";
+    case Family::adapt:
+      return "adapt";
+    case Family::query:
+      return "query";
+  }
+  internal_error("family {} has no name", static_cast<int>(family));
+}
+
+namespace {
+
+std::string shape_text(const std::vector<Index>& shape) {
+  std::string text;
+  for (const Index size : shape)
+    text += fmt::format("{}{}", text.empty() ? "" : " x ", size == -1 ? "any" : fmt::to_string(size));
+  return text;
+}
+
+/// The array of this name once its shape and numbers are checked.
+const StageState::Array& checked(const StageState& state, const std::string& name, const std::vector<Index>& shape) {
+  const auto found = state.arrays().find(name);
+  if (found == state.arrays().end()) file_error("bad_model", "array '{}' is missing", name);
+  const StageState::Array& array = found->second;
+  const bool fits = std::equal(shape.begin(), shape.end(), array.shape.begin(), array.shape.end(),
+                               [](Index wanted, Index is) { return wanted == -1 || wanted == is; });
+  if (!fits) {
+    file_error("bad_model", "array '{}' must be {}, is {}", name, shape_text(shape), shape_text(array.shape));
+  }
+  for (const double value : array.values) {
+    if (!std::isfinite(value)) file_error("bad_model", "array '{}' holds a number that is not finite", name);
+  }
+  return array;
+}
+
+const Json& checked_info(const Json& info, const std::string& name) {
+  const auto found = info.find(name);
+  if (found == info.end()) file_error("bad_model", "'{}' is missing", name);
+  return *found;
+}
+
+}  // namespace
+
+void StageState::set(const std::string& name, const Matrix& value) {
+  set(name, Array{{value.rows(), value.cols()}, {value.data(), value.data() + value.size()}});
+}
+
+void StageState::set(const std::string& name, const Vector& value) {
+  set(name, Array{{value.size()}, {value.data(), value.data() + value.size()}});
+}
+
+Matrix StageState::matrix(const std::string& name, Index rows, Index cols) const {
+  const Array& array = checked(*this, name, {rows, cols});
+  return Eigen::Map<const Matrix>(array.values.data(), array.shape[0], array.shape[1]);
+}
+
+Vector StageState::vector(const std::string& name, Index size) const {
+  const Array& array = checked(*this, name, {size});
+  return Eigen::Map<const Vector>(array.values.data(), array.shape[0]);
+}
+
+double StageState::number(const std::string& name) const {
+  const Json& value = checked_info(info, name);
+  if (!value.is_number() || !std::isfinite(value.get<double>())) file_error("bad_model", "'{}' must be a number", name);
+  return value.get<double>();
+}
+
+Index StageState::count(const std::string& name) const {
+  const Json& value = checked_info(info, name);
+  if (!value.is_number_integer() || value.get<double>() < 0 || value.get<double>() > 1e15) {
+    file_error("bad_model", "'{}' must be a whole number of at least 0", name);
+  }
+  return value.get<Index>();
+}
+
+std::string StageState::text(const std::string& name) const {
+  const Json& value = checked_info(info, name);
+  if (!value.is_string()) file_error("bad_model", "'{}' must be text", name);
+  return value.get<std::string>();
+}
+
+Features Fitted::transform(const Batch& batch, const Context&) const { return batch.x; }
+
+Prediction Fitted::predict(const Batch&, const Context&) const {
+  internal_error("a stage that does not predict was asked to");
+}
+
+Features fitting_rows(const TrainView& view) { return view.labelled() > 0 ? view.labelled_x() : view.x; }
+
+StageResult pass_on(std::shared_ptr<const Fitted> fitted, TrainView view, const Context& context, Status status) {
+  view.x = fitted->transform(Batch{view.x, view.domain}, context);
+  return {std::move(fitted), std::move(view), std::move(status)};
+}
+
+}  // namespace ecotone

@@ -1,0 +1,151 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ecotone/base/context.h"
+#include "ecotone/base/json.h"
+#include "ecotone/base/options.h"
+#include "ecotone/data/dataset.h"
+#include "ecotone/linalg/matrix.h"
+#include "ecotone/methods/fit_cache.h"
+
+namespace ecotone {
+
+/// Families are the folders under methods/. Learners and adapters predict and end a pipeline; the others pass rows on.
+enum class Family { prepare, represent, select, weight, learn, adapt, query };
+std::string_view family_name(Family family);
+
+/// What a model answers for a batch.
+struct Prediction {
+  Task task = Task::classify;
+  std::vector<std::int32_t> index;  ///< predicted class of each row, into the model's classes
+  Matrix probability;               ///< n x classes, rows sum to 1
+  Vector value;                     ///< predicted value of each row; regression
+};
+
+/// How a fit ended. Not converging is a status that users see, not an exception.
+struct Status {
+  bool converged = true;
+  std::string text = "converged";
+};
+
+/// A fitted stage's content as plain data: JSON for scalars and texts, arrays for numbers. It is what model files hold
+/// and what `inspect` shows, under the same names.
+class StageState {
+ public:
+  Json info = Json::object();
+
+  void set(const std::string& name, const Matrix& value);
+  void set(const std::string& name, const Vector& value);
+  bool has(const std::string& name) const { return arrays_.contains(name); }
+  /// Checked reads; -1 matches any size. A `file` error (`bad_model`) names the array when absent, misshapen or not
+  /// finite.
+  Matrix matrix(const std::string& name, Index rows, Index cols) const;
+  Vector vector(const std::string& name, Index size) const;
+  /// Checked scalars of `info`.
+  double number(const std::string& name) const;
+  Index count(const std::string& name) const;
+  std::string text(const std::string& name) const;
+
+  struct Array {
+    std::vector<Index> shape;
+    std::vector<double> values;
+  };
+  const std::map<std::string, Array>& arrays() const { return arrays_; }
+  void set(const std::string& name, Array array) { arrays_[name] = std::move(array); }
+
+ private:
+  std::map<std::string, Array> arrays_;
+};
+
+/// One fitted stage: immutable, thread-safe.
+class Fitted {
+ public:
+  virtual ~Fitted() = default;
+  /// New features for a batch. Default: unchanged (weight stages, learners).
+  virtual Features transform(const Batch& batch, const Context& context) const;
+  /// Columns that transform gives for this many input columns.
+  virtual Index output_cols(Index input_cols) const { return input_cols; }
+  /// Predictions; only learners and adapters have them.
+  virtual Prediction predict(const Batch& batch, const Context& context) const;
+  /// Whether a prediction depends on the other rows of its domain (so that rows must not be split into arbitrary
+  /// batches).
+  virtual bool needs_domain_sample() const { return false; }
+  /// Everything that load needs, and what inspect shows.
+  virtual StageState save() const = 0;
+};
+
+/// What fitting a stage gives: the fitted stage and the view for the next one (new features or new row weights).
+struct StageResult {
+  std::shared_ptr<const Fitted> fitted;
+  TrainView next;
+  Status status;
+};
+
+/// What a stage that is loaded may check its arrays against.
+struct StageInput {
+  Index cols = 0;
+  Task task = Task::classify;
+  std::vector<std::string> classes;
+};
+
+/// Rows that statistics are learned from: the labelled source rows, or all rows where nothing is labelled (pipelines
+/// that only transform).
+Features fitting_rows(const TrainView& view);
+
+/// How most fits end: the view goes on with the features that the fitted stage makes of it.
+StageResult pass_on(std::shared_ptr<const Fitted> fitted, TrainView view, const Context& context, Status status = {});
+
+using FitStage = StageResult (*)(const TrainView&, const OptionValues&, const Context&, FitCache&);
+using LoadStage = std::shared_ptr<const Fitted> (*)(const StageState&, const OptionValues&, const StageInput&);
+
+/// A registered method. The one list of them is methods.def.
+struct Method {
+  std::string name;  ///< as in pipeline text
+  Family family;
+  std::string summary;   ///< one sentence
+  std::string citation;  ///< key of docs/glossary.md; empty when there is none to cite
+  bool needs_labels = false;
+  bool reads_features = true;  ///< false: it never looks at them, so missing values do not matter to it
+  std::vector<OptionInfo> options;
+  FitStage fit = nullptr;
+  LoadStage load = nullptr;
+
+  bool predicts() const { return family == Family::learn || family == Family::adapt; }
+};
+
+/// What a method says of itself; the rest of Method follows from its option struct and functions.
+struct MethodText {
+  std::string name;
+  Family family;
+  std::string summary;
+  std::string citation;
+  bool needs_labels = false;
+  bool reads_features = true;
+};
+
+/// Makes the registry entry of a method from typed functions:
+/// StageResult fit(const TrainView&, const Options&, const Context&, FitCache&) and
+/// std::shared_ptr<const Fitted> load(const StageState&, const Options&, const StageInput&).
+template <class Options, auto fit, auto load>
+Method make_method(MethodText text) {
+  return {std::move(text.name),
+          text.family,
+          std::move(text.summary),
+          std::move(text.citation),
+          text.needs_labels,
+          text.reads_features,
+          describe_options<Options>(),
+          [](const TrainView& view, const OptionValues& values, const Context& context, FitCache& cache) {
+            return fit(view, read_options<Options>(values), context, cache);
+          },
+          [](const StageState& state, const OptionValues& values, const StageInput& input) {
+            return load(state, read_options<Options>(values), input);
+          }};
+}
+
+}  // namespace ecotone

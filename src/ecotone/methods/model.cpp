@@ -1,0 +1,266 @@
+#include "ecotone/methods/model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "ecotone/base/blocks.h"
+#include "ecotone/methods/fit_cache.h"
+
+namespace ecotone {
+
+namespace {
+
+/// That the parts of a view fit together, whoever made it.
+void check_parts(const TrainView& view) {
+  const Index rows = view.x.rows();
+  const auto domain_rows = static_cast<Index>(view.domain.index.size());
+  if (view.labelled() > rows) data_error("shape_mismatch", "fit: {} labels for {} rows", view.labelled(), rows);
+  if (domain_rows != rows) data_error("shape_mismatch", "fit: {} domains for {} rows", domain_rows, rows);
+  if (view.weight.size() != 0 && view.weight.size() != view.labelled()) {
+    data_error("shape_mismatch", "fit: {} weights for {} labelled rows", view.weight.size(), view.labelled());
+  }
+  const auto known = [](std::int32_t index, std::size_t count) {
+    return index >= 0 && static_cast<std::size_t>(index) < count;
+  };
+  for (const std::int32_t cls : view.y.index) {
+    if (!known(cls, view.y.classes.size())) data_error("bad_label", "fit: class {} of {}", cls, view.y.classes.size());
+  }
+  for (const std::int32_t domain : view.domain.index) {
+    if (!known(domain, view.domain.names.size())) {
+      data_error("shape_mismatch", "fit: domain {} of {}", domain, view.domain.names.size());
+    }
+  }
+  for (const double weight : view.weight) {
+    if (!std::isfinite(weight)) data_error("bad_weight", "fit: row weights must be finite, got {}", weight);
+    if (weight < 0) data_error("negative_weight", "fit: row weights must be >= 0, got {}", weight);
+  }
+}
+
+void check_view(const Pipeline& pipeline, const TrainView& view) {
+  if (view.x.rows() == 0)
+    data_error("empty_data", "fit: there are no rows to learn from (rows without a label do not count)");
+  if (view.x.cols() == 0) data_error("empty_data", "fit: there are no feature columns to learn from");
+  check_parts(view);
+  if (view.labelled() > 0) return;
+  for (const Stage& stage : pipeline.stages()) {
+    if (stage.method->needs_labels || stage.method->predicts()) {
+      data_error("no_labels", "{}: there are no labels to learn from; name their column with --label",
+                 stage.method->name);
+    }
+  }
+}
+
+/// Numeric columns named as the features, for callers that have no table.
+Schema numeric_schema(const std::vector<std::string>& names, Schema schema) {
+  for (const std::string& name : names)
+    schema.columns.push_back({.name = name, .kind = ColumnKind::numeric, .levels = {}});
+  return schema;
+}
+
+/// Which columns have a value other than 0 in some row.
+struct NonZero {
+  std::vector<char> any;
+
+  void merge(const NonZero& other) {
+    for (std::size_t j = 0; j < any.size(); ++j) any[j] = any[j] != 0 || other.any[j] != 0;
+  }
+};
+
+NonZero non_zero_columns(const Features& x, const Context& context) {
+  NonZero zero{std::vector<char>(static_cast<std::size_t>(x.cols()), 0)};
+  if (const Csr* csr = x.storage().csr()) {
+    for (Index k = 0; k < csr->row_start[static_cast<std::size_t>(x.rows())]; ++k) {
+      const auto entry = static_cast<std::size_t>(k);
+      if (csr->value[entry] != 0) zero.any[static_cast<std::size_t>(csr->column[entry])] = 1;
+    }
+    return zero;
+  }
+  return sum_blocks(x.blocks(), context, zero, [&](NonZero& seen, Index b) {
+    Scratch scratch;
+    const RowBlock block = x.block(b, scratch);
+    for (Index i = 0; i < block.x.rows(); ++i) {
+      for (Index j = 0; j < block.x.cols(); ++j) {
+        if (block.x(i, j) != 0) seen.any[static_cast<std::size_t>(j)] = 1;
+      }
+    }
+  });
+}
+
+/// Leaves out levels that no training row has: they are known from held-out rows only, and the model must not know
+/// them.
+void drop_unseen_levels(Features& x, Schema& schema, const Context& context) {
+  const auto categorical = [](const Column& column) { return column.kind == ColumnKind::categorical; };
+  if (std::none_of(schema.columns.begin(), schema.columns.end(), categorical)) return;
+  const NonZero seen = non_zero_columns(x, context);
+  std::vector<Index> kept;
+  std::size_t feature = 0;
+  for (Column& column : schema.columns) {
+    if (!categorical(column)) {
+      kept.push_back(static_cast<Index>(feature++));
+      continue;
+    }
+    std::erase_if(column.levels, [&](const std::string&) {
+      const bool there = seen.any[feature] != 0;
+      if (there) kept.push_back(static_cast<Index>(feature));
+      ++feature;
+      return !there;
+    });
+  }
+  if (static_cast<Index>(kept.size()) == x.cols()) return;
+  if (kept.empty()) data_error("empty_data", "fit: no feature column has a value in the training rows");
+  x = x.columns(kept, schema.feature_names(), context);
+}
+
+/// A learner takes finite numbers only; says where the first other one is.
+void require_finite(const std::string& who, const Features& x, const Context& context) {
+  const NonFinite found = find_non_finite(x, context);
+  if (found.row < 0) return;
+  if (std::isnan(found.value)) {
+    data_error("non_finite", "{}: column '{}' is not a number in row {}; add impute before it", who,
+               x.name(found.column), found.row + 1);
+  }
+  data_error("non_finite", "{}: column '{}' is infinite in row {}", who, x.name(found.column), found.row + 1);
+}
+
+bool has_made_up_names(const std::vector<std::string>& names) {
+  for (std::size_t j = 0; j < names.size(); ++j) {
+    if (names[j] != fmt::format("x{}", j + 1)) return false;
+  }
+  return true;
+}
+
+/// Where a model's features are among a batch's columns.
+class ColumnMatch {
+ public:
+  explicit ColumnMatch(const std::vector<std::string>& names) : names_(names) {
+    for (std::size_t j = 0; j < names.size(); ++j) position_.emplace(names[j], static_cast<Index>(j));
+  }
+
+  /// The column of each feature; -1 for a level that does not occur. A column that is missing altogether is named in
+  /// `missing`.
+  std::vector<Index> find(const Schema& schema) {
+    std::vector<Index> columns;
+    for (const Column& column : schema.columns) {
+      if (column.kind == ColumnKind::numeric) {
+        columns.push_back(position(column.name));
+        if (columns.back() < 0) note_missing(column.name);
+        continue;
+      }
+      bool found = column.levels.empty();
+      for (const std::string& level : column.levels) {
+        columns.push_back(position(column.name + "=" + level));
+        found = found || columns.back() >= 0;
+      }
+      if (!found && !has_level_of(column.name)) note_missing(column.name);
+    }
+    return columns;
+  }
+
+  const std::vector<std::string>& missing() const { return missing_; }
+
+ private:
+  const std::vector<std::string>& names_;
+  std::unordered_map<std::string_view, Index> position_;
+  std::vector<std::string> missing_;
+
+  Index position(const std::string& name) const {
+    const auto found = position_.find(name);
+    return found == position_.end() ? -1 : found->second;
+  }
+  bool has_level_of(const std::string& column) const {
+    return std::any_of(names_.begin(), names_.end(),
+                       [&](const std::string& name) { return name.starts_with(column + "="); });
+  }
+  void note_missing(const std::string& column) { missing_.push_back(column); }
+};
+
+}  // namespace
+
+Model Model::fit(const Pipeline& pipeline, const TrainView& view, const Schema& schema, const Context& context) {
+  FitCache cache;
+  return fit(pipeline, view, schema, context, cache);
+}
+
+Model Model::fit(const Pipeline& pipeline, const TrainView& given, const Schema& schema, const Context& context,
+                 FitCache& cache) {
+  check_view(pipeline, given);
+  TrainView view = given;
+  Model model(pipeline, schema.columns.empty() ? numeric_schema(view.x.names(), schema) : schema);
+  const std::vector<std::string> expected = model.schema_.feature_names();
+  if (expected != view.x.names() &&
+      (static_cast<Index>(expected.size()) != view.x.cols() || !has_made_up_names(view.x.names()))) {
+    data_error("shape_mismatch", "fit: the schema names {} features, which are not the {} columns of the data",
+               expected.size(), view.x.cols());
+  }
+  drop_unseen_levels(view.x, model.schema_, context);
+  model.task_ = view.y.task;
+  model.classes_ = view.y.classes;
+  model.features_ = model.schema_.feature_names();
+  model.domains_ = view.domain.names;
+  model.seed_ = context.seed();
+  for (const Stage& stage : pipeline.stages()) {
+    context.check_cancelled();
+    const Method& method = *stage.method;
+    if (method.predicts() && method.reads_features) require_finite(method.name, view.x, context);
+    StageResult result = method.fit(view, stage.options, context, cache);
+    if (!result.status.converged) context.warn("not_converged", "{}: {}", method.name, result.status.text);
+    model.fitted_.push_back(std::move(result.fitted));
+    model.statuses_.push_back(std::move(result.status));
+    view = std::move(result.next);
+  }
+  return model;
+}
+
+Batch Model::aligned(const Batch& batch, const Context& context) const {
+  if (batch.domain && static_cast<Index>(batch.domain->index.size()) != batch.x.rows()) {
+    data_error("shape_mismatch", "model: {} domains for {} rows", batch.domain->index.size(), batch.x.rows());
+  }
+  const std::vector<std::string> names = batch.x.names();
+  if (names == features_) return batch;
+  ColumnMatch match(names);
+  const std::vector<Index> columns = match.find(schema_);
+  if (match.missing().empty()) return {batch.x.columns(columns, features_, context), batch.domain};
+  if (!has_made_up_names(names)) {
+    data_error("missing_column", "model: the data have no column {}, which the model was fitted on",
+               fmt::format("'{}'", fmt::join(match.missing(), "', '")));
+  }
+  if (names.size() != features_.size()) {
+    data_error("shape_mismatch", "model: it was fitted on {} columns, the data have {} without names", features_.size(),
+               names.size());
+  }
+  return batch;
+}
+
+Prediction Model::predict(const Batch& batch, const Context& context) const {
+  if (!pipeline_.predicts()) {
+    option_error("no_learner",
+                 "predict: the pipeline '{}' ends in no learner; use transform, or fit one such as '{} | logistic'",
+                 pipeline_.text(), pipeline_.text());
+  }
+  Batch current = aligned(batch, context);
+  for (std::size_t i = 0; i + 1 < fitted_.size(); ++i) {
+    context.check_cancelled();
+    current.x = fitted_[i]->transform(current, context);
+  }
+  const Method& learner = *pipeline_.stages().back().method;
+  if (learner.reads_features) require_finite(learner.name, current.x, context);
+  return fitted_.back()->predict(current, context);
+}
+
+Features Model::transform(const Batch& batch, const Context& context) const {
+  Batch current = aligned(batch, context);
+  for (const auto& fitted : fitted_) {
+    context.check_cancelled();
+    current.x = fitted->transform(current, context);
+  }
+  return current.x;
+}
+
+bool Model::needs_domain_sample() const {
+  return std::any_of(fitted_.begin(), fitted_.end(), [](const auto& fitted) { return fitted->needs_domain_sample(); });
+}
+
+}  // namespace ecotone

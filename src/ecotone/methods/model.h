@@ -1,0 +1,69 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ecotone/base/context.h"
+#include "ecotone/base/json.h"
+#include "ecotone/base/tensor_file.h"
+#include "ecotone/data/dataset.h"
+#include "ecotone/methods/method.h"
+#include "ecotone/methods/pipeline.h"
+
+namespace ecotone {
+
+/// A fitted pipeline: immutable, thread-safe, saved and loaded whole.
+class Model {
+ public:
+  /// Fits the stages in order. Before a learner every value must be finite (data error `non_finite`, naming column and
+  /// row and suggesting impute). Learners on no labels: `no_labels`; no rows: `empty_data`. Level columns of
+  /// categorical inputs that no training row has are left out. Warns (`not_converged`) when a stage says so.
+  static Model fit(const Pipeline& pipeline, const TrainView& view, const Schema& schema, const Context& context);
+  static Model fit(const Pipeline& pipeline, const TrainView& view, const Schema& schema, const Context& context,
+                   FitCache& cache);
+
+  /// Predictions for a batch whose columns are matched with the model's by name (by position when the batch has none).
+  /// Option error `no_learner` when the pipeline does not end in a learner.
+  Prediction predict(const Batch& batch, const Context& context) const;
+  /// The features after the last stage that transforms.
+  Features transform(const Batch& batch, const Context& context) const;
+  bool needs_domain_sample() const;
+
+  const Pipeline& pipeline() const { return pipeline_; }
+  const Schema& schema() const { return schema_; }
+  Task task() const { return task_; }
+  const std::vector<std::string>& classes() const { return classes_; }
+  const std::vector<std::string>& features() const { return features_; }
+  /// Names of the source and target domains that it was fitted on.
+  const std::vector<std::string>& domains() const { return domains_; }
+  const std::vector<Status>& statuses() const { return statuses_; }
+
+  /// Everything as JSON, as `inspect --json` prints it (design: What the verbs write).
+  Json inspect() const;
+
+  /// Model files are safetensors with all but the arrays in the metadata; equal models give equal bytes.
+  std::string bytes() const;
+  void save(const std::filesystem::path& path) const;
+  static Model load(const std::filesystem::path& path);
+  /// From a file's content; every length, name and number is checked (`file` errors `bad_model`, `newer_format`).
+  static Model from_tensors(const TensorFile& file);
+
+ private:
+  Model(Pipeline pipeline, Schema schema) : pipeline_(std::move(pipeline)), schema_(std::move(schema)) {}
+  TensorWriter to_tensors() const;
+  Batch aligned(const Batch& batch, const Context& context) const;
+
+  Pipeline pipeline_;
+  Schema schema_;
+  Task task_ = Task::classify;
+  std::vector<std::string> classes_;
+  std::vector<std::string> features_;
+  std::vector<std::string> domains_;
+  std::uint64_t seed_ = 0;
+  std::vector<std::shared_ptr<const Fitted>> fitted_;
+  std::vector<Status> statuses_;
+};
+
+}  // namespace ecotone

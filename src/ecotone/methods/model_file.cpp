@@ -1,0 +1,301 @@
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "ecotone/methods/model.h"
+#include "ecotone/methods/registry.h"
+#include "ecotone/version.h"
+
+namespace ecotone {
+
+namespace {
+
+constexpr const char* model_format = "ecotone-model";
+constexpr int format_version = 1;
+
+/// A model file taken apart; what upgrades work on.
+struct Contents {
+  std::string origin;
+  std::map<std::string, std::string> meta;
+  std::map<std::string, StageState::Array> arrays;  ///< by "STAGE.NAME"
+
+  [[noreturn]] void bad(const std::string& what) const { file_error("bad_model", "{}: {}", origin, what); }
+  const std::string& text(const std::string& key) const {
+    const auto found = meta.find(key);
+    if (found == meta.end()) bad(fmt::format("'{}' is missing", key));
+    return found->second;
+  }
+};
+
+/// upgrades[k] turns the contents of format k + 1 into those of format k + 2.
+using Upgrade = void (*)(Contents&);
+constexpr std::array<Upgrade, format_version - 1> upgrades{};
+
+template <class Number>
+Number whole_number(const Contents& contents, const std::string& key) {
+  const std::string& text = contents.text(key);
+  Number number{};
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (status != std::errc{} || end != text.data() + text.size())
+    contents.bad(fmt::format("'{}' must be a whole number", key));
+  return number;
+}
+
+int checked_format(const Contents& contents) {
+  if (!contents.meta.contains("format") || contents.text("format") != model_format)
+    contents.bad("this is not an ecotone model");
+  const int found = whole_number<int>(contents, "format_version");
+  if (found < 1) contents.bad(fmt::format("format {} does not exist", found));
+  if (found > format_version) {
+    file_error("newer_format", "{}: written in model format {}, this program reads up to {}; use a newer ecotone",
+               contents.origin, found, format_version);
+  }
+  return found;
+}
+
+/// The file's contents in today's format.
+Contents read_contents(const TensorFile& file) {
+  Contents contents{file.origin(), file.metadata(), {}};
+  const int found = checked_format(contents);
+  for (const std::string& name : file.names()) {
+    const std::vector<Index> shape = file.tensor(name).shape;
+    if (shape.empty() || shape.size() > 2)
+      contents.bad(fmt::format("array '{}' has {} dimensions", name, shape.size()));
+    contents.arrays[name] = {shape, file.doubles(name, std::vector<Index>(shape.size(), -1))};
+  }
+  for (auto k = static_cast<std::size_t>(found) - 1; k < upgrades.size(); ++k) upgrades[k](contents);
+  return contents;
+}
+
+/// JSON of a metadata key. Ours is shallow, so deep nesting, which would cost stack later, is refused.
+Json parsed(const Contents& contents, const std::string& key) {
+  const auto shallow = [&](int depth, Json::parse_event_t, Json&) {
+    if (depth > 8) contents.bad(fmt::format("'{}' is nested too deeply", key));
+    return true;
+  };
+  try {
+    return Json::parse(contents.text(key), shallow);
+  } catch (const Json::exception& error) {
+    contents.bad(fmt::format("'{}' is not JSON ({})", key, error.what()));
+  }
+}
+
+const Json& member(const Contents& contents, const Json& object, const char* key, Json::value_t type) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->type() != type) contents.bad(fmt::format("a stage has no valid '{}'", key));
+  return *found;
+}
+
+/// A list of different texts.
+std::vector<std::string> names(const Contents& contents, const std::string& key) {
+  const Json list = parsed(contents, key);
+  if (!list.is_array()) contents.bad(fmt::format("'{}' must be a list", key));
+  std::vector<std::string> names;
+  for (const Json& item : list) {
+    if (!item.is_string()) contents.bad(fmt::format("'{}' must be a list of texts", key));
+    names.push_back(item.get<std::string>());
+  }
+  if (std::set<std::string>(names.begin(), names.end()).size() != names.size())
+    contents.bad(fmt::format("'{}' has repeats", key));
+  return names;
+}
+
+Task read_task(const Contents& contents) {
+  for (const Task task : {Task::classify, Task::regress}) {
+    if (contents.text("task") == task_name(task)) return task;
+  }
+  contents.bad(fmt::format("unknown task '{}'", contents.text("task")));
+}
+
+Schema read_schema(const Contents& contents) {
+  Schema schema = Schema::from_json(parsed(contents, "schema"), contents.origin);
+  // A long column name times many levels could need far more memory than the file has bytes.
+  std::size_t bytes = 0;
+  for (const Column& column : schema.columns) bytes += column.name.size() * column.levels.size();
+  if (bytes > (std::size_t{1} << 26)) contents.bad("the names of the features are too long");
+  return schema;
+}
+
+/// The stages with their options, which must be what the pipeline's text says.
+Pipeline read_pipeline(const Contents& contents, const Json& stages) {
+  try {
+    std::vector<Stage> result;
+    for (const Json& stage : stages) {
+      if (!stage.is_object()) contents.bad("a stage must be an object");
+      const Method& found = method(member(contents, stage, "stage", Json::value_t::string).get<std::string>());
+      const Json& options = member(contents, stage, "options", Json::value_t::object);
+      result.push_back({&found, complete_options(found.name, found.options, options)});
+    }
+    Pipeline pipeline(std::move(result));
+    if (Pipeline::parse(contents.text("pipeline")).text() != pipeline.text()) {
+      contents.bad(fmt::format("the pipeline '{}' is not that of its stages", contents.text("pipeline")));
+    }
+    return pipeline;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::option) throw;
+    contents.bad(error.what());
+  }
+}
+
+Status read_status(const Contents& contents, const Json& stage) {
+  const Json& status = member(contents, stage, "status", Json::value_t::object);
+  return {member(contents, status, "converged", Json::value_t::boolean).get<bool>(),
+          member(contents, status, "text", Json::value_t::string).get<std::string>()};
+}
+
+/// Takes the arrays of one stage out of the contents.
+StageState take_state(Contents& contents, const Json& stage, std::size_t index) {
+  StageState state;
+  state.info = member(contents, stage, "info", Json::value_t::object);
+  const std::string prefix = fmt::format("{}.", index);
+  auto it = contents.arrays.lower_bound(prefix);
+  while (it != contents.arrays.end() && it->first.starts_with(prefix)) {
+    state.set(it->first.substr(prefix.size()), std::move(it->second));
+    it = contents.arrays.erase(it);
+  }
+  return state;
+}
+
+bool same(const StageState& a, const StageState& b) {
+  const auto equal = [](const auto& left, const auto& right) {
+    return left.first == right.first && left.second.shape == right.second.shape &&
+           left.second.values == right.second.values;
+  };
+  return a.info == b.info &&
+         std::equal(a.arrays().begin(), a.arrays().end(), b.arrays().begin(), b.arrays().end(), equal);
+}
+
+/// A stage from its state. That it saves the same again shows that all of the state was understood.
+std::shared_ptr<const Fitted> load_stage(const Contents& contents, const Stage& stage, const StageState& state,
+                                         const StageInput& input) {
+  const std::string who = fmt::format("stage '{}'", stage.method->name);
+  try {
+    std::shared_ptr<const Fitted> fitted = stage.method->load(state, stage.options, input);
+    if (!same(fitted->save(), state)) contents.bad(fmt::format("{} has unknown or inconsistent content", who));
+    return fitted;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::internal || std::string_view(error.what()).starts_with(contents.origin)) throw;
+    contents.bad(fmt::format("{}: {}", who, error.what()));
+  }
+}
+
+/// JSON text of metadata; names that are not UTF-8 cannot be written.
+std::string dumped(const Json& json) {
+  try {
+    return json.dump();
+  } catch (const Json::exception& error) {
+    data_error("bad_encoding", "model: a name of a column, class or domain is not UTF-8 text ({})", error.what());
+  }
+}
+
+/// What a fitted stage holds, once it is known to be finite.
+StageState checked_state(const Fitted& fitted, const std::string& who) {
+  StageState state = fitted.save();
+  for (const auto& [name, array] : state.arrays()) {
+    for (const double value : array.values) {
+      if (!std::isfinite(value)) internal_error("{}: '{}' holds {}", who, name, value);
+    }
+  }
+  for (const auto& [name, value] : state.info.items()) {
+    if (value.is_number_float() && !std::isfinite(value.get<double>()))
+      internal_error("{}: '{}' is not finite", who, name);
+  }
+  return state;
+}
+
+Json array_json(const StageState::Array& array) {
+  if (array.shape.size() == 1) return array.values;
+  Json rows = Json::array();
+  const auto cols = static_cast<std::size_t>(array.shape[1]);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(array.shape[0]); ++i) {
+    const double* row = array.values.data() + i * cols;
+    rows.push_back(std::vector<double>(row, row + cols));
+  }
+  return rows;
+}
+
+}  // namespace
+
+Json Model::inspect() const {
+  Json stages = Json::array();
+  for (std::size_t i = 0; i < fitted_.size(); ++i) {
+    const Stage& stage = pipeline_.stages()[i];
+    const StageState state = checked_state(*fitted_[i], stage.method->name);
+    Json item = {{"stage", stage.method->name}, {"options", stage.options.to_json()}};
+    for (const auto& [name, array] : state.arrays()) item[name] = array_json(array);
+    for (const auto& [name, value] : state.info.items()) item[name] = value;
+    item["converged"] = statuses_[i].converged;
+    item["status"] = statuses_[i].text;
+    stages.push_back(std::move(item));
+  }
+  return {{"format", model_format},
+          {"format_version", format_version},
+          {"version", version},
+          {"pipeline", pipeline_.text()},
+          {"task", task_name(task_)},
+          {"classes", classes_},
+          {"features", features_},
+          {"domains", domains_},
+          {"seed", seed_},
+          {"stages", std::move(stages)}};
+}
+
+TensorWriter Model::to_tensors() const {
+  TensorWriter writer;
+  Json stages = Json::array();
+  for (std::size_t i = 0; i < fitted_.size(); ++i) {
+    const Stage& stage = pipeline_.stages()[i];
+    const StageState state = checked_state(*fitted_[i], stage.method->name);
+    for (const auto& [name, array] : state.arrays())
+      writer.add(fmt::format("{}.{}", i, name), array.values, array.shape);
+    stages.push_back({{"stage", stage.method->name},
+                      {"options", stage.options.to_json()},
+                      {"info", state.info},
+                      {"status", {{"converged", statuses_[i].converged}, {"text", statuses_[i].text}}}});
+  }
+  writer.set_meta("format", model_format);
+  writer.set_meta("format_version", fmt::to_string(format_version));
+  writer.set_meta("version", version);
+  writer.set_meta("pipeline", pipeline_.text());
+  writer.set_meta("task", std::string(task_name(task_)));
+  writer.set_meta("schema", dumped(schema_.to_json()));
+  writer.set_meta("classes", dumped(classes_));
+  writer.set_meta("domains", dumped(domains_));
+  writer.set_meta("seed", fmt::to_string(seed_));
+  writer.set_meta("stages", dumped(stages));
+  return writer;
+}
+
+std::string Model::bytes() const { return to_tensors().bytes(); }
+
+void Model::save(const std::filesystem::path& path) const { to_tensors().write(path); }
+
+Model Model::load(const std::filesystem::path& path) { return from_tensors(TensorFile::read(path)); }
+
+Model Model::from_tensors(const TensorFile& file) {
+  Contents contents = read_contents(file);
+  const Json stages = parsed(contents, "stages");
+  if (!stages.is_array()) contents.bad("'stages' must be a list");
+  Model model(read_pipeline(contents, stages), read_schema(contents));
+  model.task_ = read_task(contents);
+  model.classes_ = names(contents, "classes");
+  if (model.task_ == Task::regress && !model.classes_.empty()) contents.bad("a regression has no classes");
+  model.features_ = model.schema_.feature_names();
+  if (model.features_.empty()) contents.bad("there are no features");
+  model.domains_ = names(contents, "domains");
+  model.seed_ = whole_number<std::uint64_t>(contents, "seed");
+  StageInput input{static_cast<Index>(model.features_.size()), model.task_, model.classes_};
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const StageState state = take_state(contents, stages[i], i);
+    model.fitted_.push_back(load_stage(contents, model.pipeline_.stages()[i], state, input));
+    model.statuses_.push_back(read_status(contents, stages[i]));
+    input.cols = model.fitted_.back()->output_cols(input.cols);
+  }
+  if (!contents.arrays.empty()) contents.bad(fmt::format("unknown array '{}'", contents.arrays.begin()->first));
+  return model;
+}
+
+}  // namespace ecotone

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ecotone/methods/method.h"
+
+namespace ecotone {
+
+/// One stage of a pipeline: a method and all its option values.
+struct Stage {
+  const Method* method = nullptr;
+  OptionValues options;
+};
+
+/// Stages in order. Text form: `stage key=value key=value | stage ...`; values may be quoted with ' or "
+/// (a doubled quote inside stands for one).
+class Pipeline {
+ public:
+  /// Parses and checks text. Option errors: `empty_pipeline`, `bad_pipeline` (with the position), `unknown_method`,
+  /// `unknown_option`, `bad_option`, `learner_not_last` (a learner must be the last stage).
+  static Pipeline parse(std::string_view text);
+  explicit Pipeline(std::vector<Stage> stages);
+
+  const std::vector<Stage>& stages() const { return stages_; }
+  /// Whether it ends in a stage that predicts.
+  bool predicts() const;
+  /// Canonical text: options that differ from their defaults, in declaration order. parse(text()) is the same pipeline.
+  std::string text() const;
+
+ private:
+  std::vector<Stage> stages_;
+};
+
+}  // namespace ecotone

@@ -1,0 +1,65 @@
+#include "ecotone/methods/prepare/scale/scale.h"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "ecotone/methods/prepare/column_moments.h"
+
+namespace ecotone {
+
+Scale::Scale(Vector mean, Vector scale) : mean_(std::move(mean)), scale_(std::move(scale)) {}
+
+StageResult Scale::fit(const TrainView& view, const ScaleOptions&, const Context& context, FitCache&) {
+  const Features x = fitting_rows(view);
+  ColumnMoments moments = column_moments(x, context);
+  // scale = sqrt(sum (x - mean)^2 / n)
+  Vector scale = moments.deviation();
+  for (Index j = 0; j < x.cols(); ++j) {
+    if (!std::isfinite(moments.low[j]) || !std::isfinite(moments.high[j])) {
+      data_error("non_finite", "scale: column '{}' holds an infinite value", x.name(j));
+    }
+    if (!std::isfinite(moments.mean[j]) || !std::isfinite(scale[j])) {
+      data_error("non_finite", "scale: column '{}' is too large to scale, it reaches from {} to {}", x.name(j),
+                 moments.low[j], moments.high[j]);
+    }
+    // A constant column stays as it is; so does one whose 1 / scale would overflow.
+    if (scale[j] < std::numeric_limits<double>::min()) scale[j] = 1;
+  }
+  if (x.is_sparse()) moments.mean.setZero();
+  return pass_on(std::make_shared<Scale>(std::move(moments.mean), std::move(scale)), view, context);
+}
+
+Features Scale::transform(const Batch& batch, const Context& context) const {
+  const Vector factor = scale_.cwiseInverse();
+  if (batch.x.is_sparse() && mean_.isZero(0)) return batch.x.scaled(factor, context);
+  // z = (x - mean) / scale
+  const auto map = [mean = mean_, factor](ConstMatrixMap x, MatrixView z) {
+    z = (x.rowwise() - mean.transpose()) * factor.asDiagonal();
+  };
+  return batch.x.map(batch.x.cols(), batch.x.names(), map, context);
+}
+
+StageState Scale::save() const {
+  StageState state;
+  state.set("mean", mean_);
+  state.set("scale", scale_);
+  return state;
+}
+
+std::shared_ptr<const Fitted> Scale::load(const StageState& state, const ScaleOptions&, const StageInput& input) {
+  Vector mean = state.vector("mean", input.cols);
+  Vector scale = state.vector("scale", input.cols);
+  if ((scale.array() < std::numeric_limits<double>::min()).any()) file_error("bad_model", "array 'scale' must be > 0");
+  return std::make_shared<Scale>(std::move(mean), std::move(scale));
+}
+
+Method scale_method() {
+  return make_method<ScaleOptions, Scale::fit, Scale::load>(
+      {.name = "scale",
+       .family = Family::prepare,
+       .summary = "Gives every column mean 0 and standard deviation 1 over the labelled source rows.",
+       .citation = ""});
+}
+
+}  // namespace ecotone

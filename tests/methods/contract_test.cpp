@@ -1,0 +1,353 @@
+// Every registered method, unasked: what all of them promise. A new method is covered by its line in methods.def.
+#include <cctype>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "ecotone/methods/registry.h"
+#include "methods/support.h"
+
+namespace ecotone::test {
+namespace {
+
+enum class Input {
+  constant_feature,
+  duplicate_rows,
+  one_domain,
+  one_row_domain,
+  one_row_to_predict,
+  two_rows,
+  one_class,
+  no_labels,
+  no_target,
+  missing_value,
+  infinite_value,
+  empty,
+};
+
+const std::map<Input, const char*> input_names = {{Input::constant_feature, "constant feature"},
+                                                  {Input::duplicate_rows, "duplicate rows"},
+                                                  {Input::one_domain, "one domain"},
+                                                  {Input::one_row_domain, "a one-row domain"},
+                                                  {Input::one_row_to_predict, "one row to predict"},
+                                                  {Input::two_rows, "two rows to fit"},
+                                                  {Input::one_class, "one class"},
+                                                  {Input::no_labels, "no labels"},
+                                                  {Input::no_target, "no target"},
+                                                  {Input::missing_value, "NaN"},
+                                                  {Input::infinite_value, "infinity"},
+                                                  {Input::empty, "no rows"}};
+
+constexpr const char* handled = "none";
+
+/// What a family does with a hard input: `handled`, or the code of its refusal.
+std::string promise(const Method& method, Input input) {
+  const bool adapts = method.family == Family::adapt || method.family == Family::weight;
+  switch (input) {
+    case Input::one_class:
+      return method.predicts() ? "one_class" : handled;
+    case Input::no_labels:
+      return method.predicts() || method.needs_labels ? "no_labels" : handled;
+    case Input::no_target:
+      return adapts ? "no_target" : handled;
+    case Input::missing_value:
+      return method.family == Family::prepare || !method.reads_features ? handled : "non_finite";
+    case Input::infinite_value:
+      return method.reads_features ? "non_finite" : handled;
+    case Input::empty:
+      return "empty_data";
+    default:
+      return handled;
+  }
+}
+
+/// Where a method differs from its family, and why.
+struct Exception {
+  const char* method;
+  Input input;
+  const char* pipeline;  ///< fitted instead of the method with its defaults
+  const char* expected;
+  const char* reason;
+};
+
+const std::vector<Exception> exceptions = {
+    {"constant", Input::one_class, "constant", handled, "the majority of one class is that class"},
+    {"logistic", Input::two_rows, "logistic l2=0.1", handled, "two rows are always separable, which needs a penalty"},
+};
+
+/// Data and batch of a hard input. Families that need a target have one but for the input that takes it away.
+struct HardCase {
+  TrainView view;
+  Batch batch;
+};
+
+void set_value(TrainView& view, Index row, Index column, double value) {
+  Matrix x = view.x.to_matrix();
+  x(row, column) = value;
+  view.x = Features::dense(std::move(x));
+}
+
+HardCase hard_case(const Method& method, Input input) {
+  const bool adapts = method.family == Family::adapt || method.family == Family::weight;
+  const Index target_rows = adapts && input != Input::no_target ? 20 : 0;
+  const Index rows = input == Input::two_rows ? 2 : 60;
+  TrainView view = overlapping(rows, 3, 2, input == Input::one_domain || rows == 2 ? 1 : 3, target_rows);
+  HardCase result{view, {overlapping(25, 3, 2, 1).x, std::nullopt}};
+  TrainView& v = result.view;
+  switch (input) {
+    case Input::constant_feature: {
+      Matrix x = v.x.to_matrix();
+      x.col(1).setConstant(0.1);
+      v.x = Features::dense(std::move(x));
+      break;
+    }
+    case Input::duplicate_rows: {
+      Matrix x = v.x.to_matrix();
+      for (Index i = 0; i < rows; ++i) x.row(i) = x.row(i % 30).eval();
+      v.x = Features::dense(std::move(x));
+      break;
+    }
+    case Input::one_row_domain:
+      v.domain.names.push_back("single");
+      v.role.push_back(Role::source);
+      v.domain.index[7] = static_cast<std::int32_t>(v.domain.names.size()) - 1;
+      break;
+    case Input::one_row_to_predict:
+      result.batch.x = result.batch.x.head(1);
+      break;
+    case Input::one_class:
+      v.y = class_labels({"only"}, std::vector<std::int32_t>(static_cast<std::size_t>(rows), 0));
+      break;
+    case Input::no_labels:
+      v.y = no_labels();
+      break;
+    case Input::missing_value:
+      set_value(v, 11, 1, nan);
+      break;
+    case Input::infinite_value:
+      set_value(v, 11, 1, std::numeric_limits<double>::infinity());
+      break;
+    case Input::empty:
+      v = view_of(Features::dense(Matrix(0, 3)), class_labels({"c0", "c1"}, {}));
+      break;
+    default:
+      break;
+  }
+  return result;
+}
+
+class Contract : public testing::TestWithParam<std::string> {
+ protected:
+  const Method& tested() const { return method(GetParam()); }
+};
+
+/// Texts that an option must refuse, from its declaration.
+std::vector<std::string> bad_values(const OptionInfo& option) {
+  const Limits& limits = option.limits;
+  std::vector<std::string> bad;
+  const auto outside = [&] {
+    if (std::isfinite(limits.low)) bad.push_back(option_text(Json(limits.open_low ? limits.low : limits.low - 1)));
+    if (std::isfinite(limits.high)) bad.push_back(option_text(Json(limits.open_high ? limits.high : limits.high + 1)));
+  };
+  switch (option.type) {
+    case OptionType::boolean:
+      return {"", "maybe", "2"};
+    case OptionType::choice:
+      return {"", "no_such_choice"};
+    case OptionType::integer:
+      outside();
+      for (std::string& text : bad) text = text.substr(0, text.find('.'));
+      bad.insert(bad.end(), {"", "many", "1.5", "99999999999999999999"});
+      return bad;
+    case OptionType::real:
+    case OptionType::auto_real:
+      outside();
+      bad.insert(bad.end(), {"", "many", "nan", "inf", "1x"});
+      return bad;
+    case OptionType::numbers:
+      outside();
+      bad.insert(bad.end(), {"1,many", "1,,2", "nan"});
+      return bad;
+    case OptionType::text:
+    case OptionType::file:
+      return {};
+  }
+  return {};
+}
+
+TEST_P(Contract, DefaultsAreValidAsTextAndAsJson) {
+  const Pipeline pipeline = Pipeline::parse(GetParam());
+  EXPECT_EQ(pipeline.text(), GetParam());
+  OptionTexts texts;
+  Json json = Json::object();
+  for (const OptionInfo& option : tested().options) {
+    EXPECT_FALSE(option.help.empty()) << option.name;
+    if (option.type != OptionType::text && option.type != OptionType::file) {
+      texts.emplace_back(option.name, option.default_value.is_string() ? option.default_value.get<std::string>()
+                                                                       : option_text(option.default_value));
+    }
+    json[option.name] = option.default_value;
+  }
+  const Json expected = pipeline.stages()[0].options.to_json();
+  EXPECT_EQ(complete_options(GetParam(), tested().options, texts).to_json(), expected);
+  EXPECT_EQ(complete_options(GetParam(), tested().options, json).to_json(), expected);
+}
+
+TEST_P(Contract, DescribesItself) {
+  const Json json = method_json(tested());
+  EXPECT_EQ(json["name"], GetParam());
+  EXPECT_FALSE(json["summary"].get<std::string>().empty());
+  EXPECT_TRUE(json["citation"].is_string());
+  EXPECT_EQ(json["options"].size(), tested().options.size());
+  EXPECT_EQ(Json::parse(json.dump()), json) << "a limit that JSON cannot say";
+}
+
+TEST_P(Contract, RefusesBadValuesByName) {
+  for (const OptionInfo& option : tested().options) {
+    for (const std::string& bad : bad_values(option)) {
+      const auto parse = [&] { Pipeline::parse(fmt::format("{} {}='{}'", GetParam(), option.name, bad)); };
+      EXPECT_EQ(code_of(parse), "bad_option") << option.name << "=" << bad;
+      EXPECT_TRUE(message_of(parse).starts_with(fmt::format("{}: {} ", GetParam(), option.name))) << message_of(parse);
+    }
+  }
+  EXPECT_EQ(code_of([&] { Pipeline::parse(GetParam() + " no_such_option=1"); }), "unknown_option");
+}
+
+/// The method alone, and where it does not predict also in front of the baseline.
+std::vector<std::string> pipelines_of(const Method& method) {
+  if (method.predicts()) return {method.name};
+  return {method.name, method.name + " | constant"};
+}
+
+/// 21 blocks of 512 rows: source rows and the target's at the end.
+const TrainView& large_view() {
+  static const TrainView view = overlapping(21 * 512 - 100, 6, 2, 4, 612);
+  return view;
+}
+
+/// The same stored sparsely, about two thirds zeros, with row weights.
+const TrainView& large_sparse_view() {
+  static const TrainView view = [] {
+    TrainView sparse = large_view();
+    Matrix x = sparse.x.to_matrix();
+    for (Index j = 0; j < x.cols(); ++j) x.col(j).array() -= 10.0 * static_cast<double>(j) + 0.4;
+    sparse.x = Features::sparse(to_csr(x.cwiseMax(0.0)));
+    sparse.weight = Vector::LinSpaced(sparse.labelled(), 0.1, 3.0);
+    return sparse;
+  }();
+  return view;
+}
+
+/// What a run gives, to compare bytes.
+struct Outcome {
+  std::string model;
+  Prediction prediction;
+  Matrix z;
+};
+
+Outcome outcome(const std::string& pipeline, const TrainView& view, int threads) {
+  const Context run = context(threads);
+  const Batch batch{view.x, view.domain};
+  const Model model = fitted(pipeline, view, run);
+  return {model.bytes(), model.pipeline().predicts() ? model.predict(batch, run) : Prediction{},
+          model.transform(batch, run).to_matrix()};
+}
+
+TEST_P(Contract, EqualBytesForAnyNumberOfThreads) {
+  for (const TrainView* view : {&large_view(), &large_sparse_view()}) {
+    ASSERT_GE(view->x.blocks(), 20);
+    for (const std::string& text : pipelines_of(tested())) {
+      const Outcome expected = outcome(text, *view, 1);
+      for (const int threads : {2, 7}) {
+        const Outcome found = outcome(text, *view, threads);
+        EXPECT_TRUE(found.model == expected.model) << text << " with " << threads << " threads";
+        EXPECT_TRUE(same_bytes(found.prediction, expected.prediction)) << text << " with " << threads << " threads";
+        EXPECT_TRUE(same_bytes(found.z, expected.z)) << text << " with " << threads << " threads";
+      }
+    }
+  }
+}
+
+TEST_P(Contract, SavedAndLoadedIsTheSame) {
+  const TrainView view = overlapping(300, 4, 2, 3, 50);
+  const Batch batch{view.x, view.domain};
+  for (const std::string& text : pipelines_of(tested())) {
+    const Model model = fitted(text, view);
+    const Model loaded = reloaded(model);
+    EXPECT_TRUE(loaded.bytes() == model.bytes()) << text;
+    EXPECT_EQ(loaded.inspect().dump(), model.inspect().dump()) << text;
+    EXPECT_TRUE(
+        same_bytes(loaded.transform(batch, context()).to_matrix(), model.transform(batch, context()).to_matrix()))
+        << text;
+    if (model.pipeline().predicts()) {
+      EXPECT_TRUE(same_bytes(loaded.predict(batch, context()), model.predict(batch, context()))) << text;
+    }
+  }
+}
+
+TEST_P(Contract, LeavesTheCallersDataAlone) {
+  const TrainView view = overlapping(300, 4, 2, 3, 50);
+  const Matrix x = view.x.to_matrix();
+  const std::vector<std::int32_t> y = view.y.index;
+  for (const std::string& text : pipelines_of(tested())) {
+    const Model model = fitted(text, view);
+    model.transform({view.x, view.domain}, context());
+    if (model.pipeline().predicts()) model.predict({view.x, view.domain}, context());
+    EXPECT_TRUE(same_bytes(view.x.to_matrix(), x)) << text;
+    EXPECT_EQ(view.y.index, y) << text;
+    EXPECT_EQ(view.weight.size(), 0) << text;
+  }
+}
+
+/// Fits, transforms, predicts, and does it again after saving and loading.
+void run_case(const std::string& pipeline, const HardCase& hard) {
+  const Model model = fitted(pipeline, hard.view);
+  const Matrix z = model.transform(hard.batch, context()).to_matrix();
+  EXPECT_EQ(z.rows(), hard.batch.x.rows()) << pipeline;
+  EXPECT_TRUE(z.allFinite()) << pipeline;
+  const Model loaded = reloaded(model);
+  EXPECT_TRUE(same_bytes(loaded.transform(hard.batch, context()).to_matrix(), z)) << pipeline;
+  if (!model.pipeline().predicts()) return;
+  const Prediction prediction = model.predict(hard.batch, context());
+  EXPECT_EQ(prediction.probability.rows(), hard.batch.x.rows()) << pipeline;
+  EXPECT_TRUE(prediction.probability.allFinite()) << pipeline;
+  EXPECT_LT((prediction.probability.rowwise().sum().array() - 1).abs().maxCoeff(), 1e-12) << pipeline;
+  EXPECT_TRUE(same_bytes(loaded.predict(hard.batch, context()), prediction)) << pipeline;
+}
+
+TEST_P(Contract, HandlesOrRefusesHardInputs) {
+  for (const auto& [input, name] : input_names) {
+    std::string pipeline = GetParam();
+    std::string expected = promise(tested(), input);
+    for (const Exception& exception : exceptions) {
+      if (exception.method != GetParam() || exception.input != input) continue;
+      pipeline = exception.pipeline;
+      expected = exception.expected;
+    }
+    const HardCase hard = hard_case(tested(), input);
+    try {
+      run_case(pipeline, hard);
+      EXPECT_EQ(expected, handled) << GetParam() << " accepted " << name;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), expected) << GetParam() << " on " << name << ": " << error.what();
+      EXPECT_NE(error.kind(), ErrorKind::internal) << error.what();
+    }
+  }
+}
+
+std::vector<std::string> all_names() {
+  std::vector<std::string> names;
+  for (const Method& each : methods()) names.push_back(each.name);
+  return names;
+}
+
+std::string test_name(const testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryMethod, Contract, testing::ValuesIn(all_names()), test_name);
+
+}  // namespace
+}  // namespace ecotone::test

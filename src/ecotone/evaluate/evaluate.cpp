@@ -1,0 +1,242 @@
+#include "ecotone/evaluate/evaluate.h"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "ecotone/base/error.h"
+#include "ecotone/base/progress.h"
+#include "ecotone/evaluate/score.h"
+#include "ecotone/measure/metrics.h"
+#include "ecotone/methods/fit_cache.h"
+#include "ecotone/methods/model.h"
+
+namespace ecotone {
+
+namespace {
+
+/// Data of at most this many cells: fits run side by side, each on one thread. Larger data: one fit after the other on
+/// all threads, so that one training view is in memory at a time. Results do not depend on it.
+constexpr Index kSmallCells = Index{1} << 22;
+
+/// Keeps what one fit has to say until all are done: their messages come in a fixed order, each once.
+class Messages : public Observer {
+ public:
+  void warning(std::string_view code, std::string_view message) override {
+    const std::lock_guard lock(mutex_);
+    items_.emplace_back(code, message);
+  }
+  void note(std::string_view message) override { warning("", message); }
+  void progress(std::string_view, Index, Index) override {}  // the bar of the whole evaluation stands for the fits
+
+  const std::vector<std::pair<std::string, std::string>>& items() const { return items_; }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::pair<std::string, std::string>> items_;
+};
+
+void pass_on(const std::vector<std::unique_ptr<Messages>>& fits, const Context& context) {
+  std::map<std::pair<std::string, std::string>, Index> count;
+  for (const auto& fit : fits) {
+    std::map<std::pair<std::string, std::string>, Index> once;
+    for (const auto& item : fit->items())
+      if (++once[item] == 1) ++count[item];
+  }
+  for (const auto& fit : fits)
+    for (const auto& item : fit->items()) {
+      const auto it = count.find(item);
+      if (it == count.end()) continue;  // told already
+      const std::string where = it->second == 1 ? "" : fmt::format(" ({} of {} fits)", it->second, fits.size());
+      if (item.first.empty()) {
+        context.note("{}{}", item.second, where);
+      } else {
+        context.warn(item.first, "{}{}", item.second, where);
+      }
+      count.erase(it);
+    }
+}
+
+/// The rows of one split, made when the first pipeline asks and dropped after the last; intermediate results that its
+/// pipelines share.
+class SplitWork {
+ public:
+  SplitWork(const Dataset& data, const Split& split, std::size_t pipelines)
+      : data_(data), split_(split), left_(pipelines) {}
+
+  struct Parts {
+    TrainView view;
+    Batch batch;
+    FitCache cache;
+  };
+  std::shared_ptr<Parts> parts(const Context& context) {
+    const std::lock_guard lock(mutex_);
+    if (!parts_) {
+      parts_ = std::make_shared<Parts>();
+      parts_->view = train_view(data_, split_.source, split_.target, context);
+      parts_->batch = batch(data_, split_.held_out);
+    }
+    return parts_;
+  }
+  void finish() {
+    const std::lock_guard lock(mutex_);
+    if (--left_ == 0) parts_.reset();
+  }
+
+ private:
+  const Dataset& data_;
+  const Split& split_;
+  std::mutex mutex_;
+  std::size_t left_;
+  std::shared_ptr<Parts> parts_;
+};
+
+/// A prediction in the classes of the data set.
+Outcome outcome_of(Prediction prediction, const std::vector<std::string>& model_classes, const Labels& y,
+                   const Split& split) {
+  Outcome outcome;
+  outcome.repetition = split.repetition;
+  outcome.rows = split.held_out;
+  outcome.value = std::move(prediction.value);
+  if (y.task == Task::regress) return outcome;
+  std::map<std::string_view, std::int32_t> place;
+  for (std::size_t k = 0; k < y.classes.size(); ++k) place[y.classes[k]] = static_cast<std::int32_t>(k);
+  std::vector<std::int32_t> class_of;
+  outcome.seen.assign(y.classes.size(), false);
+  outcome.probability.setZero(static_cast<Index>(split.held_out.size()), static_cast<Index>(y.classes.size()));
+  for (std::size_t k = 0; k < model_classes.size(); ++k) {
+    class_of.push_back(place.at(model_classes[k]));
+    outcome.seen[static_cast<std::size_t>(class_of[k])] = true;
+    outcome.probability.col(class_of[k]) = prediction.probability.col(static_cast<Index>(k));
+  }
+  for (const auto k : prediction.index) outcome.predicted.push_back(class_of[static_cast<std::size_t>(k)]);
+  return outcome;
+}
+
+Outcome run_fit(const Dataset& data, const Pipeline& pipeline, const Split& split, SplitWork& work,
+                const Context& context) {
+  const auto parts = work.parts(context);
+  try {
+    const Model model = Model::fit(pipeline, parts->view, data.schema, context, parts->cache);
+    return outcome_of(model.predict(parts->batch, context), model.classes(), *data.y, split);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::cancelled) throw;
+    throw Error(error.kind(), error.code(),
+                fmt::format("\"{}\" with {} held out: {}", pipeline.text(), split.name, error.what()));
+  }
+}
+
+bool any_labelled(const Labels& y, const std::vector<Index>& rows) {
+  for (const Index row : rows)
+    if (!y.missing(row)) return true;
+  return false;
+}
+
+/// Outcomes by pipeline, then split.
+std::vector<std::vector<Outcome>> run_fits(const Dataset& data, const std::vector<Pipeline>& pipelines,
+                                           const std::vector<Split>& splits, const EvaluateOptions& options,
+                                           const Context& context) {
+  std::vector<std::unique_ptr<SplitWork>> work;
+  for (const auto& split : splits) work.push_back(std::make_unique<SplitWork>(data, split, pipelines.size()));
+  const auto tasks = static_cast<Index>(splits.size() * pipelines.size());
+  std::vector<std::unique_ptr<Messages>> messages;
+  for (Index task = 0; task < tasks; ++task) messages.push_back(std::make_unique<Messages>());
+  std::vector<std::vector<Outcome>> outcomes(pipelines.size(), std::vector<Outcome>(splits.size()));
+  const bool side_by_side = data.rows() * data.x.cols() <= kSmallCells;
+  Progress progress(context.observer(), "evaluate", tasks);
+  const auto run = [&](Index task) {
+    const auto s = static_cast<std::size_t>(task) / pipelines.size();
+    const auto p = static_cast<std::size_t>(task) % pipelines.size();
+    // All pipelines of a split have the same seed: what they draw alike they share.
+    const Context fit_context =
+        context.derived("evaluate", s).observed_by(messages[static_cast<std::size_t>(task)].get());
+    if (options.keep_predictions || any_labelled(*data.y, splits[s].held_out))
+      outcomes[p][s] = run_fit(data, pipelines[p], splits[s], *work[s], fit_context);
+    work[s]->finish();
+    progress.advance();
+  };
+  if (side_by_side) {
+    context.parallel(tasks, run);
+  } else {
+    for (Index task = 0; task < tasks; ++task) {
+      context.check_cancelled();
+      run(task);
+    }
+  }
+  pass_on(messages, context);
+  return outcomes;
+}
+
+void check_input(const Dataset& data, const std::vector<Pipeline>& pipelines, const EvaluateOptions& options,
+                 const Context& context) {
+  if (pipelines.empty()) option_error("no_pipeline", "evaluate: no pipeline given");
+  for (const auto& pipeline : pipelines)
+    if (!pipeline.predicts())
+      option_error("no_learner", "evaluate: \"{}\" does not end in a learner, so there is nothing to score",
+                   pipeline.text());
+  if (data.rows() == 0) data_error("empty_data", "evaluate: the data have no rows");
+  if (!data.y) data_error("no_labels", "evaluate: the data have no label column; name it with --label");
+  Index missing = 0;
+  for (Index row = 0; row < data.rows(); ++row) missing += data.y->missing(row);
+  if (missing == data.rows()) data_error("no_labels", "evaluate: none of the {} rows has a label", missing);
+  if (missing > 0)
+    context.note("evaluate: {} of {} rows have no label and are {}", missing, data.rows(),
+                 options.protocol == Protocol::adapt ? "not scored" : "neither trained on nor scored");
+}
+
+/// Predictions in order of pipeline, repetition and row.
+std::vector<HeldOutPrediction> predictions_of(const std::vector<std::vector<Outcome>>& outcomes, const Labels& y) {
+  std::vector<HeldOutPrediction> result;
+  for (std::size_t p = 0; p < outcomes.size(); ++p) {
+    std::map<std::pair<Index, Index>, std::pair<const Outcome*, std::size_t>> order;
+    for (const auto& outcome : outcomes[p])
+      for (std::size_t i = 0; i < outcome.rows.size(); ++i)
+        order[{outcome.repetition, outcome.rows[i]}] = {&outcome, i};
+    for (const auto& [key, place] : order) {
+      const auto& [outcome, i] = place;
+      HeldOutPrediction one{static_cast<Index>(p), key.first, key.second, {}, {}};
+      if (y.task == Task::regress) {
+        one.prediction = fmt::format("{}", outcome->value[static_cast<Index>(i)]);
+      } else {
+        one.prediction = y.classes[static_cast<std::size_t>(outcome->predicted[i])];
+        for (std::size_t k = 0; k < y.classes.size(); ++k)
+          one.probability.push_back(
+              outcome->seen[k] ? std::optional(outcome->probability(static_cast<Index>(i), static_cast<Index>(k)))
+                               : std::nullopt);
+      }
+      result.push_back(std::move(one));
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+Evaluation evaluate(const Dataset& data, const std::vector<Pipeline>& pipelines, const EvaluateOptions& options,
+                    const Context& context) {
+  check_input(data, pipelines, options, context);
+  const auto splits = make_splits(data.domain, options, context);
+  const auto outcomes = run_fits(data, pipelines, splits, options, context);
+
+  std::vector<bool> held_out(data.domain.names.size(), false);
+  for (const auto& split : splits)
+    for (const Index row : split.held_out)
+      held_out[static_cast<std::size_t>(data.domain.index[static_cast<std::size_t>(row)])] = true;
+  Evaluation result;
+  result.protocol = options.protocol;
+  result.task = data.y->task;
+  result.metrics = metric_names(data.y->task);
+  result.classes = data.y->classes;
+  result.pipelines.resize(pipelines.size());
+  context.parallel(static_cast<Index>(pipelines.size()), [&](Index p) {
+    const auto i = static_cast<std::size_t>(p);
+    result.pipelines[i].pipeline = pipelines[i].text();
+    result.pipelines[i].domains = score_domains(data, held_out, outcomes[i]);
+  });
+  for (auto& score : result.pipelines) summarise(score, result.pipelines.front(), result.metrics);
+  if (options.keep_predictions) result.predictions = predictions_of(outcomes, *data.y);
+  return result;
+}
+
+}  // namespace ecotone

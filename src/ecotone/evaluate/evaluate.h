@@ -1,0 +1,66 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ecotone/base/context.h"
+#include "ecotone/base/json.h"
+#include "ecotone/data/dataset.h"
+#include "ecotone/evaluate/protocol.h"
+#include "ecotone/measure/intervals.h"
+#include "ecotone/methods/pipeline.h"
+
+namespace ecotone {
+
+/// Metric name -> value; empty where it is undefined (one class in a domain).
+using Metrics = std::vector<std::pair<std::string, std::optional<double>>>;
+
+/// One held-out domain (over all repetitions that held it out: metrics averaged, rows of one of them). Row weights do
+/// not enter metrics.
+struct DomainScore {
+  std::string domain;
+  Index rows = 0;  ///< with a label, and so scored; 0: no metric is defined
+  Metrics metrics;
+};
+
+struct PipelineScore {
+  std::string pipeline;
+  std::vector<DomainScore> domains;  ///< those held out at least once, in order of first appearance
+  Metrics mean;                      ///< over domains with a value
+  Metrics spread;                    ///< standard deviation over domains (n - 1)
+  /// This minus the first pipeline, paired over domains where both have a value; none for the first pipeline itself.
+  std::vector<std::pair<std::string, std::optional<Interval>>> difference;
+};
+
+/// The prediction of one held-out row, for --save-predictions.
+struct HeldOutPrediction {
+  Index pipeline = 0;
+  Index repetition = 0;
+  Index row = 0;  ///< 0-based row of the data set
+  std::string prediction;
+  std::vector<std::optional<double>> probability;  ///< per class of the data set; empty for regression
+};
+
+struct Evaluation {
+  Protocol protocol = Protocol::leave_one_domain_out;
+  Task task = Task::classify;
+  std::vector<std::string> metrics;
+  std::vector<PipelineScore> pipelines;
+  std::vector<std::string> classes;            ///< of the data set
+  std::vector<HeldOutPrediction> predictions;  ///< only when asked for
+
+  /// As `evaluate --json` prints it. The first pipeline's "difference" is {}; whatever is undefined is null.
+  Json to_json() const;
+};
+
+/// Fits every pipeline on every split and scores it on the rows held out; all pipelines see the same splits. The
+/// held-out labels are not in the training view by type. Roles in the data are not looked at: the protocol says what is
+/// held out. Rows without a label are not scored. k-fold metrics are of a domain's predictions from all folds together.
+/// Data errors: `no_labels`, `needs_two_domains` (protocols over domains), and whatever a fit throws, prefixed with the
+/// pipeline and the domain held out. Option errors: `no_pipeline`, `no_learner`, and those of make_splits.
+Evaluation evaluate(const Dataset& data, const std::vector<Pipeline>& pipelines, const EvaluateOptions& options,
+                    const Context& context);
+
+}  // namespace ecotone

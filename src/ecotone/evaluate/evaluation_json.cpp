@@ -1,0 +1,44 @@
+#include "ecotone/evaluate/evaluate.h"
+
+namespace ecotone {
+
+namespace {
+
+Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json metrics_json(const Metrics& metrics) {
+  Json json = Json::object();
+  for (const auto& [name, value] : metrics) json[name] = number(value);
+  return json;
+}
+
+Json pipeline_json(const PipelineScore& score) {
+  Json domains = Json::array();
+  for (const auto& domain : score.domains)
+    domains.push_back({{"domain", domain.domain}, {"rows", domain.rows}, {"metrics", metrics_json(domain.metrics)}});
+  Json difference = Json::object();
+  for (const auto& [name, interval] : score.difference) {
+    difference[name] = nullptr;
+    if (interval)
+      difference[name] = {{"mean", interval->mean}, {"low", number(interval->low)}, {"high", number(interval->high)}};
+  }
+  return {{"pipeline", score.pipeline},
+          {"domains", std::move(domains)},
+          {"mean", metrics_json(score.mean)},
+          {"spread", metrics_json(score.spread)},
+          {"difference", std::move(difference)}};
+}
+
+}  // namespace
+
+Json Evaluation::to_json() const {
+  Json scores = Json::array();
+  for (const auto& score : pipelines) scores.push_back(pipeline_json(score));
+  return {{"protocol", protocol_name(protocol)},
+          {"task", task_name(task)},
+          {"classes", classes},
+          {"metrics", metrics},
+          {"pipelines", std::move(scores)}};
+}
+
+}  // namespace ecotone

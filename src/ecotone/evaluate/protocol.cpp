@@ -1,0 +1,113 @@
+#include "ecotone/evaluate/protocol.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "ecotone/base/error.h"
+#include "ecotone/base/options.h"
+
+namespace ecotone {
+
+namespace {
+
+constexpr std::array<std::pair<Protocol, std::string_view>, 4> kProtocols{{
+    {Protocol::leave_one_domain_out, "leave-one-domain-out"},
+    {Protocol::adapt, "adapt"},
+    {Protocol::domain_split, "domain-split"},
+    {Protocol::k_fold, "k-fold"},
+}};
+
+Index row_count(const Domains& domains) { return static_cast<Index>(domains.index.size()); }
+
+/// Source and held-out rows of a split, both ascending, by a mark per row.
+template <class HeldOut>
+Split split_rows(const Domains& domains, std::string name, HeldOut&& held_out) {
+  Split split;
+  split.name = std::move(name);
+  for (Index row = 0; row < row_count(domains); ++row) (held_out(row) ? split.held_out : split.source).push_back(row);
+  return split;
+}
+
+std::vector<Split> one_domain_splits(const Domains& domains, Protocol protocol) {
+  std::vector<Split> splits;
+  for (Index d = 0; d < domains.count(); ++d) {
+    splits.push_back(split_rows(domains, domains.names[static_cast<std::size_t>(d)],
+                                [&](Index row) { return domains.index[static_cast<std::size_t>(row)] == d; }));
+    if (protocol == Protocol::adapt) splits.back().target = splits.back().held_out;
+  }
+  return splits;
+}
+
+std::vector<Split> random_domain_splits(const Domains& domains, const EvaluateOptions& options,
+                                        const Context& context) {
+  if (options.repetitions < 1)
+    option_error("bad_option", "evaluate: repetitions must be >= 1, got {}", options.repetitions);
+  if (options.held_out < 1 || options.held_out >= domains.count())
+    option_error("bad_option", "evaluate: held_out must be in [1, {}] with {} domains, got {}", domains.count() - 1,
+                 domains.count(), options.held_out);
+  std::vector<Split> splits;
+  for (Index repetition = 0; repetition < options.repetitions; ++repetition) {
+    Random random = context.random("domain-split", static_cast<std::uint64_t>(repetition));
+    std::vector<bool> out(static_cast<std::size_t>(domains.count()), false);
+    for (const Index d : random.sample(domains.count(), options.held_out)) out[static_cast<std::size_t>(d)] = true;
+    std::string name;
+    for (std::size_t d = 0; d < out.size(); ++d)
+      if (out[d]) name += (name.empty() ? "" : ", ") + domains.names[d];
+    splits.push_back(split_rows(domains, std::move(name), [&](Index row) {
+      return out[static_cast<std::size_t>(domains.index[static_cast<std::size_t>(row)])];
+    }));
+    splits.back().repetition = repetition;
+  }
+  return splits;
+}
+
+std::vector<Split> fold_splits(const Domains& domains, const EvaluateOptions& options, const Context& context) {
+  if (options.folds < 2) option_error("bad_option", "evaluate: folds must be >= 2, got {}", options.folds);
+  if (row_count(domains) < 2)
+    data_error("empty_data", "evaluate: k-fold needs at least two rows, got {}", row_count(domains));
+  std::vector<Index> fold_of(domains.index.size());
+  Index dealt = 0;  // goes on over domains: their remainders fall on different folds
+  for (Index d = 0; d < domains.count(); ++d) {
+    const auto rows = domains.rows_of(d);
+    Random random = context.random("k-fold", static_cast<std::uint64_t>(d));
+    for (const Index i : random.permutation(static_cast<Index>(rows.size())))
+      fold_of[static_cast<std::size_t>(rows[static_cast<std::size_t>(i)])] = dealt++ % options.folds;
+  }
+  std::vector<Split> splits;
+  for (Index fold = 0; fold < std::min<Index>(options.folds, row_count(domains)); ++fold)
+    splits.push_back(split_rows(domains, fmt::format("fold {}", fold + 1),
+                                [&](Index row) { return fold_of[static_cast<std::size_t>(row)] == fold; }));
+  return splits;
+}
+
+}  // namespace
+
+std::string_view protocol_name(Protocol protocol) {
+  for (const auto& [value, name] : kProtocols)
+    if (value == protocol) return name;
+  internal_error("protocol {} has no name", static_cast<int>(protocol));
+}
+
+Protocol protocol_by_name(std::string_view name) {
+  std::vector<std::string> names;
+  for (const auto& [value, known] : kProtocols) {
+    if (known == name) return value;
+    names.emplace_back(known);
+  }
+  const std::string near = did_you_mean(name, names);
+  if (!near.empty()) option_error("unknown_protocol", "unknown protocol '{}'; did you mean '{}'?", name, near);
+  option_error("unknown_protocol", "unknown protocol '{}'; there are {}", name, fmt::join(names, ", "));
+}
+
+std::vector<Split> make_splits(const Domains& domains, const EvaluateOptions& options, const Context& context) {
+  if (options.protocol == Protocol::k_fold) return fold_splits(domains, options, context);
+  if (domains.count() < 2)
+    data_error("needs_two_domains",
+               "evaluate: {} needs at least two domains, got {}; name the column with --domain, or use k-fold",
+               protocol_name(options.protocol), domains.count());
+  if (options.protocol == Protocol::domain_split) return random_domain_splits(domains, options, context);
+  return one_domain_splits(domains, options.protocol);
+}
+
+}  // namespace ecotone

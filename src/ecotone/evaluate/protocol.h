@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ecotone/base/context.h"
+#include "ecotone/data/dataset.h"
+
+namespace ecotone {
+
+/// How rows are held out.
+enum class Protocol {
+  leave_one_domain_out,  ///< each domain in turn; nothing of it is seen
+  adapt,                 ///< each domain in turn; its rows but not its labels are seen
+  domain_split,          ///< repeated: a random part of the domains is held out
+  k_fold,                ///< within each domain: what would be expected without a shift
+};
+std::string_view protocol_name(Protocol protocol);  ///< "leave-one-domain-out", "adapt", "domain-split", "k-fold"
+Protocol protocol_by_name(std::string_view name);   ///< option error `unknown_protocol` with a suggestion
+
+struct EvaluateOptions {
+  Protocol protocol = Protocol::leave_one_domain_out;
+  int folds = 5;         ///< k-fold
+  int repetitions = 10;  ///< domain-split
+  int held_out = 1;      ///< domain-split: domains held out each time
+  bool keep_predictions = false;
+};
+
+/// One fit: rows to train on, rows whose features alone may be used, rows to score.
+struct Split {
+  Index repetition = 0;
+  std::string name;  ///< for progress and errors: the held-out domain, or «fold 3»
+  std::vector<Index> source;
+  std::vector<Index> target;
+  std::vector<Index> held_out;
+};
+
+/// The splits of a protocol, made from domains, row numbers and the seed, never from labels. `repetition` counts the
+/// draws of domain-split and is 0 otherwise. k-fold deals each domain's rows, shuffled, to the folds in turn, so that
+/// folds are nearly equal within each domain and in all; folds that get no row are left out. Data errors:
+/// `needs_two_domains`, `empty_data`; option error `bad_option` for folds < 2, repetitions < 1 or held_out outside 1 ..
+/// domains - 1.
+std::vector<Split> make_splits(const Domains& domains, const EvaluateOptions& options, const Context& context);
+
+}  // namespace ecotone

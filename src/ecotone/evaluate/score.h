@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ecotone/data/dataset.h"
+#include "ecotone/evaluate/evaluate.h"
+
+namespace ecotone {
+
+/// What one fitted pipeline said about the rows that its split held out, in the classes of the data set.
+struct Outcome {
+  Index repetition = 0;
+  std::vector<Index> rows;              ///< of the data set; empty when nothing had to be predicted
+  std::vector<std::int32_t> predicted;  ///< classification
+  Matrix probability;                   ///< rows x classes; 0 for classes unseen in training
+  std::vector<bool> seen;               ///< per class: whether it occurred in training
+  Vector value;                         ///< regression
+};
+
+/// The scores of one pipeline in each domain marked in `held_out`. Predictions of one repetition are pooled per domain;
+/// metrics are averaged over the repetitions that held the domain out.
+std::vector<DomainScore> score_domains(const Dataset& data, const std::vector<bool>& held_out,
+                                       const std::vector<Outcome>& outcomes);
+
+/// Fills in mean and spread over domains and, unless `first` is the score itself, the paired differences from it.
+void summarise(PipelineScore& score, const PipelineScore& first, const std::vector<std::string>& metrics);
+
+}  // namespace ecotone

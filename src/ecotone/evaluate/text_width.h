@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "ecotone/base/index.h"
+
+namespace ecotone {
+
+/// Columns that UTF-8 text takes on a terminal: combining marks none, East Asian wide characters and emoji two.
+Index display_width(std::string_view text);
+/// Text for a terminal's one line: control characters and malformed UTF-8 become «?»; cut to `width` columns with «…»
+/// at the end when longer.
+std::string display_text(std::string_view text, Index width);
+/// Padded with spaces on the right or left to `width` columns.
+std::string pad_right(std::string_view text, Index width);
+std::string pad_left(std::string_view text, Index width);
+/// A short name for the i-th of several things: A, B, .. Z, AA, AB, ..
+std::string letter_name(std::size_t i);
+
+}  // namespace ecotone

@@ -1,0 +1,177 @@
+#include "ecotone/evaluate/protocol.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "ecotone/base/error.h"
+
+namespace ecotone {
+namespace {
+
+/// Domains of the given sizes, with their rows interleaved.
+Domains domains_of(const std::vector<int>& sizes) {
+  Domains domains;
+  for (std::size_t d = 0; d < sizes.size(); ++d) domains.names.push_back(fmt::format("d{}", d));
+  std::vector<int> left = sizes;
+  for (bool any = true; any;) {
+    any = false;
+    for (std::size_t d = 0; d < left.size(); ++d)
+      if (left[d]-- > 0) {
+        domains.index.push_back(static_cast<std::int32_t>(d));
+        any = true;
+      }
+  }
+  return domains;
+}
+
+Context seeded(std::uint64_t seed) { return Context({.threads = 1, .seed = seed}); }
+
+EvaluateOptions with(Protocol protocol) {
+  EvaluateOptions options;
+  options.protocol = protocol;
+  return options;
+}
+
+/// Every row is either trained on or held out, never both; both ascend.
+void expect_partition(const Split& split, Index rows) {
+  std::vector<Index> all = split.source;
+  all.insert(all.end(), split.held_out.begin(), split.held_out.end());
+  EXPECT_TRUE(std::is_sorted(split.source.begin(), split.source.end()));
+  EXPECT_TRUE(std::is_sorted(split.held_out.begin(), split.held_out.end()));
+  std::sort(all.begin(), all.end());
+  ASSERT_EQ(static_cast<Index>(all.size()), rows);
+  for (Index i = 0; i < rows; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)], i);
+}
+
+template <class F>
+std::string code_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.code();
+  }
+  return "no error";
+}
+
+TEST(ProtocolNames, RoundTripAndSuggest) {
+  for (const auto protocol :
+       {Protocol::leave_one_domain_out, Protocol::adapt, Protocol::domain_split, Protocol::k_fold})
+    EXPECT_EQ(protocol_by_name(protocol_name(protocol)), protocol);
+  try {
+    protocol_by_name("kfold");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::option);
+    EXPECT_EQ(error.code(), "unknown_protocol");
+    EXPECT_THAT(error.what(), testing::HasSubstr("did you mean 'k-fold'?"));
+  }
+  EXPECT_EQ(code_of([] { protocol_by_name("bootstrap"); }), "unknown_protocol");
+}
+
+TEST(LeaveOneDomainOut, HoldsEachDomainOutOnceAndWhole) {
+  const Domains domains = domains_of({5, 1, 9, 3});
+  const auto splits = make_splits(domains, with(Protocol::leave_one_domain_out), seeded(1));
+  ASSERT_EQ(splits.size(), 4U);
+  for (Index d = 0; d < 4; ++d) {
+    const Split& split = splits[static_cast<std::size_t>(d)];
+    expect_partition(split, 18);
+    EXPECT_EQ(split.name, domains.names[static_cast<std::size_t>(d)]);
+    EXPECT_EQ(split.held_out, domains.rows_of(d));
+    EXPECT_TRUE(split.target.empty());
+    EXPECT_EQ(split.repetition, 0);
+  }
+}
+
+TEST(Adapt, TheHeldOutRowsAreTheTarget) {
+  const auto splits = make_splits(domains_of({4, 6}), with(Protocol::adapt), seeded(1));
+  ASSERT_EQ(splits.size(), 2U);
+  for (const auto& split : splits) {
+    expect_partition(split, 10);
+    EXPECT_EQ(split.target, split.held_out);
+  }
+}
+
+TEST(KFold, EveryRowIsHeldOutOnceAndFoldsAreNearlyEqual) {
+  const Domains domains = domains_of({23, 7, 40, 2, 1});
+  EvaluateOptions options = with(Protocol::k_fold);
+  options.folds = 5;
+  const auto splits = make_splits(domains, options, seeded(3));
+  ASSERT_EQ(splits.size(), 5U);
+  std::vector<int> times(73, 0);
+  std::set<std::size_t> sizes;
+  for (const auto& split : splits) {
+    expect_partition(split, 73);
+    sizes.insert(split.held_out.size());
+    for (const Index row : split.held_out) ++times[static_cast<std::size_t>(row)];
+  }
+  EXPECT_THAT(times, testing::Each(1));
+  EXPECT_LE(*sizes.rbegin() - *sizes.begin(), 1U);
+  for (Index d = 0; d < domains.count(); ++d) {
+    std::set<Index> in_fold;
+    for (const auto& split : splits)
+      in_fold.insert(std::count_if(split.held_out.begin(), split.held_out.end(),
+                                   [&](Index row) { return domains.index[static_cast<std::size_t>(row)] == d; }));
+    EXPECT_LE(*in_fold.rbegin() - *in_fold.begin(), 1) << "domain " << d;
+  }
+}
+
+TEST(KFold, IsSeededAndShuffled) {
+  const Domains domains = domains_of({30, 30});
+  const auto a = make_splits(domains, with(Protocol::k_fold), seeded(1));
+  const auto b = make_splits(domains, with(Protocol::k_fold), seeded(1));
+  const auto c = make_splits(domains, with(Protocol::k_fold), seeded(2));
+  EXPECT_EQ(a[0].held_out, b[0].held_out);
+  EXPECT_NE(a[0].held_out, c[0].held_out);
+}
+
+TEST(KFold, FoldsWithoutRowsAreLeftOut) {
+  EXPECT_EQ(make_splits(domains_of({2, 1}), with(Protocol::k_fold), seeded(1)).size(), 3U);
+}
+
+TEST(DomainSplit, HoldsWholeDomainsOutInEachRepetition) {
+  const Domains domains = domains_of({5, 4, 3, 6, 2});
+  EvaluateOptions options = with(Protocol::domain_split);
+  options.repetitions = 12;
+  options.held_out = 2;
+  const auto splits = make_splits(domains, options, seeded(7));
+  ASSERT_EQ(splits.size(), 12U);
+  std::set<std::vector<Index>> different;
+  for (std::size_t r = 0; r < splits.size(); ++r) {
+    expect_partition(splits[r], 20);
+    EXPECT_EQ(splits[r].repetition, static_cast<Index>(r));
+    std::set<int> out;
+    for (const Index row : splits[r].held_out) out.insert(domains.index[static_cast<std::size_t>(row)]);
+    EXPECT_EQ(out.size(), 2U);
+    for (const Index row : splits[r].source) EXPECT_FALSE(out.contains(domains.index[static_cast<std::size_t>(row)]));
+    different.insert(splits[r].held_out);
+  }
+  EXPECT_GT(different.size(), 3U);
+  EXPECT_EQ(make_splits(domains, options, seeded(7))[4].held_out, splits[4].held_out);
+}
+
+TEST(MakeSplits, BadOptionsAndTooFewDomainsAreRefused) {
+  const Domains one = domains_of({8});
+  const Domains three = domains_of({2, 2, 2});
+  for (const auto protocol : {Protocol::leave_one_domain_out, Protocol::adapt, Protocol::domain_split})
+    EXPECT_EQ(code_of([&] { make_splits(one, with(protocol), seeded(1)); }), "needs_two_domains");
+  EXPECT_NO_THROW(make_splits(one, with(Protocol::k_fold), seeded(1)));
+  EvaluateOptions options = with(Protocol::k_fold);
+  options.folds = 1;
+  EXPECT_EQ(code_of([&] { make_splits(three, options, seeded(1)); }), "bad_option");
+  options = with(Protocol::domain_split);
+  for (const int held_out : {-1, 0, 3, 4}) {
+    options.held_out = held_out;
+    EXPECT_EQ(code_of([&] { make_splits(three, options, seeded(1)); }), "bad_option") << held_out;
+  }
+  options.held_out = 2;
+  EXPECT_NO_THROW(make_splits(three, options, seeded(1)));
+  options.repetitions = 0;
+  EXPECT_EQ(code_of([&] { make_splits(three, options, seeded(1)); }), "bad_option");
+  EXPECT_EQ(code_of([&] { make_splits(domains_of({1}), with(Protocol::k_fold), seeded(1)); }), "empty_data");
+}
+
+}  // namespace
+}  // namespace ecotone

@@ -1,0 +1,167 @@
+#include "cli/arguments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "ecotone/base/error.h"
+#include "ecotone/base/file.h"
+#include "ecotone/base/options.h"
+#include "ecotone/methods/registry.h"
+
+namespace ecotone::cli {
+namespace {
+
+constexpr std::array<std::pair<const char*, FileFormat>, 6> formats = {{{"csv", FileFormat::csv},
+                                                                        {"svmlight", FileFormat::svmlight},
+                                                                        {"npy", FileFormat::npy},
+                                                                        {"idx", FileFormat::idx},
+                                                                        {"cifar", FileFormat::cifar},
+                                                                        {"eco", FileFormat::eco}}};
+
+FileFormat format_by_name(const std::string& name) {
+  if (name.empty()) return FileFormat::detect;
+  for (const auto& [known, format] : formats)
+    if (name == known) return format;
+  option_error("bad_format", "--format must be one of csv, svmlight, npy, idx, cifar, eco, got '{}'", name);
+}
+
+std::optional<Task> task_by_name(const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  for (const Task task : {Task::classify, Task::regress})
+    if (name == task_name(task)) return task;
+  option_error("bad_task", "--task must be classify or regress, got '{}'", name);
+}
+
+bool is_method(std::string_view name) {
+  return std::any_of(methods().begin(), methods().end(), [&](const Method& m) { return m.name == name; });
+}
+
+/// Whether text is meant as a pipeline, even a wrong one.
+bool looks_like_pipeline(const std::string& text) {
+  const std::string first = text.substr(0, text.find_first_of(" |"));
+  return is_method(first) || text.find('|') != std::string::npos;
+}
+
+bool exists(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+bool looks_like_file(const std::string& text) {
+  static const std::array<const char*, 12> endings = {".csv", ".tsv", ".txt", ".svmlight", ".svm", ".libsvm",
+                                                      ".npy", ".idx", ".bin", ".eco",      ".gz",  "-ubyte"};
+  return text.find('/') != std::string::npos ||
+         std::any_of(endings.begin(), endings.end(), [&](const char* e) { return text.ends_with(e); });
+}
+
+bool is_data(const std::string& text) {
+  if (looks_like_pipeline(text)) return false;
+  return exists(text) || looks_like_file(text);
+}
+
+}  // namespace
+
+ReadOptions DataFlags::read_options() const {
+  ReadOptions options;
+  options.label = label;
+  options.domain = domain;
+  options.weight = weight;
+  options.ignore = split_list(ignore);
+  options.features = split_list(features);
+  options.where = where;
+  options.task = task_by_name(task);
+  options.target = split_list(target);
+  options.domain_from_file = domain_from_file;
+  options.labels_file = labels_file;
+  options.base = base;
+  options.format = format_by_name(format);
+  return options;
+}
+
+void add_data_flags(CLI::App& app, DataFlags& flags, DataUse use) {
+  const std::string group = "Data";
+  const auto text = [&](const std::string& name, std::string& value, const std::string& type, const std::string& help) {
+    app.add_option(name, value, help)->type_name(type)->group(group);
+  };
+  if (use != DataUse::new_data) {
+    text("--label", flags.label, "COLUMN", "The column to predict");
+    text("--domain", flags.domain, "COLUMN", "The column that says where a row comes from");
+    text("--weight", flags.weight, "COLUMN", "Row weights");
+    text("--ignore", flags.ignore, "A,B,..", "Columns to leave out");
+    text("--features", flags.features, "A,B,..", "The only feature columns (default: all others)");
+    text("--task", flags.task, "TASK", "classify or regress (default: guessed from the labels, and said)");
+  } else {
+    text("--domain", flags.domain, "COLUMN", "The domain column, when it is not called as in the training data");
+  }
+  app.add_option("--where", flags.where, "Only rows like 'age>=18' or 'label!=-1'; repeat for and")
+      ->allow_extra_args(false)
+      ->type_name("TEST")
+      ->group(group);
+  if (use == DataUse::training)
+    text("--target", flags.target, "A,B,..", "Domains without labels: only their features may be used in fitting");
+  app.add_flag("--domain-from-file", flags.domain_from_file, "Each file is a domain, named as the file")->group(group);
+  text("--labels", flags.labels_file, "FILE", "Labels of IDX or NPY data");
+  app.add_option("--base", flags.base, "First index of svmlight files, 0 or 1 (default: detected)")
+      ->check(CLI::IsMember({0, 1}).description(""))
+      ->type_name("N")
+      ->group(group);
+  text("--format", flags.format, "NAME", "csv, svmlight, npy, idx, cifar or eco (default: detected)");
+}
+
+CLI::Option* add_output(CLI::App& app, std::string& path, const std::string& help) {
+  return app.add_option("--output,-o", path, help)->type_name("FILE");
+}
+
+std::vector<std::string> split_list(std::string_view text) {
+  std::vector<std::string> parts;
+  std::string part;
+  bool quoted = false;
+  for (const char c : text) {
+    if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      parts.push_back(std::exchange(part, {}));
+    } else {
+      part += c;
+    }
+  }
+  parts.push_back(part);
+  std::erase(parts, "");
+  return parts;
+}
+
+DataAndPipelines data_and_pipelines(const std::vector<std::string>& arguments) {
+  DataAndPipelines result;
+  for (const std::string& argument : arguments) {
+    if (!result.pipelines.empty() || !is_data(argument)) {
+      if (!result.pipelines.empty() && is_data(argument) && exists(argument))
+        option_error("bad_order", "'{}' is a file; data come before pipelines", argument);
+      if (result.data.empty() && !looks_like_pipeline(argument))
+        file_error("no_such_file", "no such file: {}", argument);
+      if (result.data.empty()) option_error("no_data", "no data file before the pipeline '{}'", argument);
+      result.pipelines.push_back(Pipeline::parse(argument));
+    } else {
+      result.data.emplace_back(argument);
+    }
+  }
+  require_files(result.data);
+  if (result.data.empty()) option_error("no_data", "no data file and no pipeline given");
+  if (result.pipelines.empty())
+    option_error("no_pipeline", "no pipeline given after the data, such as \"impute | scale | logistic\"");
+  return result;
+}
+
+void require_writable(const std::string& path) {
+  // Opened and given up: the temporary file is gone again and an old file stays as it was.
+  if (!path.empty() && path != "-") AtomicFile{path};
+}
+
+void require_files(const std::vector<std::filesystem::path>& paths) {
+  for (const auto& path : paths)
+    if (!exists(path.string())) file_error("no_such_file", "no such file: {}", path.string());
+}
+
+}  // namespace ecotone::cli

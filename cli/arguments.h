@@ -1,0 +1,53 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ecotone/data/read.h"
+#include "ecotone/methods/pipeline.h"
+
+namespace ecotone::cli {
+
+/// Which of the flags about data a verb takes: those that choose columns make sense only where a model does not say it
+/// already.
+enum class DataUse { training, conversion, new_data };
+
+/// Flags that say how files become a data set.
+struct DataFlags {
+  std::string label, domain, weight, ignore, features, task, target, labels_file, format;
+  std::vector<std::string> where;
+  bool domain_from_file = false;
+  int base = -1;
+
+  /// Option errors: `bad_task`, `bad_format`.
+  ReadOptions read_options() const;
+};
+void add_data_flags(CLI::App& app, DataFlags& flags, DataUse use);
+
+/// `-o FILE`.
+CLI::Option* add_output(CLI::App& app, std::string& path, const std::string& help);
+
+/// The parts of a comma list that is one argument; a part may be "quoted".
+std::vector<std::string> split_list(std::string_view text);
+
+/// DATA... PIPELINE...: which arguments are files and which pipelines.
+struct DataAndPipelines {
+  std::vector<std::filesystem::path> data;
+  std::vector<Pipeline> pipelines;
+};
+/// The first argument is data, the last a pipeline; between them, what exists as a file or looks like one is data.
+/// Checks that the files are there and that the pipelines are right before anything is read. Option errors: `no_data`,
+/// `no_pipeline`; file error: `no_such_file`.
+DataAndPipelines data_and_pipelines(const std::vector<std::string>& arguments);
+
+/// A file error (`cannot_write`) when the file could not be written; found out before the work, not after it. Empty and
+/// `-` always can.
+void require_writable(const std::string& path);
+
+/// A file error (`no_such_file`: «no such file: data.csv») unless there is such a file.
+void require_files(const std::vector<std::filesystem::path>& paths);
+
+}  // namespace ecotone::cli

@@ -1,0 +1,56 @@
+#include <fmt/format.h>
+
+#include "cli/arguments.h"
+#include "cli/summary.h"
+#include "cli/verbs.h"
+#include "ecotone/base/error.h"
+#include "ecotone/data/read.h"
+
+namespace ecotone::cli {
+namespace {
+
+struct Flags {
+  std::vector<std::string> data;
+  DataFlags read;
+  std::string output;
+};
+
+void run(const Flags& flags, Session& session) {
+  const bool eco = flags.output.ends_with(".eco");
+  if (!eco && !flags.output.ends_with(".csv"))
+    option_error("bad_output", "convert: -o must end in .eco or .csv, got '{}'", flags.output);
+  const std::vector<std::filesystem::path> paths(flags.data.begin(), flags.data.end());
+  require_files(paths);
+  require_writable(flags.output);
+  const Context& context = session.context();
+  const ReadOptions options = flags.read.read_options();
+  const Dataset data = session.timed("read", [&] { return read_dataset(paths, options, context); });
+  session.timed("write",
+                [&] { eco ? write_eco(data, flags.output, context) : write_csv(data, flags.output, context); });
+  session.say(fmt::format("wrote {}: {}\n", flags.output, data_summary(data)));
+  Json document = {{"output", flags.output}};
+  document.update(data_json(data));
+  session.print(std::move(document));
+}
+
+}  // namespace
+
+Verb convert_verb(CLI::App& program) {
+  const auto flags = std::make_shared<Flags>();
+  Verb verb = make_verb(
+      program,
+      {"convert", "Turn data files into one .eco (mapped, fast) or .csv file", "convert DATA... -o FILE [flags]",
+       "  ecotone convert raw.csv --label y --domain site -o data.eco\n"
+       "  ecotone convert a.csv b.csv --label y --domain-from-file -o both.eco\n"
+       "  ecotone convert t10k-images-idx3-ubyte.gz --labels t10k-labels-idx1-ubyte.gz -o t10k.eco\n"});
+  verb.app
+      ->add_option("DATA", flags->data,
+                   "Files with the same columns: csv, tsv, svmlight, npy, idx, cifar, eco; also .gz")
+      ->required();
+  add_output(*verb.app, flags->output, "The file to write, .eco or .csv")->required();
+  add_data_flags(*verb.app, flags->read, DataUse::conversion);
+  verb.run = [flags](Session& session) { run(*flags, session); };
+  return verb;
+}
+
+}  // namespace ecotone::cli

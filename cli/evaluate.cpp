@@ -1,0 +1,153 @@
+#include "ecotone/evaluate/evaluate.h"
+
+#include <fmt/format.h>
+
+#include "cli/arguments.h"
+#include "cli/output.h"
+#include "cli/verbs.h"
+#include "ecotone/base/error.h"
+#include "ecotone/base/options.h"
+#include "ecotone/data/read.h"
+#include "ecotone/evaluate/table.h"
+#include "ecotone/measure/metrics.h"
+#include "ecotone/report/html.h"
+
+namespace ecotone::cli {
+namespace {
+
+struct Flags {
+  std::vector<std::string> arguments;
+  DataFlags read;
+  std::string protocol = "leave-one-domain-out";
+  int folds = 5;
+  int repetitions = 10;
+  int held_out = 1;
+  std::string metric;
+  std::string predictions;
+  std::string report;
+  std::string title;
+};
+
+EvaluateOptions evaluate_options(const Flags& flags) {
+  EvaluateOptions options;
+  options.protocol = protocol_by_name(flags.protocol);
+  options.folds = flags.folds;
+  options.repetitions = flags.repetitions;
+  options.held_out = flags.held_out;
+  options.keep_predictions = !flags.predictions.empty();
+  return options;
+}
+
+void append_truth(std::string& text, const Labels& y, Index row) {
+  if (y.missing(row)) return;
+  if (y.task == Task::classify) {
+    append_csv_field(text, y.classes[static_cast<std::size_t>(y.index[static_cast<std::size_t>(row)])]);
+  } else {
+    append_value(text, y.value[row]);
+  }
+}
+
+/// pipeline,[repetition,]row,domain,truth,prediction,p_<class>...; rows count from 0.
+void write_predictions(const std::string& path, const Evaluation& evaluation, const Dataset& data,
+                       const Context& context) {
+  const bool repeated = evaluation.protocol == Protocol::domain_split;
+  Output output(path);
+  std::string header =
+      repeated ? "pipeline,repetition,row,domain,truth,prediction" : "pipeline,row,domain,truth,prediction";
+  for (const std::string& name : evaluation.classes) header += "," + csv_field("p_" + name);
+  output.write(header + "\n");
+  std::vector<std::string> pipelines;
+  for (const PipelineScore& score : evaluation.pipelines) pipelines.push_back(csv_field(score.pipeline));
+  const auto append = [&](Index first, Index last, std::string& text) {
+    for (Index i = first; i < last; ++i) {
+      const HeldOutPrediction& p = evaluation.predictions[static_cast<std::size_t>(i)];
+      const auto domain = data.domain.index[static_cast<std::size_t>(p.row)];
+      text += pipelines[static_cast<std::size_t>(p.pipeline)] + ",";
+      if (repeated) text += std::to_string(p.repetition) + ",";
+      text += std::to_string(p.row) + ",";
+      append_csv_field(text, data.domain.names[static_cast<std::size_t>(domain)]);
+      text += ',';
+      append_truth(text, *data.y, p.row);
+      text += ',';
+      append_csv_field(text, p.prediction);
+      for (const auto& probability : p.probability) {
+        text += ',';
+        if (probability) append_value(text, *probability);
+      }
+      text += '\n';
+    }
+  };
+  write_rows(output, static_cast<Index>(evaluation.predictions.size()), 4096, append, context);
+  output.commit();
+}
+
+/// Before anything is computed, so that a typing error costs no time.
+void check_metric(const std::string& name) {
+  if (name.empty() || find_metric(name) != nullptr) return;
+  std::vector<std::string> names;
+  for (const MetricInfo& info : metric_infos()) names.emplace_back(info.name);
+  const std::string near = did_you_mean(name, names);
+  if (!near.empty()) option_error("unknown_metric", "unknown metric '{}'; did you mean '{}'?", name, near);
+  option_error("unknown_metric", "unknown metric '{}'; there are {}", name, fmt::join(names, ", "));
+}
+
+void run(const Flags& flags, Session& session) {
+  check_metric(flags.metric);
+  const EvaluateOptions options = evaluate_options(flags);
+  const auto [paths, pipelines] = data_and_pipelines(flags.arguments);
+  const ReadOptions read = flags.read.read_options();
+  require_writable(flags.predictions);
+  require_writable(flags.report);
+  const Context& context = session.context();
+  const Dataset data = session.timed("read", [&] { return read_dataset(paths, read, context); });
+  const Evaluation evaluation = session.timed("evaluate", [&] { return evaluate(data, pipelines, options, context); });
+  const std::string table = session.json() ? "" : evaluation_table(evaluation, flags.metric);
+  Json document = evaluation.to_json();
+  session.timed("write", [&] {
+    if (!flags.predictions.empty()) write_predictions(flags.predictions, evaluation, data, context);
+    if (!flags.report.empty()) write_text(flags.report, html_report(document, flags.title));
+  });
+  session.say(table);
+  session.print(std::move(document));
+}
+
+}  // namespace
+
+Verb evaluate_verb(CLI::App& program) {
+  const auto flags = std::make_shared<Flags>();
+  Verb verb = make_verb(
+      program,
+      {"evaluate", "Score pipelines on domains that they have not seen", "evaluate DATA... PIPELINE... [flags]",
+       "  ecotone evaluate clinics.csv --label disease --domain hospital \"impute | constant\" \"impute | scale | "
+       "logistic\"\n"
+       "  ecotone evaluate data.csv --label y --domain site \"scale | logistic\" --protocol k-fold --folds 10 --json\n"
+       "  ecotone evaluate a.csv b.csv c.csv --domain-from-file --label y \"scale | logistic\" --report "
+       "report.html\n"});
+  CLI::App& app = *verb.app;
+  app.add_option("DATA... PIPELINE...", flags->arguments,
+                 "Data files, then pipelines \"stage key=value | stage ...\"; the others are compared with the first")
+      ->required();
+  app.add_option("--protocol", flags->protocol,
+                 "leave-one-domain-out (default), adapt, domain-split or k-fold (within domains)")
+      ->type_name("NAME");
+  app.add_option("--folds", flags->folds, "k-fold: folds (default 5)")
+      ->check(CLI::Range(2, 1000000).description(""))
+      ->type_name("K");
+  app.add_option("--repetitions", flags->repetitions, "domain-split: repetitions (default 10)")
+      ->check(CLI::Range(1, 1000000).description(""))
+      ->type_name("N");
+  app.add_option("--held-out", flags->held_out, "domain-split: domains held out each time (default 1)")
+      ->check(CLI::Range(1, 1000000).description(""))
+      ->type_name("N");
+  app.add_option("--metric", flags->metric, "The metric that the table shows (default: auroc or rmse)")
+      ->type_name("NAME");
+  app.add_option("--save-predictions", flags->predictions, "CSV of every held-out row's prediction; rows count from 0")
+      ->type_name("FILE");
+  app.add_option("--report", flags->report, "A self-contained HTML page")->type_name("FILE.html");
+  app.add_option("--title", flags->title, "Title of the page")->type_name("TEXT");
+  add_data_flags(app, flags->read, DataUse::training);
+  verb.run = [flags](Session& session) { run(*flags, session); };
+  return verb;
+}
+
+}  // namespace ecotone::cli

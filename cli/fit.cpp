@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+
+#include "cli/arguments.h"
+#include "cli/summary.h"
+#include "cli/verbs.h"
+#include "ecotone/base/error.h"
+#include "ecotone/data/read.h"
+#include "ecotone/methods/model.h"
+
+namespace ecotone::cli {
+namespace {
+
+struct Flags {
+  std::vector<std::string> arguments;
+  DataFlags read;
+  std::string output;
+};
+
+std::string summary(const Dataset& data, const TrainView& view, const Model& model, const std::string& output) {
+  std::string text = fmt::format("fitted   {}\n", model.pipeline().text());
+  text += fmt::format("on       {}\n", data_summary(data));
+  if (view.labelled() < data.rows())
+    text += fmt::format("used     {} labelled, {} unlabelled of target domains\n", counted(view.labelled(), "row"),
+                        view.x.rows() - view.labelled());
+  for (std::size_t i = 0; i < model.statuses().size(); ++i)
+    if (const Status& status = model.statuses()[i];
+        model.pipeline().stages()[i].method->predicts() || !status.converged)
+      text += fmt::format("status   {}: {}\n", model.pipeline().stages()[i].method->name, status.text);
+  return text + fmt::format("wrote    {}\n", output);
+}
+
+Json summary_json(const Dataset& data, const TrainView& view, const Model& model, const std::string& output) {
+  Json json = {{"pipeline", model.pipeline().text()}, {"output", output}};
+  json.update(data_json(data));
+  json["labelled"] = view.labelled();
+  json["unlabelled"] = view.x.rows() - view.labelled();
+  json["stages"] = Json::array();
+  for (std::size_t i = 0; i < model.statuses().size(); ++i)
+    json["stages"].push_back({{"stage", model.pipeline().stages()[i].method->name},
+                              {"converged", model.statuses()[i].converged},
+                              {"status", model.statuses()[i].text}});
+  return json;
+}
+
+void run(const Flags& flags, Session& session) {
+  const auto [paths, pipelines] = data_and_pipelines(flags.arguments);
+  if (pipelines.size() > 1)
+    option_error("usage", "fit: one pipeline, got {}; evaluate compares several", pipelines.size());
+  const ReadOptions options = flags.read.read_options();
+  require_writable(flags.output);
+  const Context& context = session.context();
+  const Dataset data = session.timed("read", [&] { return read_dataset(paths, options, context); });
+  const TrainView view = train_view(data, context);
+  if (data.y && data.rows() > 0 && view.labelled() == 0 && pipelines.front().predicts())
+    data_error("no_labels", "fit: no row of a source domain has a label in column '{}'", data.schema.label);
+  const Model model = session.timed("fit", [&] { return Model::fit(pipelines.front(), view, data.schema, context); });
+  context.check_cancelled();
+  session.timed("write", [&] { model.save(flags.output); });
+  session.say(summary(data, view, model, flags.output));
+  session.print(summary_json(data, view, model, flags.output));
+}
+
+}  // namespace
+
+Verb fit_verb(CLI::App& program) {
+  const auto flags = std::make_shared<Flags>();
+  Verb verb = make_verb(
+      program,
+      {"fit", "Fit a pipeline on all labelled rows and save the model", "fit DATA... PIPELINE -o MODEL [flags]",
+       "  ecotone fit clinics.csv \"impute | scale | logistic l2=0.01\" --label disease --domain hospital -o "
+       "model.eco\n"
+       "  ecotone fit data.csv \"scale | logistic\" --label y --domain site --target site4 -o model.eco\n"
+       "  ecotone fit data.csv \"impute strategy=median indicator=true | scale\" -o prepare.eco\n"});
+  verb.app
+      ->add_option("DATA... PIPELINE", flags->arguments,
+                   "Data files, then one pipeline: \"stage key=value | stage ...\"")
+      ->required();
+  add_output(*verb.app, flags->output, "The model file to write (.eco)")->required();
+  add_data_flags(*verb.app, flags->read, DataUse::training);
+  verb.run = [flags](Session& session) { run(*flags, session); };
+  return verb;
+}
+
+}  // namespace ecotone::cli

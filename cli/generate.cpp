@@ -1,0 +1,117 @@
+#include "ecotone/data/generate.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "cli/arguments.h"
+#include "cli/option_table.h"
+#include "cli/output.h"
+#include "cli/summary.h"
+#include "cli/verbs.h"
+#include "ecotone/base/error.h"
+#include "ecotone/data/read.h"
+
+namespace ecotone::cli {
+namespace {
+
+struct Flags {
+  std::string name;
+  std::vector<std::string> settings;  // --set key=value
+  std::vector<std::string> more;      // key=value after the name
+  std::string output;
+  bool list = false;
+};
+
+Json generator_json(const Generator& generator) {
+  Json json = {{"name", generator.name}, {"summary", generator.summary}, {"citation", generator.citation}};
+  json["options"] = options_json(generator.options);
+  return json;
+}
+
+void list(const Flags& flags, Session& session) {
+  Json all = Json::array();
+  std::string text;
+  for (const Generator& generator : generators()) {
+    if (!flags.name.empty() && generator.name != flags.name) continue;
+    all.push_back(generator_json(generator));
+    text += fmt::format("{:<18} {}\n", generator.name, generator.summary);
+    text += option_lines(generator.options, 4);
+  }
+  session.say(text);
+  session.print({{"generators", all}});
+}
+
+OptionTexts settings(const Flags& flags) {
+  std::vector<std::string> all = flags.settings;
+  all.insert(all.end(), flags.more.begin(), flags.more.end());
+  OptionTexts texts;
+  for (const std::string& setting : all) {
+    const auto equal = setting.find('=');
+    if (equal == std::string::npos || equal == 0)
+      option_error("bad_setting", "{}: settings are key=value, got '{}'", flags.name, setting);
+    texts.emplace_back(setting.substr(0, equal), setting.substr(equal + 1));
+  }
+  return texts;
+}
+
+bool standard_output_closed() {
+  pollfd state{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
+  return poll(&state, 1, 0) == 1 && (state.revents & POLLERR) != 0;
+}
+
+void write_to_standard_output(const Dataset& data, const Context& context) {
+  try {
+    write_csv(data, "/dev/stdout", context);
+  } catch (const Error&) {
+    if (standard_output_closed()) throw ClosedPipe{};
+    throw;
+  }
+}
+
+void run(const Flags& flags, Session& session) {
+  if (!flags.name.empty()) generator(flags.name);
+  if (flags.list) return list(flags, session);
+  if (flags.name.empty())
+    option_error("usage", "generate: no name given; `ecotone generate --list` shows what there is");
+  const bool to_screen = flags.output.empty() || flags.output == "-";
+  if (to_screen && session.json())
+    option_error("no_output", "generate: --json needs -o FILE, because standard output holds the JSON document");
+  const OptionTexts options = settings(flags);
+  require_writable(flags.output);
+  const Dataset data = session.timed("draw", [&] { return generate(flags.name, options, session.context()); });
+  session.timed("write", [&] {
+    if (to_screen) return write_to_standard_output(data, session.context());
+    if (flags.output.ends_with(".eco")) return write_eco(data, flags.output, session.context());
+    write_csv(data, flags.output, session.context());
+  });
+  if (to_screen) return;
+  session.say(fmt::format("wrote {}: {}\n", flags.output, data_summary(data)));
+  Json document = {{"generator", flags.name}, {"output", flags.output}, {"seed", session.seed()}};
+  document.update(data_json(data));
+  session.print(std::move(document));
+}
+
+}  // namespace
+
+Verb generate_verb(CLI::App& program) {
+  const auto flags = std::make_shared<Flags>();
+  Verb verb =
+      make_verb(program, {"generate", "Draw a synthetic data set", "generate NAME [--set KEY=VALUE]... [-o FILE]",
+                          "  ecotone generate --list\n"
+                          "  ecotone generate clinics -o clinics.csv\n"
+                          "  ecotone generate moons --set angle=30 --seed 7 -o moons.eco\n"});
+  verb.app->add_option("NAME", flags->name, "Which one; --list shows them");
+  verb.app->add_option("KEY=VALUE", flags->more, "The same as --set KEY=VALUE");
+  verb.app->add_option("--set", flags->settings, "An option of the generator; repeat for more")
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
+  add_output(*verb.app, flags->output, "A .csv or .eco file (default: CSV on standard output)");
+  verb.app->add_flag("--list", flags->list, "Show all generators, or the one named, with their options");
+  verb.run = [flags](Session& session) { run(*flags, session); };
+  return verb;
+}
+
+}  // namespace ecotone::cli

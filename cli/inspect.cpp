@@ -1,0 +1,142 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "cli/arguments.h"
+#include "cli/summary.h"
+#include "cli/verbs.h"
+#include "ecotone/base/error.h"
+#include "ecotone/methods/model.h"
+
+namespace ecotone::cli {
+namespace {
+
+constexpr std::size_t values_shown = 6;
+constexpr std::size_t weights_shown = 40;
+constexpr std::size_t classes_shown = 8;
+
+std::string scalar_text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float()) return fmt::format("{:.6g}", value.get<double>());
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+bool is_vector(const Json& value) {
+  return value.is_array() && std::none_of(value.begin(), value.end(), [](const Json& v) { return v.is_structured(); });
+}
+
+/// «0.1 -2 3.5 ... (13)»
+std::string vector_text(const Json& values) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(values.size(), values_shown); ++i)
+    text += (i ? " " : "") + scalar_text(values[i]);
+  return values.size() > values_shown ? fmt::format("{} ... ({})", text, values.size()) : text;
+}
+
+std::string list_text(const std::vector<std::string>& names) {
+  const auto shown = std::min<std::size_t>(names.size(), 12);
+  const std::vector<std::string> first(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown));
+  return fmt::format("{}: {}{}", names.size(), fmt::join(first, ", "), names.size() > shown ? ", ..." : "");
+}
+
+/// Weights by feature name, largest first; a row of `columns` is one class's weights.
+std::string weights_text(const std::vector<Json>& columns, const std::vector<std::string>& heads,
+                         const std::vector<std::string>& names) {
+  const auto size = [&](std::size_t j) {
+    double largest = 0;
+    for (const Json& column : columns)
+      if (column[j].is_number()) largest = std::max(largest, std::abs(column[j].get<double>()));
+    return largest;
+  };
+  std::vector<std::size_t> order(names.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
+  order.resize(std::min(order.size(), weights_shown));
+  std::size_t width = 8;
+  for (const std::size_t j : order) width = std::max(width, names[j].size());
+  std::string text;
+  if (!heads.empty()) {
+    text += fmt::format("    {:<{}}", "", width);
+    for (const std::string& head : heads) text += fmt::format("  {:>12.12}", head);
+    text += "\n";
+  }
+  for (const std::size_t j : order) {
+    text += fmt::format("    {:<{}}", names[j], width);
+    for (const Json& column : columns) text += fmt::format("  {:>12}", scalar_text(column[j]));
+    text += "\n";
+  }
+  if (names.size() > order.size()) text += fmt::format("    and {} smaller\n", names.size() - order.size());
+  return text;
+}
+
+/// An entry of a fitted stage; arrays that go with the features are shown by their names.
+std::string entry_text(const std::string& key, const Json& value, const Model& model,
+                       const std::vector<std::string>& names) {
+  const std::string head = fmt::format("  {:<12}", key);
+  if (!value.is_structured()) return head + scalar_text(value) + "\n";
+  if (is_vector(value)) {
+    if (key != "weights" || value.size() != names.size()) return head + vector_text(value) + "\n";
+    return head + "largest first\n" + weights_text({value}, {}, names);
+  }
+  if (!value.is_array()) return head + scalar_text(value) + "\n";
+  const std::size_t cols = value.front().size();
+  if (key == "weights" && cols == names.size() && value.size() == model.classes().size() &&
+      value.size() <= classes_shown)
+    return head + "largest first, one column per class\n" +
+           weights_text({value.begin(), value.end()}, model.classes(), names);
+  return head + fmt::format("{} x {}\n", value.size(), cols);
+}
+
+/// Names of the columns that the learner sees; found by passing one row through.
+std::vector<std::string> learner_features(const Model& model, const Context& context) {
+  const auto& features = model.features();
+  try {
+    const Matrix row = Matrix::Zero(1, static_cast<Index>(features.size()));
+    return model.transform({Features::dense(row, features), std::nullopt}, context).names();
+  } catch (const Error&) {
+    return features;  // a stage that needs a whole sample
+  }
+}
+
+std::string text_of(const Model& model, const Context& context) {
+  const Json json = model.inspect();
+  std::string text = fmt::format("pipeline  {}\ntask      {}", model.pipeline().text(), task_name(model.task()));
+  if (model.task() == Task::classify) text += fmt::format(", {}", list_text(model.classes()));
+  text += fmt::format("\nfeatures  {}\ndomains   {}\n", list_text(model.features()), list_text(model.domains()));
+  for (const char* key : {"seed", "format", "version"})
+    if (json.contains(key)) text += fmt::format("{:<9} {}\n", key, scalar_text(json[key]));
+  const auto names = learner_features(model, context);
+  std::size_t number = 0;
+  for (const Json& stage : json["stages"]) {
+    text += fmt::format("\nstage {}: {}", ++number, stage["stage"].get<std::string>());
+    for (const auto& [key, value] : stage["options"].items()) text += fmt::format(" {}={}", key, option_text(value));
+    text += "\n";
+    for (const auto& [key, value] : stage.items())
+      if (key != "stage" && key != "options" && key != "converged") text += entry_text(key, value, model, names);
+  }
+  return text;
+}
+
+void run(const std::string& path, Session& session) {
+  require_files({path});
+  const Model model = Model::load(path);
+  if (session.json()) return session.print(model.inspect());
+  session.say(text_of(model, session.context()));
+}
+
+}  // namespace
+
+Verb inspect_verb(CLI::App& program) {
+  const auto path = std::make_shared<std::string>();
+  Verb verb =
+      make_verb(program, {"inspect", "Show what is in a model: pipeline, options, learned numbers", "inspect MODEL",
+                          "  ecotone inspect model.eco\n"
+                          "  ecotone inspect model.eco --json\n"});
+  verb.app->add_option("MODEL", *path, "A model of `ecotone fit`")->required();
+  verb.run = [path](Session& session) { run(*path, session); };
+  return verb;
+}
+
+}  // namespace ecotone::cli

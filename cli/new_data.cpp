@@ -1,0 +1,35 @@
+#include "cli/new_data.h"
+
+#include <utility>
+
+#include "ecotone/base/error.h"
+#include "ecotone/data/read.h"
+
+namespace ecotone::cli {
+
+void add_new_data_flags(CLI::App& app, NewDataFlags& flags) {
+  app.add_option("MODEL DATA...", flags.arguments,
+                 "A model of `ecotone fit`, then data files with its columns in any order")
+      ->required();
+  add_output(app, flags.output, "The CSV file to write (default: standard output)");
+  add_data_flags(app, flags.read, DataUse::new_data);
+}
+
+Batch NewData::batch() const { return {data.x, has_domains ? std::optional<Domains>(data.domain) : std::nullopt}; }
+
+NewData read_new_data(const NewDataFlags& flags, Session& session) {
+  const std::vector<std::filesystem::path> paths(flags.arguments.begin(), flags.arguments.end());
+  require_files(paths);
+  if (paths.size() < 2) option_error("no_data", "no data file given after the model {}", paths.front().string());
+  ReadOptions options = flags.read.read_options();
+  require_writable(flags.output);
+  Model model = session.timed("load", [&] { return Model::load(paths.front()); });
+  options.task = model.task();
+  Dataset data = session.timed("read", [&] {
+    return read_for_model({paths.begin() + 1, paths.end()}, model.schema(), options, session.context());
+  });
+  const bool has_domains = options.domain_from_file || !data.schema.domain.empty();
+  return {std::move(model), std::move(data), has_domains};
+}
+
+}  // namespace ecotone::cli

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ecotone/base/json.h"
+#include "ecotone/base/options.h"
+
+namespace ecotone::cli {
+
+/// [{name, type, default, help, low, high, open_low, open_high, choices}], as in the registry's JSON.
+Json options_json(const std::vector<OptionInfo>& options);
+
+/// One line per option: name=default, what it is, what it may be.
+std::string option_lines(const std::vector<OptionInfo>& options, std::size_t indent);
+
+/// «must be > 0» without «must be»: «> 0», «one of mean, median»; «any» when anything goes, «true or false» for
+/// switches.
+std::string range_text(const OptionInfo& option);
+
+}  // namespace ecotone::cli

@@ -1,0 +1,101 @@
+#include <fmt/format.h>
+
+#include "cli/new_data.h"
+#include "cli/output.h"
+#include "cli/summary.h"
+#include "cli/verbs.h"
+#include "ecotone/base/error.h"
+
+namespace ecotone::cli {
+namespace {
+
+constexpr Index rows_at_once = 8192;
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+std::vector<std::string> quoted(const std::vector<std::string>& names) {
+  std::vector<std::string> fields;
+  for (const std::string& name : names) fields.push_back(csv_field(name));
+  return fields;
+}
+
+void write_csv_rows(Output& output, const NewData& in, const Prediction& prediction, const Context& context) {
+  const auto domains = quoted(in.data.domain.names);
+  const auto classes = quoted(in.model.classes());
+  std::string header = in.has_domains ? "domain,prediction" : "prediction";
+  for (const std::string& name : in.model.classes()) header += "," + csv_field("p_" + name);
+  output.write(header + "\n");
+  const auto append = [&](Index first, Index last, std::string& text) {
+    for (Index row = first; row < last; ++row) {
+      if (in.has_domains) text += domains[at(in.data.domain.index[at(row)])] + ',';
+      if (prediction.task == Task::classify) {
+        text += classes[at(prediction.index[at(row)])];
+      } else {
+        append_value(text, prediction.value[row]);
+      }
+      for (Index c = 0; c < prediction.probability.cols(); ++c) {
+        text += ',';
+        append_value(text, prediction.probability(row, c));
+      }
+      text += '\n';
+    }
+  };
+  write_rows(output, in.data.rows(), rows_at_once, append, context);
+}
+
+/// The whole answer as JSON, in arrays that are parallel to the rows.
+Json rows_json(const NewData& in, const Prediction& prediction) {
+  Json json = Json::object();
+  if (in.has_domains) {
+    json["domain"] = Json::array();
+    for (const std::int32_t d : in.data.domain.index) json["domain"].push_back(in.data.domain.names[at(d)]);
+  }
+  json["prediction"] = Json::array();
+  if (prediction.task == Task::regress) {
+    for (const double value : prediction.value) json["prediction"].push_back(value);
+    return json;
+  }
+  for (const std::int32_t c : prediction.index) json["prediction"].push_back(in.model.classes()[at(c)]);
+  json["probability"] = Json::array();
+  for (const auto& row : prediction.probability.rowwise())
+    json["probability"].push_back(std::vector<double>(row.begin(), row.end()));
+  return json;
+}
+
+void run(const NewDataFlags& flags, Session& session) {
+  const NewData in = read_new_data(flags, session);
+  const Context& context = session.context();
+  const Prediction prediction = session.timed("predict", [&] { return in.model.predict(in.batch(), context); });
+  session.timed("write", [&] {
+    if (flags.to_screen() && session.json()) return;
+    Output output(flags.output);
+    write_csv_rows(output, in, prediction, context);
+    output.commit();
+  });
+  Json document = {{"pipeline", in.model.pipeline().text()}, {"task", task_name(prediction.task)}};
+  document["rows"] = in.data.rows();
+  if (prediction.task == Task::classify) document["classes"] = in.model.classes();
+  if (!flags.to_screen()) {
+    document["output"] = flags.output;
+    session.say(fmt::format("wrote {}: predictions for {}\n", flags.output, counted(in.data.rows(), "row")));
+  } else if (session.json()) {
+    document.update(rows_json(in, prediction));
+  }
+  session.print(std::move(document));
+}
+
+}  // namespace
+
+Verb predict_verb(CLI::App& program) {
+  const auto flags = std::make_shared<NewDataFlags>();
+  Verb verb =
+      make_verb(program, {"predict", "Predict new rows with a fitted model", "predict MODEL DATA... [-o FILE] [flags]",
+                          "  ecotone predict model.eco new.csv -o out.csv\n"
+                          "  ecotone predict model.eco new.csv | head\n"
+                          "  ecotone predict model.eco north.csv south.csv --domain-from-file --json\n"});
+  add_new_data_flags(*verb.app, *flags);
+  verb.run = [flags](Session& session) { run(*flags, session); };
+  return verb;
+}
+
+}  // namespace ecotone::cli

@@ -1,0 +1,49 @@
+#include "cli/session.h"
+
+#include <fmt/format.h>
+
+#include "cli/output.h"
+#include "cli/signals.h"
+
+namespace ecotone::cli {
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace
+
+Session::Session(const CommonFlags& flags) : flags_(flags), terminal_(flags.quiet) {}
+
+const Context& Session::context() {
+  if (!context_)
+    context_.emplace(Context::Settings{
+        .threads = flags_.threads, .seed = flags_.seed, .observer = &terminal_, .cancel = &cancel_flag()});
+  return *context_;
+}
+
+void Session::say(const std::string& text) {
+  if (!flags_.json) write_standard_output(text);
+}
+
+void Session::print(Json document) {
+  if (!flags_.json) return;
+  Json warnings = terminal_.warnings();
+  Json notes = terminal_.notes();
+  if (!warnings.empty()) document["warnings"] = std::move(warnings);
+  if (!notes.empty()) document["notes"] = std::move(notes);
+  write_standard_output(json_text(document));
+}
+
+void Session::finish() {
+  terminal_.clear_bar();
+  if (!flags_.timing) return;
+  std::string text = "timing:";
+  for (const auto& [part, seconds] : timings_) text += fmt::format(" {} {:.3f} s,", part, seconds);
+  terminal_.line(text + fmt::format(" total {:.3f} s", seconds_since(begin_)));
+}
+
+Session::Stopwatch::~Stopwatch() { session_.timings_.emplace_back(part_, seconds_since(begin_)); }
+
+}  // namespace ecotone::cli

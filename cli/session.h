@@ -1,0 +1,70 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/terminal.h"
+#include "ecotone/base/context.h"
+#include "ecotone/base/json.h"
+
+namespace ecotone::cli {
+
+/// Flags that every verb takes.
+struct CommonFlags {
+  bool json = false;
+  bool quiet = false;
+  bool timing = false;
+  int threads = 0;
+  std::uint64_t seed = 0;
+};
+
+/// One run of one verb: its common flags, the context made from them, and what it says.
+class Session {
+ public:
+  explicit Session(const CommonFlags& flags);
+
+  bool json() const { return flags_.json; }
+  std::uint64_t seed() const { return flags_.seed; }
+  /// Made at the first call, so that verbs that compute nothing start no threads.
+  const Context& context();
+
+  /// A line for people, on standard output; nothing with --json.
+  void say(const std::string& text);
+  /// The verb's one JSON document, on standard output; nothing without --json. Warnings and notes of the run are added.
+  void print(Json document);
+
+  /// Runs a named part of the work; --timing shows how long each took.
+  template <class Work>
+  auto timed(const char* part, Work&& work) {
+    const Stopwatch watch(*this, part);
+    return work();
+  }
+  /// Writes the timings, when asked for.
+  void finish();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  /// Adds the seconds of its life to the session's timings.
+  class Stopwatch {
+   public:
+    Stopwatch(Session& session, const char* part) : session_(session), part_(part) {}
+    ~Stopwatch();
+
+   private:
+    Session& session_;
+    const char* part_;
+    Clock::time_point begin_ = Clock::now();
+  };
+
+  CommonFlags flags_;
+  Terminal terminal_;
+  std::optional<Context> context_;
+  std::vector<std::pair<std::string, double>> timings_;
+  Clock::time_point begin_ = Clock::now();
+};
+
+}  // namespace ecotone::cli

@@ -1,0 +1,109 @@
+#include "cli/terminal.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "cli/output.h"
+
+namespace ecotone::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto first_bar_after = std::chrono::milliseconds(300);  // short runs show none
+constexpr auto redraw_after = std::chrono::milliseconds(50);
+
+int terminal_width() {
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return 80;
+}
+
+bool shows_bars() {
+  const char* term = std::getenv("TERM");
+  return isatty(STDERR_FILENO) == 1 && term != nullptr && std::string_view(term) != "dumb";
+}
+
+std::string bar_text(std::string_view what, Index done, Index total, int width) {
+  const double part = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 1.0;
+  const int cells = std::clamp(width - 40, 10, 40);
+  const int full = static_cast<int>(part * cells);
+  const std::string label = printable(what.substr(0, static_cast<std::size_t>(std::max(8, width - cells - 12))));
+  return fmt::format("{} [{}{}] {:3.0f} %", label, std::string(static_cast<std::size_t>(full), '#'),
+                     std::string(static_cast<std::size_t>(cells - full), '.'), 100 * part);
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string safe(text);
+  for (char& c : safe) {
+    const auto code = static_cast<unsigned char>(c);
+    if (c != '\n' && c != '\t' && (code < 0x20 || code == 0x7f)) c = '?';
+  }
+  return safe;
+}
+
+Terminal::Terminal(bool quiet) : quiet_(quiet), bars_(!quiet && shows_bars()), begun_(Clock::now()) {}
+
+Terminal::~Terminal() { clear_bar(); }
+
+void Terminal::warning(std::string_view code, std::string_view message) {
+  const std::lock_guard lock(mutex_);
+  if (warnings_.emplace(code, message).second) write_line(fmt::format("warning: {}", message));
+}
+
+void Terminal::note(std::string_view message) {
+  const std::lock_guard lock(mutex_);
+  if (notes_.emplace(message).second && !quiet_) write_line(fmt::format("note: {}", message));
+}
+
+void Terminal::progress(std::string_view what, Index done, Index total) {
+  if (!bars_) return;
+  const std::lock_guard lock(mutex_);
+  const auto now = Clock::now();
+  if (done >= total) {
+    erase_bar();
+  } else if (now - begun_ > first_bar_after && now - drawn_ > redraw_after) {
+    drawn_ = now;
+    bar_shown_ = true;
+    write_standard_error("\r\x1b[K" + bar_text(what, done, total, terminal_width()));
+  }
+}
+
+void Terminal::line(std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  write_line(text);
+}
+
+void Terminal::clear_bar() {
+  const std::lock_guard lock(mutex_);
+  erase_bar();
+}
+
+void Terminal::write_line(std::string_view text) {
+  erase_bar();
+  write_standard_error(printable(text) + "\n");
+}
+
+void Terminal::erase_bar() {
+  if (bar_shown_) write_standard_error("\r\x1b[K");
+  bar_shown_ = false;
+}
+
+Json Terminal::warnings() const {
+  const std::lock_guard lock(mutex_);
+  Json list = Json::array();
+  for (const auto& [code, message] : warnings_) list.push_back({{"code", code}, {"message", message}});
+  return list;
+}
+
+Json Terminal::notes() const {
+  const std::lock_guard lock(mutex_);
+  return notes_;
+}
+
+}  // namespace ecotone::cli

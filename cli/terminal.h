@@ -1,0 +1,52 @@
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "ecotone/base/json.h"
+#include "ecotone/base/progress.h"
+
+namespace ecotone::cli {
+
+/// What a run says, on standard error: each warning and note once, a progress bar only on a terminal.
+class Terminal : public Observer {
+ public:
+  /// `quiet` leaves out notes and bars; warnings stay.
+  explicit Terminal(bool quiet);
+  ~Terminal() override;
+
+  void warning(std::string_view code, std::string_view message) override;
+  void note(std::string_view message) override;
+  void progress(std::string_view what, Index done, Index total) override;
+
+  /// One line, whatever the bar shows.
+  void line(std::string_view text);
+  void clear_bar();
+
+  /// All warnings so far, [{code, message}], sorted: threads may say them in any order.
+  Json warnings() const;
+  /// All notes so far, sorted.
+  Json notes() const;
+
+ private:
+  void write_line(std::string_view text);
+  void erase_bar();
+
+  mutable std::mutex mutex_;
+  bool quiet_;
+  bool bars_;
+  bool bar_shown_ = false;
+  std::chrono::steady_clock::time_point drawn_{};
+  std::chrono::steady_clock::time_point begun_;
+  std::set<std::pair<std::string, std::string>> warnings_;
+  std::set<std::string> notes_;
+};
+
+/// Text as it may go to a terminal: control characters replaced, so that names in a file cannot steer it.
+std::string printable(std::string_view text);
+
+}  // namespace ecotone::cli

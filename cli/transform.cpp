@@ -1,0 +1,113 @@
+#include <fmt/format.h>
+
+#include "cli/new_data.h"
+#include "cli/output.h"
+#include "cli/summary.h"
+#include "cli/verbs.h"
+#include "ecotone/base/error.h"
+
+namespace ecotone::cli {
+namespace {
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+std::string header(const NewData& in, Index cols) {
+  std::string text = in.has_domains ? "domain," : "";
+  if (in.data.y) text += csv_field(in.data.schema.label) + ",";
+  for (Index c = 1; c <= cols; ++c) text += fmt::format("z{}{}", c, c < cols ? "," : "\n");
+  return text;
+}
+
+void append_label(std::string& text, const Labels& y, Index row) {
+  if (y.missing(row)) return;
+  if (y.task == Task::classify) {
+    append_csv_field(text, y.classes[at(y.index[at(row)])]);
+  } else {
+    append_value(text, y.value[row]);
+  }
+}
+
+void write_csv_rows(Output& output, const NewData& in, const Features& z, const Context& context) {
+  output.write(header(in, z.cols()));
+  const auto append = [&](Index first, Index last, std::string& text) {
+    Scratch scratch;
+    const RowBlock block = z.block(first / z.block_rows(), scratch);
+    for (Index row = first; row < last; ++row) {
+      if (in.has_domains) {
+        append_csv_field(text, in.data.domain.names[at(in.data.domain.index[at(row)])]);
+        text += ',';
+      }
+      if (in.data.y) {
+        append_label(text, *in.data.y, row);
+        text += ',';
+      }
+      for (Index c = 0; c < z.cols(); ++c) {
+        if (c > 0) text += ',';
+        append_value(text, block.x(row - first, c));
+      }
+      text += '\n';
+    }
+  };
+  write_rows(output, z.rows(), z.block_rows(), append, context);
+}
+
+Json label_json(const Labels& y, Index row) {
+  if (y.missing(row)) return nullptr;
+  if (y.task == Task::classify) return y.classes[at(y.index[at(row)])];
+  return y.value[row];
+}
+
+Json rows_json(const NewData& in, const Features& z) {
+  Json json = Json::object();
+  if (in.has_domains) {
+    json["domain"] = Json::array();
+    for (const std::int32_t d : in.data.domain.index) json["domain"].push_back(in.data.domain.names[at(d)]);
+  }
+  if (in.data.y) {
+    json["label"] = Json::array();
+    for (Index row = 0; row < z.rows(); ++row) json["label"].push_back(label_json(*in.data.y, row));
+  }
+  json["z"] = Json::array();
+  Scratch scratch;
+  for (Index b = 0; b < z.blocks(); ++b) {
+    const RowBlock block = z.block(b, scratch);
+    for (const auto& row : block.x.rowwise()) json["z"].push_back(std::vector<double>(row.begin(), row.end()));
+  }
+  return json;
+}
+
+void run(const NewDataFlags& flags, Session& session) {
+  const NewData in = read_new_data(flags, session);
+  const Context& context = session.context();
+  const Features z = session.timed("transform", [&] { return in.model.transform(in.batch(), context); });
+  session.timed("write", [&] {
+    if (flags.to_screen() && session.json()) return;
+    Output output(flags.output);
+    write_csv_rows(output, in, z, context);
+    output.commit();
+  });
+  Json document = {{"pipeline", in.model.pipeline().text()}, {"rows", z.rows()}, {"columns", z.cols()}};
+  document["names"] = z.names();
+  if (!flags.to_screen()) {
+    document["output"] = flags.output;
+    session.say(fmt::format("wrote {}: {}, {}\n", flags.output, counted(z.rows(), "row"), counted(z.cols(), "column")));
+  } else if (session.json()) {
+    document.update(rows_json(in, z));
+  }
+  session.print(std::move(document));
+}
+
+}  // namespace
+
+Verb transform_verb(CLI::App& program) {
+  const auto flags = std::make_shared<NewDataFlags>();
+  Verb verb = make_verb(program, {"transform", "Write the features that the model's learner would see",
+                                  "transform MODEL DATA... [-o FILE] [flags]",
+                                  "  ecotone transform model.eco new.csv -o z.csv\n"
+                                  "  ecotone transform prepare.eco new.csv --where 'age>=18' | head\n"});
+  add_new_data_flags(*verb.app, *flags);
+  verb.run = [flags](Session& session) { run(*flags, session); };
+  return verb;
+}
+
+}  // namespace ecotone::cli

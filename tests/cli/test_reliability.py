@@ -1,0 +1,222 @@
+"""What is promised when things go wrong: no half file, the old model intact, no leftovers."""
+
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import CLINIC_COLUMNS, PIPELINE
+
+MOMENTS = 200
+
+
+@pytest.fixture(scope="module")
+def large(ecotone, tmp_path_factory):
+    """Enough rows that a fit takes a while."""
+    path = tmp_path_factory.mktemp("large") / "large.csv"
+    ecotone("generate", "clinics", "--set", "size=3", "-o", path)
+    return path
+
+
+def fit_command(ecotone, data, model):
+    return [ecotone.path, "fit", str(data), PIPELINE, *CLINIC_COLUMNS, "-o", str(model)]
+
+
+def seconds_of(command):
+    begin = time.monotonic()
+    subprocess.run(command, check=True, capture_output=True)
+    return time.monotonic() - begin
+
+
+def stopped_at(command, moment, signal_number):
+    """Starts a command and sends it a signal after some seconds; the exit status."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(moment)
+    process.send_signal(signal_number)
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("signal_number", (signal.SIGINT, signal.SIGKILL), ids=("SIGINT", "SIGKILL"))
+def test_stopped_fits_leave_the_old_model(ecotone, large, tmp_path, signal_number):
+    model = tmp_path / "model.eco"
+    command = fit_command(ecotone, large, model)
+    whole = max(seconds_of(command) for _ in range(3))
+    new = model.read_bytes()
+    old = b"the old model " * 1000
+    chance = random.Random(7)
+    endings = set()
+    for _ in range(MOMENTS):
+        model.write_bytes(old)
+        status, out, err = stopped_at(command, chance.uniform(0, 1.1 * whole), signal_number)
+        # Done in time, or stopped: by the signal itself before main, or as we promise.
+        assert status in (0, 130, -signal_number), (status, out, err)
+        endings.add(status)
+        # A kill may come after the rename.
+        assert model.read_bytes() in ([new] if status == 0 else [old, new])
+        leftovers = [p.name for p in tmp_path.iterdir() if p != model]
+        if signal_number == signal.SIGINT and status != -signal_number:
+            assert leftovers == []
+            assert status == 0 or (model.read_bytes() == old and b"error: " in err)
+        assert len(leftovers) <= 1, leftovers
+        assert all(name.endswith(".tmp") for name in leftovers)
+    assert len(endings) >= 2, "the moments hit no run while it worked"
+    # The next run removes what a killed one left.
+    (tmp_path / ".model.eco.99999999.tmp").write_bytes(b"half")
+    subprocess.run(command, check=True, capture_output=True)
+    assert [p.name for p in tmp_path.iterdir()] == ["model.eco"]
+    assert model.read_bytes() == new
+
+
+@pytest.mark.slow
+def test_second_interrupt_stops_at_once(ecotone, large, tmp_path):
+    command = fit_command(ecotone, large, tmp_path / "model.eco")
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(0.02)
+    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=10)
+    assert process.returncode in (130, -signal.SIGTERM, -signal.SIGINT, 0)
+
+
+def limited_to(size):
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+@pytest.mark.parametrize("size", (0, 1, 1000, 4096))
+@pytest.mark.parametrize("verb", ("fit", "predict", "transform", "convert", "generate", "evaluate"))
+def test_full_disk(ecotone, clinics, model, tmp_path, verb, size):
+    """A file-size limit is a full disk: exit 4, the old file intact, nothing beside it."""
+    out = tmp_path / ("out.eco" if verb in ("fit", "convert") else "out.csv")
+    out.write_bytes(b"old")
+    commands = {
+        "fit": (clinics, PIPELINE, *CLINIC_COLUMNS, "-o", out),
+        "predict": (model, clinics, "-o", out),
+        "transform": (model, clinics, "-o", out),
+        "convert": (clinics, *CLINIC_COLUMNS, "-o", out),
+        "generate": ("clinics", "-o", out),
+        "evaluate": (clinics, "impute | constant", *CLINIC_COLUMNS, "--save-predictions", out),
+    }
+    if verb == "fit":
+        size = min(size, model.stat().st_size - 1)
+    message = ecotone.error(verb, *commands[verb], exit=4, code="no_space", preexec_fn=limited_to(size))
+    assert str(out) in message
+    assert out.read_bytes() == b"old"
+    assert [p.name for p in tmp_path.iterdir()] == [out.name]
+
+
+@pytest.mark.slow
+def test_full_file_system(ecotone, clinics, tmp_path):
+    """A real full disk, where the test may mount a tiny one."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = shutil.which("mount")
+    if mount is None or subprocess.run([mount, "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk]).returncode != 0:
+        pytest.skip("no right to mount a tmpfs here")
+    try:
+        out = disk / "data.eco"
+        out.write_bytes(b"old")
+        ecotone.error("convert", clinics, *CLINIC_COLUMNS, "-o", out, exit=4, code="no_space")
+        assert out.read_bytes() == b"old"
+        assert os.listdir(disk) == ["data.eco"]
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("gz", (False, True), ids=("csv", "csv.gz"))
+def test_file_truncated_while_it_is_read(ecotone, large, tmp_path, gz):
+    """The program answers with numbers or with an error of ours; it does not die."""
+    source = large
+    if gz:
+        source = tmp_path / "large.csv.gz"
+        with open(source, "wb") as file:
+            subprocess.run(["gzip", "-c", large], stdout=file, check=True)
+    content = source.read_bytes()
+    victim = tmp_path / ("victim.csv.gz" if gz else "victim.csv")
+    victim.write_bytes(content)
+    command = fit_command(ecotone, victim, tmp_path / "model.eco")
+    whole = seconds_of(command)
+    chance = random.Random(1)
+    statuses = set()
+    for _ in range(60):
+        victim.write_bytes(content)
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(chance.uniform(0, whole / 2))
+        os.truncate(victim, chance.randrange(len(content)))
+        out, err = process.communicate(timeout=60)
+        assert process.returncode in (0, 3, 4), (process.returncode, err)
+        assert process.returncode == 0 or "error: " in err
+        statuses.add(process.returncode)
+    assert statuses & {3, 4}, "no run met a truncated file"
+
+
+@pytest.mark.slow
+def test_mapped_data_truncated_while_read(ecotone, large, tmp_path):
+    """Mapped files whose size shrinks later kill a process in general; before the mapping the size is checked."""
+    path = tmp_path / "d.eco"
+    ecotone("convert", large, *CLINIC_COLUMNS, "-o", path)
+    content = path.read_bytes()
+    for part in (0.1, 0.5, 0.99):
+        path.write_bytes(content[: int(len(content) * part)])
+        done = ecotone("evaluate", path, "impute | constant", exit=4)
+        assert "error: " in done.stderr
+
+
+def test_interrupt_says_so_in_json(ecotone, clinics, tmp_path):
+    """SIGINT before the work begins is found by the work: exit 130, a JSON error."""
+    command = [ecotone.path, "evaluate", str(clinics), *[PIPELINE] * 20, *CLINIC_COLUMNS, "--json"]
+    for attempt in range(20):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(0.05 + 0.02 * attempt)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        if process.returncode == 130:
+            assert '"code": "cancelled"' in out
+            assert "error: " in err
+            return
+        assert process.returncode in (0, -signal.SIGINT)
+    pytest.fail("no run was interrupted")
+
+
+def test_not_enough_memory(ecotone, tmp_path):
+    """A small address space: an error of ours, not a death."""
+    if "sanitize" in ecotone("--version").stdout:
+        pytest.skip("sanitizers need a large address space")
+    data, out = tmp_path / "d.csv", tmp_path / "d.eco"
+    ecotone("generate", "logistic", "--set", "rows=50000", "--set", "features=20", "-o", data)
+    codes = set()
+    for megabytes in (70, 80, 90, 100):
+        limit = megabytes * 2**20
+        done = subprocess.run(
+            [ecotone.path, "convert", data, "--label", "label", "-o", out, "--threads", "1", "--json"],
+            capture_output=True, text=True, timeout=60, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+        )  # fmt: skip
+        assert done.returncode in (0, 3, 127), (done.returncode, done.stderr)
+        codes.add(done.returncode)
+        if done.returncode == 3:
+            assert '"not_enough_memory"' in done.stdout
+        assert out.exists() == (done.returncode == 0)
+        assert sorted(p.name for p in tmp_path.iterdir()) == ["d.csv", "d.eco"][: 1 + out.exists()]
+        out.unlink(missing_ok=True)
+    assert 3 in codes
+
+
+def test_runs_at_once_do_not_disturb_each_other(ecotone, clinics, model, tmp_path):
+    """Several processes write one target: it is whole at any time."""
+    out = tmp_path / "model.eco"
+    processes = [
+        subprocess.Popen(fit_command(ecotone, clinics, out), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        for _ in range(4)
+    ]
+    for process in processes:
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 0, err
+    assert out.read_bytes() == model.read_bytes()
+    assert [p.name for p in tmp_path.iterdir()] == ["model.eco"]

@@ -1,0 +1,435 @@
+"""What people do with the program, from help to predictions."""
+
+import csv
+import io
+import json
+import subprocess
+
+import pytest
+from conftest import CLINIC_COLUMNS, PIPELINE, ROOT, SMALL_COLUMNS
+
+VERBS = (
+    "generate convert evaluate fit predict transform inspect methods doctor completion"
+).split()
+GENERATORS = (
+    "moons wishart logistic clinics misspecified strong noshift separable10 noisy10 hidden_blob three_classes "
+    "synthetic_domains"
+).split()
+
+
+def table(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+# --- the program about itself
+
+
+def test_help(ecotone):
+    page = ecotone("--help").stdout
+    for verb in VERBS:
+        assert f"\n  {verb} " in page
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_of_a_verb(ecotone, verb):
+    page = ecotone(verb, "--help").stdout
+    examples = page.split("Examples:")[1]
+    assert examples.count("ecotone ") >= 2
+    for flag in ("--json", "--threads", "--seed", "--quiet", "--timing"):
+        assert flag in page
+    assert max(map(len, page.splitlines())) <= 130
+
+
+def test_version(ecotone):
+    import re
+
+    line = ecotone("--version").stdout
+    assert re.fullmatch(r"ecotone \d+\.\d+\.\d+ \(commit [^,]+, \w+, \w+ [\d.]+(, sanitize [\w,]+)?\)\n", line), line
+
+
+def test_doctor(ecotone):
+    found = ecotone.json("doctor")
+    assert found["threads"] >= 1
+    assert found["memory_bytes"] > 0
+    assert "csv" in found["features"]["formats"] and "gzip" in found["features"]["compression"]
+    text = ecotone("doctor").stdout
+    for key in ("blas", "build_type", "version"):
+        assert found[key] in text
+
+
+def complete(ecotone, folder, *words):
+    """What bash offers for the last word, by the script that the program prints."""
+    script = """
+source <("$0" completion bash)
+COMP_WORDS=(ecotone "$@"); COMP_CWORD=$#
+_ecotone
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+    done = subprocess.run(["bash", "-c", script, ecotone.path, *words], capture_output=True, text=True, check=True, cwd=folder)
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def test_bash_completion(ecotone, tmp_path):
+    (tmp_path / "logs.csv").touch()
+    assert complete(ecotone, tmp_path, "ev") == ["evaluate"]
+    assert set(VERBS) <= set(complete(ecotone, tmp_path, ""))
+    assert complete(ecotone, tmp_path, "evaluate", "data.csv", "--prot") == ["--protocol"]
+    assert complete(ecotone, tmp_path, "evaluate", "--protocol", "k") == ["k-fold"]
+    assert complete(ecotone, tmp_path, "fit", "--task", "") == ["classify", "regress"]
+    assert complete(ecotone, tmp_path, "methods", "logi") == ["logistic"]
+    assert complete(ecotone, tmp_path, "generate", "cli") == ["clinics"]
+    assert complete(ecotone, tmp_path, "fit", "data.csv", "log") == ["logistic", "logs.csv"]
+    assert set(complete(ecotone, tmp_path, "completion", "")) >= {"bash", "zsh", "fish"}
+    assert "-o" in complete(ecotone, tmp_path, "predict", "-")
+
+
+@pytest.mark.parametrize("shell", ("bash", "zsh", "fish"))
+def test_completion_scripts_name_everything(ecotone, shell):
+    script = ecotone("completion", shell).stdout
+    for word in (*VERBS, "protocol", "leave-one-domain-out", "logistic", "clinics"):
+        assert word in script
+
+
+def test_methods(ecotone):
+    listed = ecotone.json("methods")["methods"]
+    declared = (ROOT / "src/ecotone/methods/methods.def").read_text()
+    names = [line[7:-1] for line in declared.splitlines() if line.startswith("METHOD(")]
+    assert [m["name"].replace(".", "_") for m in listed] == names
+    for method in listed:
+        assert method["summary"].endswith(".")
+        assert {"name", "family", "summary", "citation", "needs_labels", "options"} <= set(method)
+        assert ecotone.json("methods", method["name"]) == method
+        text = ecotone("methods", method["name"]).stdout
+        for option in method["options"]:
+            assert {"name", "type", "default", "help", "low", "high", "choices"} <= set(option)
+            assert option["name"] + "=" in text and option["help"] in text
+            if option["choices"]:
+                assert option["default"] in option["choices"]
+            if option["low"] is not None and isinstance(option["default"], (int, float)):
+                assert option["default"] >= option["low"]
+    l2 = [o for m in listed if m["name"] == "logistic" for o in m["options"] if o["name"] == "l2"][0]
+    assert l2["low"] == 0 and l2["type"] == "real"
+
+
+def test_reference_page(ecotone):
+    page = ecotone("methods", "--markdown").stdout
+    assert page == ecotone("methods", "--markdown", "--threads", 1).stdout
+    for method in ecotone.json("methods")["methods"]:
+        assert f"\n## {method['name']}\n" in page
+        for option in method["options"]:
+            assert f"| `{option['name']}` | {option['type']} |" in page
+
+
+# --- generate and convert
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+def test_generate(ecotone, tmp_path, name):
+    path = tmp_path / "data.csv"
+    made = ecotone.json("generate", name, "-o", path)
+    rows = table(path.read_text())
+    assert len(rows) == made["rows"] == sum(d["rows"] for d in made["domains"])
+    assert all(None not in row and None not in row.values() for row in rows)
+    assert ecotone("generate", name).stdout == path.read_text()
+
+
+def test_generators_are_listed(ecotone):
+    listed = ecotone.json("generate", "--list")["generators"]
+    assert {g["name"] for g in listed} == set(GENERATORS)
+    text = ecotone("generate", "--list").stdout
+    for generator in listed:
+        assert generator["name"] in text and generator["summary"] in text
+
+
+def test_settings(ecotone, tmp_path):
+    a, b = tmp_path / "a.csv", tmp_path / "b.csv"
+    ecotone("generate", "moons", "--set", "angle=30", "-o", a)
+    ecotone("generate", "moons", "angle=30", "-o", b)
+    assert a.read_bytes() == b.read_bytes()
+    ecotone("generate", "moons", "--set", "angle=60", "-o", b)
+    assert a.read_bytes() != b.read_bytes()
+
+
+def test_eco_data_give_the_same_results(ecotone, clinics, tmp_path):
+    eco, back = tmp_path / "data.eco", tmp_path / "back.csv"
+    said = ecotone("convert", clinics, *CLINIC_COLUMNS, "-o", eco).stdout
+    assert "8 domains" in said and "disease" in said
+    from_csv = ecotone("evaluate", clinics, PIPELINE, *CLINIC_COLUMNS, "--json", "--quiet")
+    from_eco = ecotone("evaluate", eco, PIPELINE, "--json", "--quiet")
+    assert json.loads(from_csv.stdout)["pipelines"] == json.loads(from_eco.stdout)["pipelines"]
+    ecotone("convert", eco, "-o", back)
+    again = ecotone("evaluate", back, PIPELINE, *CLINIC_COLUMNS, "--json", "--quiet")
+    assert json.loads(again.stdout)["pipelines"] == json.loads(from_csv.stdout)["pipelines"]
+
+
+def test_generated_eco_equals_generated_csv(ecotone, tmp_path):
+    eco, text = tmp_path / "d.eco", tmp_path / "d.csv"
+    ecotone("generate", "clinics", "-o", eco)
+    ecotone("convert", eco, "-o", text)
+    assert text.read_text() == ecotone("generate", "clinics").stdout
+
+
+def test_files_as_domains(ecotone, small, tmp_path):
+    lines = small.read_text().splitlines()
+    paths = []
+    for site in "abc":
+        path = tmp_path / f"site_{site}.csv"
+        path.write_text("\n".join([lines[0], *(x for x in lines[1:] if x.startswith(site))]) + "\n")
+        paths.append(path)
+    flags = ("--label", "y", "--ignore", "site")
+    result = ecotone.json("evaluate", *paths, "scale | logistic", *flags, "--domain-from-file")
+    assert [d["domain"] for d in result["pipelines"][0]["domains"]] == ["site_a", "site_b", "site_c"]
+    one = ecotone.json("evaluate", small, "scale | logistic", *SMALL_COLUMNS)
+    for ours, theirs in zip(result["pipelines"][0]["domains"], one["pipelines"][0]["domains"]):
+        assert ours["rows"] == theirs["rows"]
+        assert ours["metrics"]["auroc"] == pytest.approx(theirs["metrics"]["auroc"], abs=1e-9)
+
+
+# --- evaluate
+
+
+def test_evaluate_table_and_json_agree(ecotone, clinics):
+    flags = (clinics, "impute | constant", PIPELINE, *CLINIC_COLUMNS)
+    result = ecotone.json("evaluate", *flags)
+    text = ecotone("evaluate", *flags).stdout
+    assert {"protocol", "metrics", "pipelines"} <= set(result)
+    constant, logistic = result["pipelines"]
+    assert logistic["pipeline"] == PIPELINE and constant["pipeline"] == "impute | constant"
+    for domain in logistic["domains"]:
+        assert domain["domain"] in text
+        assert f"{domain['metrics']['auroc']:.4f}" in text
+        assert 0.5 < domain["metrics"]["auroc"] < 1
+    for domain in constant["domains"]:
+        assert domain["metrics"]["auroc"] == 0.5
+    difference = logistic["difference"]["auroc"]
+    assert difference["low"] < difference["mean"] < difference["high"]
+    assert difference["mean"] == pytest.approx(logistic["mean"]["auroc"] - constant["mean"]["auroc"])
+
+
+def test_metric_of_the_table(ecotone, clinics):
+    flags = (clinics, PIPELINE, *CLINIC_COLUMNS)
+    text = ecotone("evaluate", *flags, "--metric", "brier").stdout
+    mean = ecotone.json("evaluate", *flags)["pipelines"][0]["mean"]["brier"]
+    assert "brier" in text.lower() and f"{mean:.4f}" in text
+
+
+def test_saved_predictions(ecotone, clinics, tmp_path):
+    path = tmp_path / "p.csv"
+    result = ecotone.json("evaluate", clinics, "impute | constant", PIPELINE, *CLINIC_COLUMNS, "--save-predictions", path)
+    rows = table(path.read_text())
+    data = table(clinics.read_text())
+    assert len(rows) == 2 * len(data)
+    assert list(rows[0]) == ["pipeline", "row", "domain", "truth", "prediction", "p_0", "p_1"]
+    for row in rows:
+        origin = data[int(row["row"])]
+        assert (row["domain"], row["truth"]) == (origin["hospital"], origin["disease"])
+        assert float(row["p_0"]) + float(row["p_1"]) == pytest.approx(1)
+    for entry in result["pipelines"][1]["domains"]:
+        mine = [r for r in rows if r["pipeline"] == PIPELINE and r["domain"] == entry["domain"]]
+        right = sum(r["truth"] == r["prediction"] for r in mine) / len(mine)
+        assert right == pytest.approx(entry["metrics"]["accuracy"], abs=1e-12)
+
+
+def test_report(ecotone, clinics, tmp_path):
+    path = tmp_path / "report.html"
+    flags = (clinics, "impute | constant", PIPELINE, *CLINIC_COLUMNS, "--report", path, "--title", "Our <clinics>")
+    ecotone("evaluate", *flags)
+    page = path.read_text()
+    assert "Our &lt;clinics&gt;" in page and "<clinics>" not in page
+    assert page.lower().startswith("<!doctype html>")
+    for word in ("http://", "https://", "src=", "@import"):
+        assert word not in page.replace("http://www.w3.org", "")
+
+
+def test_where_and_features(ecotone, small):
+    flags = ("scale | logistic", *SMALL_COLUMNS)
+    fewer = ecotone.json("evaluate", small, *flags, "--where", "x1>=3", "--where", "site!=c")
+    rows = [r for r in table(small.read_text()) if int(r["x1"]) >= 3 and r["site"] != "c"]
+    assert sum(d["rows"] for d in fewer["pipelines"][0]["domains"]) == len(rows)
+    ecotone("evaluate", small, *flags, "--features", "x1,colour")
+
+
+def test_regression(ecotone, small):
+    flags = (small, "impute | constant", "--label", "x2", "--domain", "site", "--ignore", "y")
+    result = ecotone.json("evaluate", *flags, "--task", "regress")
+    assert result["metrics"] == ["rmse", "mae", "r2"]
+    values = {s: [float(r["x2"]) for r in table(small.read_text()) if r["site"] == s] for s in "abc"}
+    others = values["b"] + values["c"]
+    mean = sum(others) / len(others)
+    rmse = (sum((v - mean) ** 2 for v in values["a"]) / len(values["a"])) ** 0.5
+    assert result["pipelines"][0]["domains"][0]["metrics"]["rmse"] == pytest.approx(rmse, rel=1e-12)
+
+
+def test_the_guessed_task_is_said(ecotone, small):
+    done = ecotone("evaluate", small, "impute | constant", *SMALL_COLUMNS, "--json")
+    assert "note: " in done.stderr and "classify" in done.stderr
+    assert any("classify" in note for note in json.loads(done.stdout)["notes"])
+    quiet = ecotone("evaluate", small, "impute | constant", *SMALL_COLUMNS, "--json", "--quiet")
+    assert quiet.stderr == "" and quiet.stdout == done.stdout
+
+
+def test_timing_goes_to_standard_error(ecotone, small):
+    plain = ecotone("evaluate", small, "impute | constant", *SMALL_COLUMNS)
+    timed = ecotone("evaluate", small, "impute | constant", *SMALL_COLUMNS, "--timing")
+    assert plain.stdout == timed.stdout
+    assert "timing: " in timed.stderr and "read" in timed.stderr and "total" in timed.stderr
+    assert "timing" not in plain.stderr
+
+
+def test_no_bar_without_a_terminal(ecotone, clinics):
+    assert "\r" not in ecotone("evaluate", clinics, PIPELINE, *CLINIC_COLUMNS).stderr
+
+
+# --- fit, inspect, predict, transform
+
+
+def test_fit_says_what_it_did(ecotone, clinics, tmp_path):
+    path = tmp_path / "m.eco"
+    text = ecotone("fit", clinics, PIPELINE, *CLINIC_COLUMNS, "-o", path).stdout
+    for word in (PIPELINE, "8 domains", "converged", str(path)):
+        assert word in text
+    result = ecotone.json("fit", clinics, PIPELINE, *CLINIC_COLUMNS, "-o", path)
+    assert result["pipeline"] == PIPELINE and len(result["domains"]) == 8
+    assert all(stage["converged"] for stage in result["stages"])
+
+
+def test_inspect(ecotone, model):
+    found = ecotone.json("inspect", model)
+    assert {"format", "version", "pipeline", "classes", "features", "domains", "seed", "stages"} <= set(found)
+    assert [stage["stage"] for stage in found["stages"]] == ["impute", "scale", "logistic"]
+    learner = found["stages"][2]
+    assert learner["options"]["l2"] == 0.01
+    assert len(learner["weights"]) == len(found["features"])
+    assert learner["kkt"] < 1e-8
+    text = ecotone("inspect", model).stdout
+    shown = text.index("largest first")
+    order = sorted(zip(found["features"], learner["weights"]), key=lambda pair: -abs(pair[1]))
+    places = [text.index(f"    {name} ", shown) for name, _ in order]
+    assert places == sorted(places)
+
+
+def test_target_labels_are_hidden(ecotone, small, tmp_path):
+    """A target's labels, right or wrong or absent, give the same model."""
+    models = []
+    lines = small.read_text().splitlines()
+    for name in ("same", "noise", "gone"):
+        changed = [lines[0]]
+        for i, line in enumerate(lines[1:]):
+            *rest, label = line.split(",")
+            if rest[0] == "c" and name == "noise":
+                label = ("yes", "no")[i % 2]
+            if rest[0] == "c" and name == "gone":
+                label = ""
+            changed.append(",".join([*rest, label]))
+        data, path = tmp_path / f"{name}.csv", tmp_path / f"{name}.eco"
+        data.write_text("\n".join(changed) + "\n")
+        ecotone("fit", data, "scale | logistic l2=0.1", *SMALL_COLUMNS, "--target", "c", "-o", path)
+        models.append(path.read_bytes())
+    assert models[0] == models[1] == models[2]
+
+
+def test_predictions(ecotone, model, clinics, tmp_path):
+    path = tmp_path / "out.csv"
+    ecotone("predict", model, clinics, "-o", path)
+    rows, data = table(path.read_text()), table(clinics.read_text())
+    assert list(rows[0]) == ["domain", "prediction", "p_0", "p_1"]
+    assert [r["domain"] for r in rows] == [d["hospital"] for d in data]
+    for row in rows:
+        assert (row["prediction"] == "1") == (float(row["p_1"]) >= float(row["p_0"]))
+        assert repr(float(row["p_1"])).replace("e-0", "e-") == row["p_1"].replace("e-0", "e-")  # shortest form
+    assert ecotone("predict", model, clinics).stdout == path.read_text()
+    whole = ecotone.json("predict", model, clinics)
+    assert whole["prediction"] == [r["prediction"] for r in rows]
+    assert [p[1] for p in whole["probability"]] == [float(r["p_1"]) for r in rows]
+
+
+def test_columns_in_any_order(ecotone, model, clinics, tmp_path):
+    data = table(clinics.read_text())
+    names = [n for n in sorted(data[0], reverse=True) if n != "disease"] + ["new column"]
+    path = tmp_path / "mixed.csv"
+    with open(path, "w", newline="") as file:
+        writer = csv.DictWriter(file, names, extrasaction="ignore", restval="0")
+        writer.writeheader()
+        writer.writerows(data)
+    assert ecotone("predict", model, path).stdout == ecotone("predict", model, clinics).stdout
+
+
+def test_no_domain_column(ecotone, model, clinics, tmp_path):
+    data = table(clinics.read_text())
+    path = tmp_path / "bare.csv"
+    with open(path, "w", newline="") as file:
+        writer = csv.DictWriter(file, [n for n in data[0] if n not in ("hospital", "disease")], extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(data)
+    bare = ecotone("predict", model, path).stdout
+    assert bare.splitlines()[0] == "prediction,p_0,p_1"
+    with_domain = ecotone("predict", model, clinics).stdout
+    assert [x.split(",", 1)[1] for x in with_domain.splitlines()[1:]] == bare.splitlines()[1:]
+
+
+def test_unseen_category(ecotone, small, tmp_path):
+    ecotone("fit", small, "scale | logistic", *SMALL_COLUMNS, "-o", tmp_path / "m.eco")
+    path = tmp_path / "new.csv"
+    path.write_text("x1,x2,colour\n1,2,violet\n1,2,red\n3,4,violet\n")
+    done = ecotone("predict", tmp_path / "m.eco", path, "--json")
+    warning = json.loads(done.stdout)["warnings"][0]
+    assert warning["code"] == "unseen_category"
+    assert "colour" in warning["message"] and "2" in warning["message"]
+    assert "warning: " in done.stderr
+
+
+def test_transform(ecotone, small, tmp_path):
+    ecotone("fit", small, "scale", *SMALL_COLUMNS, "--features", "x1,x2", "-o", tmp_path / "m.eco")
+    rows = table(ecotone("transform", tmp_path / "m.eco", small).stdout)
+    data = table(small.read_text())
+    assert list(rows[0]) == ["domain", "y", "z1", "z2"]
+    assert [r["y"] for r in rows] == [d["y"] for d in data]
+    for z, x in (("z1", "x1"), ("z2", "x2")):
+        values = [float(d[x]) for d in data]
+        mean = sum(values) / len(values)
+        deviation = (sum((v - mean) ** 2 for v in values) / len(values)) ** 0.5
+        for row, value in zip(rows, values):
+            assert float(row[z]) == pytest.approx((value - mean) / deviation, abs=1e-12)
+    result = ecotone.json("transform", tmp_path / "m.eco", small)
+    assert result["z"][5] == [float(rows[5]["z1"]), float(rows[5]["z2"])]
+
+
+def test_names_that_need_quotes(ecotone, tmp_path):
+    data = tmp_path / "d.csv"
+    lines = ['"a, b","y ""q""",site']
+    for i in range(40):
+        label = '"x, 1"' if i * 7 % 11 > 4 else '"say ""no"""'
+        lines.append(f'{i * 7 % 11 + i % 3},{label},"s {"uv"[i % 2]}, t"')
+    data.write_text("\n".join(lines) + "\n")
+    flags = ("--label", 'y "q"', "--domain", "site")
+    ecotone("fit", data, "scale | logistic l2=0.1", *flags, "-o", tmp_path / "m.eco")
+    rows = table(ecotone("predict", tmp_path / "m.eco", data).stdout)
+    assert set(rows[0]) == {"domain", "prediction", "p_x, 1", 'p_say "no"'}
+    assert {r["domain"] for r in rows} == {"s u, t", "s v, t"}
+    assert {r["prediction"] for r in rows} <= {"x, 1", 'say "no"'}
+
+
+def test_bytes_that_are_not_utf8(ecotone, tmp_path):
+    data = tmp_path / "latin1.csv"
+    text = "größe,y,site\n" + "".join(f"{i * 7 % 11},{'jä'[i % 2]}a,{'uv'[i // 2 % 2]}\n" for i in range(40))
+    data.write_bytes(text.encode("latin-1"))
+    flags = ("--label", "y", "--domain", "site")
+    done = subprocess.run(
+        [ecotone.path, "evaluate", data, "scale | logistic l2=0.1", *flags, "--json"], capture_output=True
+    )
+    if done.returncode == 0:
+        json.loads(done.stdout)
+    else:
+        assert done.returncode == 3
+        assert json.loads(done.stdout)["error"]["code"]
+
+
+def test_closed_pipe_is_quiet(ecotone, model, clinics):
+    for command in (("predict", model, clinics), ("generate", "clinics"), ("inspect", model, "--json")):
+        process = subprocess.Popen(
+            [ecotone.path, *map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        process.stdout.close()
+        assert process.stderr.read() == ""
+        assert process.wait() == 0

@@ -7,6 +7,9 @@ PROGRAM := build/release/cli/ecotone
 FUZZ_SECONDS ?= 60
 export ECOTONE_PROGRAM := $(CURDIR)/$(PROGRAM)
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc)
+# Paths inside the tree are relative for ccache, so that a second clone finds what the first one compiled.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
 
 .PHONY: help setup-build setup-test setup-check build release demo test unit slow sanitize bench fuzz format check docs install clean
 
@@ -60,9 +63,9 @@ sanitize: setup-test ## the unit tests under the address+undefined and thread sa
 
 bench: ## benchmarks against the named peers, side by side; prints the tables of docs/benchmarks.md
 	@tools/setup build bench
-	@cmake --preset bench --log-level=WARNING >/dev/null
-	@cmake --build --preset bench
-	@bench/run
+	@cmake --preset release -DECOTONE_BENCH=ON --log-level=WARNING >/dev/null
+	@cmake --build --preset release
+	@bench/run build/release
 
 fuzz: setup-check ## every fuzz target for FUZZ_SECONDS (60) seconds
 	@cmake --preset fuzz --log-level=WARNING >/dev/null

@@ -1,0 +1,27 @@
+// Reads a CSV file and prints the seconds that it took, and a sum so that nothing can be left out.
+// Usage: bench_read_csv FILE THREADS [ROUNDS]
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "ecotone/data/read.h"
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    fmt::print(stderr, "usage: {} FILE THREADS [ROUNDS]\n", argv[0]);
+    return 2;
+  }
+  ecotone::Context::Settings settings;
+  settings.threads = std::atoi(argv[2]);
+  const ecotone::Context context(settings);
+  const int rounds = argc > 3 ? std::atoi(argv[3]) : 1;
+  for (int round = 0; round < rounds; ++round) {
+    const auto start = std::chrono::steady_clock::now();
+    const ecotone::Dataset data = ecotone::read_dataset({argv[1]}, {}, context);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    ecotone::Scratch scratch;
+    fmt::print("{:.4f} {} {} {}\n", seconds.count(), data.rows(), data.x.cols(),
+               data.x.block(data.x.blocks() - 1, scratch).x.sum());
+  }
+}

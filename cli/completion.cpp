@@ -24,7 +24,8 @@ struct Words {
     std::string name;
     std::string help;
     std::vector<Flag> flags;
-    std::vector<std::string> arguments;  // beside files
+    std::vector<std::string> arguments;
+    bool files = true;  // whether arguments may be files too
   };
   std::vector<VerbWords> verbs;
 };
@@ -63,6 +64,7 @@ Words all_words(const CLI::App& program) {
   Words words;
   for (const CLI::App* app : program.get_subcommands({})) {
     Words::VerbWords verb{app->get_name(), app->get_description(), {}, argument_words(app->get_name())};
+    verb.files = verb.arguments.empty() || verb.name == "evaluate" || verb.name == "fit";
     for (const CLI::Option* option : app->get_options())
       if (!option->get_lnames().empty()) verb.flags.push_back(flag_words(*option));
     words.verbs.push_back(std::move(verb));
@@ -88,7 +90,8 @@ std::string bash_script(const Words& words) {
   for (const auto& verb : words.verbs) {
     flags += fmt::format("    {}) flags=\"{}\" ;;\n", verb.name, joined_flags(verb));
     if (!verb.arguments.empty())
-      arguments += fmt::format("    {}) words=\"{}\" ;;\n", verb.name, fmt::join(verb.arguments, " "));
+      arguments += fmt::format("    {}) words=\"{}\"{} ;;\n", verb.name, fmt::join(verb.arguments, " "),
+                               verb.files ? " files=yes" : "");
     for (const auto& flag : verb.flags) {
       if (!flag.takes_value || std::count(seen.begin(), seen.end(), flag.names.front())) continue;
       seen.push_back(flag.names.front());
@@ -101,7 +104,7 @@ std::string bash_script(const Words& words) {
   // Where nothing is offered, `-o default` completes file names.
   return fmt::format(R"(# bash completion for ecotone: source <(ecotone completion bash)
 _ecotone() {{
-  local cur="${{COMP_WORDS[COMP_CWORD]}}" prev="${{COMP_WORDS[COMP_CWORD-1]}}" flags="" words=""
+  local cur="${{COMP_WORDS[COMP_CWORD]}}" prev="${{COMP_WORDS[COMP_CWORD-1]}}" flags="" words="" files=""
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "{} --help --version" -- "$cur"))
@@ -115,7 +118,8 @@ _ecotone() {{
 {}  esac
   case "$cur" in
     -*) COMPREPLY=($(compgen -W "$flags" -- "$cur")) ;;
-    *) [ -n "$words" ] && COMPREPLY=($(compgen -W "$words" -- "$cur") $(compgen -f -- "$cur")) ;;
+    *) [ -n "$words" ] && COMPREPLY=($(compgen -W "$words" -- "$cur"))
+       [ -n "$files" ] && COMPREPLY+=($(compgen -f -- "$cur")) ;;
   esac
 }}
 complete -o default -F _ecotone ecotone
@@ -145,11 +149,15 @@ std::string zsh_script(const Words& words) {
         cases += fmt::format(" \\\n        '{}[{}]{}'", name, quoted(flag.help, "[]:"),
                              flag.takes_value ? ":value:" + action : "");
     }
+    const std::string words_action = fmt::format("({})", fmt::join(verb.arguments, " "));
     if (verb.arguments.empty()) {
       cases += " \\\n        '*:file:_files'";
+    } else if (!verb.files) {
+      cases += fmt::format(" \\\n        '*:argument:{}'", words_action);
     } else {
-      cases += fmt::format(" \\\n        '*:argument:_alternative \"words:word:({})\" \"files:file:_files\"'",
-                           fmt::join(verb.arguments, " "));
+      // After a blank, zsh calls the action as it is written.
+      cases +=
+          fmt::format(" \\\n        '*:argument: _alternative \"words:word:{}\" \"files:file:_files\"'", words_action);
     }
     cases += "\n      ;;\n";
   }
@@ -192,7 +200,8 @@ std::string fish_script(const Words& words) {
       if (!flag.values.empty()) text += fmt::format(" -f -a '{}'", fmt::join(flag.values, " "));
       text += fmt::format(" -d '{}'\n", quoted(flag.help));
     }
-    if (!verb.arguments.empty()) text += fmt::format("{} -a '{}'\n", when, fmt::join(verb.arguments, " "));
+    if (!verb.arguments.empty())
+      text += fmt::format("{}{} -a '{}'\n", when, verb.files ? "" : " -f", fmt::join(verb.arguments, " "));
   }
   return text;
 }

@@ -77,7 +77,7 @@ def test_bash_completion(ecotone, tmp_path):
     assert complete(ecotone, tmp_path, "evaluate", "data.csv", "--prot") == ["--protocol"]
     assert complete(ecotone, tmp_path, "evaluate", "--protocol", "k") == ["k-fold"]
     assert complete(ecotone, tmp_path, "fit", "--task", "") == ["classify", "regress"]
-    assert complete(ecotone, tmp_path, "methods", "logi") == ["logistic"]
+    assert complete(ecotone, tmp_path, "methods", "log") == ["logistic"]
     assert complete(ecotone, tmp_path, "generate", "cli") == ["clinics"]
     assert complete(ecotone, tmp_path, "fit", "data.csv", "log") == ["logistic", "logs.csv"]
     assert set(complete(ecotone, tmp_path, "completion", "")) >= {"bash", "zsh", "fish"}

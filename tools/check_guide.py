@@ -35,8 +35,8 @@ def main():
         sys.exit(f"check: {GUIDE} must have file, append and run blocks, has {sorted(kinds)}")
     tree = ROOT / "build" / "guide" / "tree"
     copy_tree(tree)
-    # Compile commands differ from the main build's only in their absolute paths; base_dir makes ccache see them as equal.
-    environment = dict(os.environ, CCACHE_BASEDIR="/", CCACHE_NOHASHDIR="1")
+    # Compile commands differ from the main build's only in paths below the root; relative ones make ccache see them as equal.
+    environment = dict(os.environ, CCACHE_BASEDIR=str(tree), CCACHE_NOHASHDIR="1")
     for language, kind, path, text in blocks:
         if kind == "run":
             print(f"check: guide runs: {' && '.join(text.strip().splitlines())}", flush=True)

@@ -60,9 +60,10 @@ class SchemaReader {
     require(levels.is_array(), fmt::format("levels of column '{}' are no list", result.name));
     for (const Json& level : levels) {
       result.levels.push_back(text(level, "levels"));
-      require(!result.levels.back().empty(), fmt::format("column '{}' has an empty level", result.name));
     }
-    // Strictly ascending: sorted and without repeats.
+    // Strictly ascending: sorted and without repeats, so only the first can be empty.
+    require(result.levels.empty() || !result.levels.front().empty(),
+            fmt::format("column '{}' has an empty level", result.name));
     require(std::ranges::adjacent_find(result.levels, std::ranges::greater_equal{}) == result.levels.end(),
             fmt::format("levels of column '{}' are not sorted or repeat", result.name));
     return result;

@@ -14,7 +14,7 @@ export CCACHE_NOHASHDIR := 1
 .PHONY: help setup-build setup-test setup-check build release demo test unit slow sanitize bench fuzz format check docs install clean
 
 help: ## show this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | column -t -s $$'\t'
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup-build:
 	@tools/setup build

@@ -11,9 +11,9 @@
 
 namespace ecotone::cli {
 
-/// Which of the flags about data a verb takes: those that choose columns make sense only where a model does not say it
-/// already.
-enum class DataUse { training, conversion, new_data };
+/// Which of the flags about data a verb takes: a protocol says itself which domains are targets, and a model which
+/// columns are meant.
+enum class DataUse { training, evaluation, new_data };
 
 /// Flags that say how files become a data set.
 struct DataFlags {

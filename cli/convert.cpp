@@ -48,7 +48,7 @@ Verb convert_verb(CLI::App& program) {
                    "Files with the same columns: csv, tsv, svmlight, npy, idx, cifar, eco; also .gz")
       ->required();
   add_output(*verb.app, flags->output, "The file to write, .eco or .csv")->required();
-  add_data_flags(*verb.app, flags->read, DataUse::conversion);
+  add_data_flags(*verb.app, flags->read, DataUse::training);
   verb.run = [flags](Session& session) { run(*flags, session); };
   return verb;
 }

@@ -145,7 +145,7 @@ Verb evaluate_verb(CLI::App& program) {
       ->type_name("FILE");
   app.add_option("--report", flags->report, "A self-contained HTML page")->type_name("FILE.html");
   app.add_option("--title", flags->title, "Title of the page")->type_name("TEXT");
-  add_data_flags(app, flags->read, DataUse::training);
+  add_data_flags(app, flags->read, DataUse::evaluation);
   verb.run = [flags](Session& session) { run(*flags, session); };
   return verb;
 }

@@ -327,6 +327,11 @@ def test_target_labels_are_hidden(ecotone, small, tmp_path):
         ecotone("fit", data, "scale | logistic l2=0.1", *SMALL_COLUMNS, "--target", "c", "-o", path)
         models.append(path.read_bytes())
     assert models[0] == models[1] == models[2]
+    # Roles are kept in data files.
+    data, path = tmp_path / "data.eco", tmp_path / "again.eco"
+    ecotone("convert", small, *SMALL_COLUMNS, "--target", "c", "-o", data)
+    ecotone("fit", data, "scale | logistic l2=0.1", "-o", path)
+    assert path.read_bytes() == models[0]
 
 
 def test_predictions(ecotone, model, clinics, tmp_path):

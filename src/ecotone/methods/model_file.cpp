@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -70,14 +71,33 @@ Contents read_contents(const TensorFile& file) {
   return contents;
 }
 
+/// How deep brackets nest in JSON text; those inside strings do not count.
+int nesting(std::string_view text) {
+  int depth = 0;
+  int deepest = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      i += c == '\\';
+      quoted = c != '"';
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '[' || c == '{') {
+      deepest = std::max(deepest, ++depth);
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return deepest;
+}
+
 /// JSON of a metadata key. Ours is shallow, so deep nesting, which would cost stack later, is refused.
 Json parsed(const Contents& contents, const std::string& key) {
-  const auto shallow = [&](int depth, Json::parse_event_t, Json&) {
-    if (depth > 8) contents.bad(fmt::format("'{}' is nested too deeply", key));
-    return true;
-  };
+  const std::string& text = contents.text(key);
+  if (nesting(text) > 8) contents.bad(fmt::format("'{}' is nested too deeply", key));
   try {
-    return Json::parse(contents.text(key), shallow);
+    return Json::parse(text);
   } catch (const Json::exception& error) {
     contents.bad(fmt::format("'{}' is not JSON ({})", key, error.what()));
   }

@@ -69,7 +69,7 @@ bench: ## benchmarks against the named peers, side by side; prints the tables of
 
 fuzz: setup-check ## every fuzz target for FUZZ_SECONDS (60) seconds
 	@cmake --preset fuzz --log-level=WARNING >/dev/null
-	@cmake --build --preset fuzz
+	@cmake --build --preset fuzz --target fuzz_targets
 	@tools/fuzz build/fuzz/fuzz $(FUZZ_SECONDS)
 
 format: ## lay out the C++ sources

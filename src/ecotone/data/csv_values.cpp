@@ -1,6 +1,9 @@
 #include "ecotone/data/csv_values.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cstdint>
 
 #include "ecotone/base/progress.h"
 
@@ -35,6 +38,19 @@ TablePlan plan_features(const CsvTable& table, const CsvColumns& columns) {
     plan.common.levels.push_back(std::move(level));
   }
   return plan;
+}
+
+/// Asks for large pages under memory that is about to be filled: a tenth of the reading time goes into page faults
+/// otherwise. Where the system has none nothing changes.
+void prefer_large_pages(void* begin, std::size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  constexpr std::uintptr_t page = std::uintptr_t{1} << 21;
+  const std::uintptr_t first = (reinterpret_cast<std::uintptr_t>(begin) + page - 1) / page * page;
+  const std::uintptr_t last = (reinterpret_cast<std::uintptr_t>(begin) + bytes) / page * page;
+  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+#else
+  (void)begin, (void)bytes;
+#endif
 }
 
 /// Slots of arrays and dictionaries beside the features; -1: not read.
@@ -107,7 +123,10 @@ class Parser {
 
  private:
   void allocate() {
-    if (store_ == ValueStore::dense) values_.x.resize(rows_, columns_.cols());
+    if (store_ == ValueStore::dense) {
+      values_.x.resize(rows_, columns_.cols());
+      prefer_large_pages(values_.x.data(), static_cast<std::size_t>(values_.x.size()) * sizeof(double));
+    }
     if (slots_.label >= 0) values_.label.resize(rows_);
     if (slots_.weight >= 0) values_.weight.resize(rows_);
     if (slots_.domain_code >= 0) values_.domain_codes.resize(at(rows_));

@@ -49,9 +49,6 @@ constexpr auto make_powers() {
 }  // namespace
 
 constinit const std::array<Power, kHighest - kLowest + 1> kPowers = make_powers();
-constinit const std::array<double, 23> kExactPowers = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                                       1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                                       1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 }  // namespace number_detail
 

@@ -42,15 +42,13 @@ struct Power {
   std::uint64_t low;
 };
 extern const std::array<Power, kHighest - kLowest + 1> kPowers;
-extern const std::array<double, 23> kExactPowers;
 
 inline bool eight_digits(std::uint64_t v) {
-  return ((v & 0xF0F0F0F0F0F0F0F0U) | (((v + 0x0606060606060606U) & 0xF0F0F0F0F0F0F0F0U) >> 4)) == 0x3333333333333333U;
+  return (((v + 0x4646464646464646U) | (v - 0x3030303030303030U)) & 0x8080808080808080U) == 0;
 }
 
-/// The value of eight ASCII digits, the first in the lowest byte: three steps that join neighbours.
+/// The value of eight digits (0 .. 9, not ASCII), the first in the lowest byte: three steps that join neighbours.
 inline std::uint64_t eight_digits_value(std::uint64_t v) {
-  v -= 0x3030303030303030U;
   v = (v * 10) + (v >> 8);
   return (((v & 0x000000FF000000FFU) * 0x000F424000000064U) +
           (((v >> 16) & 0x000000FF000000FFU) * 0x0000271000000001U)) >>
@@ -61,14 +59,13 @@ inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; 
 
 /// Appends the digits at `p` to `w` and returns where they end. May look at 8 bytes from any digit on.
 inline const char* take_digits(const char* p, std::uint64_t& w) {
-  if constexpr (std::endian::native == std::endian::little) {
-    std::uint64_t word;
+  static_assert(std::endian::native == std::endian::little);
+  std::uint64_t word;
+  std::memcpy(&word, p, 8);
+  while (eight_digits(word)) {
+    w = w * 100'000'000 + eight_digits_value(word - 0x3030303030303030U);
+    p += 8;
     std::memcpy(&word, p, 8);
-    while (eight_digits(word)) {
-      w = w * 100'000'000 + eight_digits_value(word);
-      p += 8;
-      std::memcpy(&word, p, 8);
-    }
   }
   while (is_digit(*p)) w = w * 10 + static_cast<std::uint64_t>(*p++ - '0');
   return p;
@@ -98,13 +95,10 @@ inline double scale_by_power(std::uint64_t w, int q) {
   return std::bit_cast<double>(bits);
 }
 
-/// w 10^q, when it can be had exactly rounded without a search; else false.
+/// w 10^q correctly rounded, when the power is in the table; else false.
 inline bool decimal(std::uint64_t w, int q, double& value) {
-  // Both factors are doubles, so one operation rounds once (Clinger).
-  if (w <= (std::uint64_t{1} << 53) && q >= -22 && q <= 22) {
-    const auto exact = static_cast<double>(w);
-    value =
-        q < 0 ? exact / kExactPowers[static_cast<std::size_t>(-q)] : exact * kExactPowers[static_cast<std::size_t>(q)];
+  if (q == 0 && w <= (std::uint64_t{1} << 53)) {
+    value = static_cast<double>(w);
     return true;
   }
   if (q < kLowest || q > kHighest) return false;
@@ -123,7 +117,8 @@ inline const char* parse_decimal(const char* p, double& value) {
   p += negative || *p == '+';
   std::uint64_t w = 0;
   const char* const begin = p;
-  p = take_digits(p, w);
+  // Few digits as a rule: the wide steps are for the fraction.
+  while (is_digit(*p)) w = w * 10 + static_cast<std::uint64_t>(*p++ - '0');
   std::ptrdiff_t digits = p - begin;
   std::ptrdiff_t q = 0;
   if (*p == '.') {
@@ -150,7 +145,8 @@ inline const char* parse_decimal(const char* p, double& value) {
     p = e;
   }
   if (q < -1000 || q > 1000 || !decimal(w, static_cast<int>(q), value)) return nullptr;
-  if (negative) value = -value;
+  // The sign is as good as random: no branch.
+  value = std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) | static_cast<std::uint64_t>(negative) << 63);
   return p;
 }
 

@@ -26,6 +26,13 @@ std::string_view family_name(Family family) {
   internal_error("family {} has no name", static_cast<int>(family));
 }
 
+Matrix decision_scores(const Prediction& prediction) {
+  if (prediction.score.size() > 0) return prediction.score;
+  // A probability of 0 or 1 has no finite logarithm.
+  const Matrix log_p = prediction.probability.cwiseMax(1e-300).array().log();
+  return log_p.cols() == 2 ? Matrix(log_p.col(1) - log_p.col(0)) : log_p;
+}
+
 namespace {
 
 std::string shape_text(const std::vector<Index>& shape) {

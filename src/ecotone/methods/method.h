@@ -25,7 +25,12 @@ struct Prediction {
   std::vector<std::int32_t> index;  ///< predicted class of each row, into the model's classes
   Matrix probability;               ///< n x classes, rows sum to 1
   Vector value;                     ///< predicted value of each row; regression
+  Matrix score;                     ///< decision values: n x 1 (of the second class) or n x classes; may be empty
 };
+
+/// The decision values of a classification, made from the probabilities where the learner gave none:
+/// ln p_1 - ln p_0 for two classes (n x 1), ln p_k for more (n x classes). Always finite.
+Matrix decision_scores(const Prediction& prediction);
 
 /// How a fit ended. Not converging is a status that users see, not an exception.
 struct Status {

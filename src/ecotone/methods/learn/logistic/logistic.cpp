@@ -84,6 +84,7 @@ Prediction Logistic::predict(const Batch& batch, const Context& context) const {
   Prediction prediction;
   prediction.index.resize(static_cast<std::size_t>(x.rows()));
   prediction.probability.resize(x.rows(), binary() ? 2 : fit_.weights.rows());
+  prediction.score.resize(x.rows(), columns_.cols());
   context.parallel(x.blocks(), [&](Index b) {
     // score = W x + offset
     Matrix scores(x.rows_in(b), columns_.cols());
@@ -93,6 +94,7 @@ Prediction Logistic::predict(const Batch& batch, const Context& context) const {
       data_error("non_finite", "logistic: the values of rows {} to {} are too large to predict from",
                  x.first_row(b) + 1, x.first_row(b) + scores.rows());
     }
+    prediction.score.middleRows(x.first_row(b), scores.rows()) = scores;
     for (Index i = 0; i < scores.rows(); ++i) {
       if (binary()) {
         predict_binary(scores(i, 0), x.first_row(b) + i, prediction);

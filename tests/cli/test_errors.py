@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import struct
 
 import pytest
@@ -142,6 +143,9 @@ def test_folder_as_output(ecotone, small, tmp_path):
 
 @pytest.mark.parametrize("output", ["/proc/model.eco", "/sys/model.eco", "no/such/folder/model.eco"])
 def test_folder_that_cannot_be_written(ecotone, small, tmp_path, output):
+    folder = os.path.dirname(output)
+    if output.startswith("/") and not os.path.ismount(folder):
+        pytest.skip(f"{folder} is an ordinary folder here, not a file system of the kernel")
     message = ecotone.error("fit", small, "scale", "-o", output, exit=FILE, code="cannot_write", cwd=tmp_path)
     assert output in message
 

@@ -88,6 +88,18 @@ TEST(ReadCsv, BadHeadersAndEmptyFiles) {
             "data.csv line 3: a quoted field is never closed");
 }
 
+TEST(ReadCsv, ACategoryMustNotGiveTheNameOfAnotherColumn) {
+  const std::string text = "t=p,t,y\n10,p,0\n20,q,1\n35,p,0\n11,q,1\n";
+  ReadOptions options{.label = "y"};
+  const std::string message = message_of("duplicate_column", ErrorKind::data, [&] { csv(text, options); });
+  EXPECT_NE(message.find("'t=p' and 't'"), std::string::npos) << message;
+  EXPECT_NE(message.find("--ignore"), std::string::npos) << message;
+  options.ignore = {"t=p"};
+  EXPECT_EQ(csv(text, options).x.names(), (std::vector<std::string>{"t=p", "t=q"}));
+  options.ignore = {"t"};
+  EXPECT_EQ(csv(text, options).x.names(), (std::vector<std::string>{"t=p"}));
+}
+
 TEST(ReadCsv, UnknownColumnsAreNamedWithAGuess) {
   const std::string message =
       message_of("unknown_column", ErrorKind::data, [] { csv("label,b\n1,2\n", {.label = "lable"}); });

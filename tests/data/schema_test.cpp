@@ -26,6 +26,22 @@ TEST(Schema, SurvivesJson) {
   EXPECT_EQ(Schema::from_json(Json::parse(text), "m.eco").to_json().dump(), text);
 }
 
+TEST(Schema, FeaturesOfOneNameClash) {
+  Schema schema = example();
+  EXPECT_FALSE(schema.clash());
+  schema.columns.insert(schema.columns.begin(), {"pain=none", ColumnKind::numeric, {}});
+  ASSERT_TRUE(schema.clash());
+  EXPECT_EQ(schema.clash()->feature, "pain=none");
+  EXPECT_EQ(schema.clash()->first, "pain=none");
+  EXPECT_EQ(schema.clash()->second, "pain");
+  // Two text columns can clash too: a=b + c and a + b=c.
+  schema.columns = {{"a", ColumnKind::categorical, {"b=c"}}, {"a=b", ColumnKind::categorical, {"c"}}};
+  ASSERT_TRUE(schema.clash());
+  EXPECT_EQ(schema.clash()->feature, "a=b=c");
+  schema.columns[1].levels = {"d"};
+  EXPECT_FALSE(schema.clash());
+}
+
 TEST(Schema, TasksHaveNames) {
   EXPECT_EQ(task_name(Task::classify), "classify");
   EXPECT_EQ(task_name(Task::regress), "regress");
@@ -65,6 +81,8 @@ INSTANTIATE_TEST_SUITE_P(
         R"({"columns":[{"name":"a","kind":"numeric"},{"name":"a","kind":"numeric"}],)"
         R"("label":"","domain":"","weight":""})",
         R"({"columns":[{"name":"a","kind":"numeric"}],"label":"a","domain":"","weight":""})",
+        R"({"columns":[{"name":"a=b","kind":"numeric"},{"name":"a","kind":"categorical","levels":["b"]}],)"
+        R"("label":"","domain":"","weight":""})",
         R"({"columns":[],"label":"a","domain":"a","weight":""})"));
 
 }  // namespace

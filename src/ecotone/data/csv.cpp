@@ -134,6 +134,14 @@ Domains make_domains(const CsvTable& table, const CsvColumns& columns, CsvValues
   return {std::move(values.domain_words), std::move(values.domain_codes)};
 }
 
+void refuse_clash(const Schema& schema, const std::string& origin) {
+  if (const auto clash = schema.clash())
+    data_error("duplicate_column",
+               "{}: columns '{}' and '{}' both give a feature '{}' (a category becomes COLUMN=CATEGORY); rename one or "
+               "leave it out with --ignore",
+               origin, clash->first, clash->second, clash->feature);
+}
+
 Dataset finish(CsvTable table, CsvColumns& columns, CsvValues values, const ReadOptions& options,
                const Context& context) {
   Dataset data;
@@ -141,6 +149,7 @@ Dataset finish(CsvTable table, CsvColumns& columns, CsvValues values, const Read
     return column < 0 ? std::string() : table.names()[static_cast<std::size_t>(column)];
   };
   data.schema = {columns.inputs, name(columns.label), name(columns.domain), name(columns.weight)};
+  refuse_clash(data.schema, table.origin());
   if (columns.label >= 0) data.y = make_labels(columns, values, options, data.schema.label, context);
   data.domain = make_domains(table, columns, values, options);
   data.weight = std::move(values.weight);

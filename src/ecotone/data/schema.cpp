@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include "ecotone/base/error.h"
 
 namespace ecotone {
 
 namespace {
+
+constexpr std::size_t kLongestNames = std::size_t{1} << 26;
 
 /// Reads a schema whose JSON may be anything; every complaint names the file.
 class SchemaReader {
@@ -75,6 +78,13 @@ class SchemaReader {
       require(seen.insert(column.name).second, fmt::format("column '{}' occurs twice", column.name));
     for (const std::string* name : {&schema.label, &schema.domain, &schema.weight})
       require(name->empty() || seen.insert(*name).second, fmt::format("column '{}' has two uses", *name));
+    // A long column name times many levels could need far more memory than the file has bytes.
+    std::size_t bytes = 0;
+    for (const Column& column : schema.columns) bytes += column.name.size() * column.levels.size();
+    require(bytes <= kLongestNames, "the names of the features are too long");
+    if (const auto clash = schema.clash())
+      require(false, fmt::format("columns '{}' and '{}' both give a feature '{}'", clash->first, clash->second,
+                                 clash->feature));
   }
 
   const std::string& origin_;
@@ -94,6 +104,22 @@ std::vector<std::string> Schema::feature_names() const {
     }
   }
   return names;
+}
+
+std::optional<Schema::Clash> Schema::clash() const {
+  // Without categories the features are the columns, whose names differ.
+  if (std::ranges::none_of(columns, [](const Column& column) { return column.kind == ColumnKind::categorical; }))
+    return std::nullopt;
+  std::unordered_map<std::string, const Column*> owner;
+  for (const Column& column : columns) {
+    const bool numeric = column.kind == ColumnKind::numeric;
+    for (std::size_t k = 0; k < (numeric ? 1 : column.levels.size()); ++k) {
+      const std::string feature = numeric ? column.name : column.name + "=" + column.levels[k];
+      const auto [known, fresh] = owner.emplace(feature, &column);
+      if (!fresh) return Clash{feature, known->second->name, column.name};
+    }
+  }
+  return std::nullopt;
 }
 
 Json Schema::to_json() const {

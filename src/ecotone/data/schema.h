@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,14 @@ struct Schema {
 
   /// Names of the features: `name` or `name=level`, in order.
   std::vector<std::string> feature_names() const;
+  /// Two columns that would give features of one name, such as a number `t=p` and a text column `t` with the category
+  /// `p`: columns are found by name, so one of them would be taken for the other.
+  struct Clash {
+    std::string feature;
+    std::string first;
+    std::string second;
+  };
+  std::optional<Clash> clash() const;
   Json to_json() const;
   /// Checks everything; a `file` error (`bad_model`) naming `origin` when something is off.
   static Schema from_json(const Json& json, const std::string& origin);

@@ -60,6 +60,13 @@ Schema numeric_schema(const std::vector<std::string>& names, Schema schema) {
   return schema;
 }
 
+/// Columns are matched by name, so no name may stand for two.
+void require_different(std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice != names.end()) data_error("duplicate_column", "fit: two features are called '{}'; rename one", *twice);
+}
+
 /// Which columns have a value other than 0 in some row.
 struct NonZero {
   std::vector<char> any;
@@ -195,6 +202,7 @@ Model Model::fit(const Pipeline& pipeline, const TrainView& given, const Schema&
     data_error("shape_mismatch", "fit: the schema names {} features, which are not the {} columns of the data",
                expected.size(), view.x.cols());
   }
+  require_different(expected);
   drop_unseen_levels(view.x, model.schema_, context);
   model.task_ = view.y.task;
   model.classes_ = view.y.classes;

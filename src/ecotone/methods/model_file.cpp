@@ -130,15 +130,6 @@ Task read_task(const Contents& contents) {
   contents.bad(fmt::format("unknown task '{}'", contents.text("task")));
 }
 
-Schema read_schema(const Contents& contents) {
-  Schema schema = Schema::from_json(parsed(contents, "schema"), contents.origin);
-  // A long column name times many levels could need far more memory than the file has bytes.
-  std::size_t bytes = 0;
-  for (const Column& column : schema.columns) bytes += column.name.size() * column.levels.size();
-  if (bytes > (std::size_t{1} << 26)) contents.bad("the names of the features are too long");
-  return schema;
-}
-
 /// The stages with their options, which must be what the pipeline's text says.
 Pipeline read_pipeline(const Contents& contents, const Json& stages) {
   try {
@@ -299,7 +290,7 @@ Model Model::from_tensors(const TensorFile& file) {
   Contents contents = read_contents(file);
   const Json stages = parsed(contents, "stages");
   if (!stages.is_array()) contents.bad("'stages' must be a list");
-  Model model(read_pipeline(contents, stages), read_schema(contents));
+  Model model(read_pipeline(contents, stages), Schema::from_json(parsed(contents, "schema"), contents.origin));
   model.task_ = read_task(contents);
   model.classes_ = names(contents, "classes");
   if (model.task_ == Task::regress && !model.classes_.empty()) contents.bad("a regression has no classes");

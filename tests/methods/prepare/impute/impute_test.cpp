@@ -66,6 +66,17 @@ TEST(Impute, IndicatorsMarkWhatWasMissing) {
   EXPECT_EQ(model.inspect()["stages"][0]["indicator_columns"], Json({0.0, 2.0}));
 }
 
+TEST(Impute, AnIndicatorDoesNotTakeTheNameOfAColumn) {
+  Matrix x(2, 2);
+  x << 1, 0, nan, 1;
+  const TrainView view = view_of(Features::dense(x, {"a", "a_missing"}), no_labels());
+  EXPECT_EQ(code_of([&] { fitted("impute indicator=true", view); }), "duplicate_column");
+  const std::string message = message_of([&] { fitted("impute indicator=true", view); });
+  EXPECT_NE(message.find("'a'"), std::string::npos) << message;
+  EXPECT_NE(message.find("'a_missing'"), std::string::npos) << message;
+  EXPECT_EQ(code_of([&] { fitted("impute", view); }), "none");
+}
+
 TEST(Impute, SparseRowsStaySparseAndZerosAreValues) {
   Matrix x(4, 3);
   x << 0, 5, 0, nan, 0, 0, 6, 0, nan, 0, 0, 9;

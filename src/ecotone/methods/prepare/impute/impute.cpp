@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "ecotone/methods/prepare/column_moments.h"
@@ -31,6 +33,23 @@ Vector fill_values(const Features& x, const ColumnMoments& moments, const Impute
   return fill;
 }
 
+std::string indicator_name(const Features& x, Index column) { return x.name(column) + "_missing"; }
+
+/// Columns are known by name: an indicator must not be called as a column that is there already.
+void require_new_names(const Features& x, const std::vector<Index>& flagged) {
+  if (flagged.empty()) return;
+  const std::vector<std::string> names = x.names();
+  const std::set<std::string_view> known(names.begin(), names.end());
+  for (const Index column : flagged) {
+    if (!known.contains(indicator_name(x, column))) continue;
+    data_error(
+        "duplicate_column",
+        "impute: the indicator of column '{}' would be called '{}', as another column is; rename that one, leave "
+        "it out with --ignore, or use indicator=false",
+        x.name(column), indicator_name(x, column));
+  }
+}
+
 }  // namespace
 
 StageResult Impute::fit(const TrainView& view, const ImputeOptions& options, const Context& context, FitCache&) {
@@ -41,12 +60,13 @@ StageResult Impute::fit(const TrainView& view, const ImputeOptions& options, con
   for (Index j = 0; options.indicator && j < x.cols(); ++j) {
     if (moments.count[j] < static_cast<double>(x.rows())) flagged.push_back(j);
   }
+  require_new_names(x, flagged);
   return pass_on(std::make_shared<Impute>(std::move(fill), std::move(flagged), options.indicator), view, context);
 }
 
 std::vector<std::string> Impute::output_names(const Features& x) const {
   std::vector<std::string> names = x.names();
-  for (const Index column : flagged_) names.push_back(x.name(column) + "_missing");
+  for (const Index column : flagged_) names.push_back(indicator_name(x, column));
   return names;
 }
 

@@ -57,9 +57,11 @@ struct Evaluation {
 
 /// Fits every pipeline on every split and scores it on the rows held out; all pipelines see the same splits. The
 /// held-out labels are not in the training view by type. Roles in the data are not looked at: the protocol says what is
-/// held out. Rows without a label are not scored. k-fold metrics are of a domain's predictions from all folds together.
-/// Data errors: `no_labels`, `needs_two_domains` (protocols over domains), and whatever a fit throws, prefixed with the
-/// pipeline and the domain held out. Option errors: `no_pipeline`, `no_learner`, and those of make_splits.
+/// held out. Rows without a label are not scored. k-fold metrics are of a domain's predictions from all folds together,
+/// but AUROC, which ranks rows: scores of different models do not rank together, so it is the mean over the folds in
+/// which the domain has both classes, weighted by the domain's rows in them. Data errors: `no_labels`,
+/// `needs_two_domains` (protocols over domains), and whatever a fit throws, prefixed with the pipeline and the domain
+/// held out. Option errors: `no_pipeline`, `no_learner`, and those of make_splits.
 Evaluation evaluate(const Dataset& data, const std::vector<Pipeline>& pipelines, const EvaluateOptions& options,
                     const Context& context);
 

@@ -1,7 +1,9 @@
 #include "ecotone/evaluate/score.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 
 #include "ecotone/measure/metrics.h"
 
@@ -15,23 +17,52 @@ struct Pick {
   Index local;
 };
 
-Metrics class_metrics(const Labels& y, const std::vector<Pick>& picks) {
-  const auto n = picks.size();
-  std::vector<std::int32_t> truth(n);
-  std::vector<std::int32_t> predicted(n);
-  Matrix probability(static_cast<Index>(n), static_cast<Index>(y.classes.size()));
-  for (std::size_t i = 0; i < n; ++i) {
+/// What was predicted for some rows, side by side with their classes.
+struct ClassRows {
+  std::vector<std::int32_t> truth;
+  std::vector<std::int32_t> predicted;
+  Matrix probability;
+};
+
+ClassRows class_rows(const Labels& y, std::span<const Pick> picks) {
+  ClassRows rows;
+  rows.probability.resize(static_cast<Index>(picks.size()), static_cast<Index>(y.classes.size()));
+  for (std::size_t i = 0; i < picks.size(); ++i) {
     const auto& [outcome, local] = picks[i];
-    truth[i] = y.index[static_cast<std::size_t>(outcome->rows[static_cast<std::size_t>(local)])];
-    predicted[i] = outcome->predicted[static_cast<std::size_t>(local)];
-    probability.row(static_cast<Index>(i)) = outcome->probability.row(local);
+    rows.truth.push_back(y.index[static_cast<std::size_t>(outcome->rows[static_cast<std::size_t>(local)])]);
+    rows.predicted.push_back(outcome->predicted[static_cast<std::size_t>(local)]);
+    rows.probability.row(static_cast<Index>(i)) = outcome->probability.row(local);
   }
-  return {{"accuracy", accuracy(truth, predicted)},
-          {"balanced_accuracy", balanced_accuracy(truth, predicted)},
-          {"auroc", auroc(truth, probability)},
-          {"log_loss", log_loss(truth, probability)},
-          {"brier", brier(truth, probability)},
-          {"calibration_error", calibration_error(truth, predicted, probability)}};
+  return rows;
+}
+
+/// AUROC ranks rows, and ranks of different models cannot be compared: it is taken among the rows that one model
+/// predicted, and averaged over the models where it is defined, each with the weight of its rows.
+std::optional<double> auroc_by_model(const Labels& y, std::span<const Pick> picks) {
+  double total = 0;
+  double mean = 0;
+  while (!picks.empty()) {
+    const auto other = std::ranges::find_if(picks, [&](const Pick& p) { return p.outcome != picks.front().outcome; });
+    const auto count = static_cast<std::size_t>(other - picks.begin());
+    const ClassRows rows = class_rows(y, picks.first(count));
+    picks = picks.subspan(count);
+    const std::optional<double> value = auroc(rows.truth, rows.probability);
+    if (!value) continue;
+    // mean = sum n_f auroc_f / sum n_f, one model at a time: equal values stay what they are to the last bit
+    total += static_cast<double>(count);
+    mean += static_cast<double>(count) / total * (*value - mean);
+  }
+  return total > 0 ? std::optional(mean) : std::nullopt;
+}
+
+Metrics class_metrics(const Labels& y, const std::vector<Pick>& picks) {
+  const ClassRows rows = class_rows(y, picks);
+  return {{"accuracy", accuracy(rows.truth, rows.predicted)},
+          {"balanced_accuracy", balanced_accuracy(rows.truth, rows.predicted)},
+          {"auroc", auroc_by_model(y, picks)},
+          {"log_loss", log_loss(rows.truth, rows.probability)},
+          {"brier", brier(rows.truth, rows.probability)},
+          {"calibration_error", calibration_error(rows.truth, rows.predicted, rows.probability)}};
 }
 
 Metrics value_metrics(const Labels& y, const std::vector<Pick>& picks) {

@@ -19,8 +19,9 @@ struct Outcome {
   Vector value;                         ///< regression
 };
 
-/// The scores of one pipeline in each domain marked in `held_out`. Predictions of one repetition are pooled per domain;
-/// metrics are averaged over the repetitions that held the domain out.
+/// The scores of one pipeline in each domain marked in `held_out`. Metrics are of all rows of a domain that one
+/// repetition held out, but AUROC, which ranks rows: it is the mean over the repetition's models (folds) that it is
+/// defined for, weighted by their rows. Both are averaged over the repetitions that held the domain out.
 std::vector<DomainScore> score_domains(const Dataset& data, const std::vector<bool>& held_out,
                                        const std::vector<Outcome>& outcomes);
 

@@ -86,7 +86,8 @@ std::string protocol_text(const std::string& protocol) {
            "over the times it was left out.";
   if (protocol == "k-fold")
     return "<strong>k-fold within domains.</strong> Rows are left out, domains are not: each model has seen rows of "
-           "the domain that it is scored on. "
+           "the domain that it is scored on. AUROC ranks rows, and only rows scored by one model can be ranked: it is "
+           "the mean over the folds, weighted by their rows; the other figures are over all rows of a domain. "
            "Compare with leave-one-domain-out to see what a new domain costs.";
   return escape(protocol);
 }

@@ -57,6 +57,30 @@ bool looks_like_file(const std::string& text) {
          std::any_of(endings.begin(), endings.end(), [&](const char* e) { return text.ends_with(e); });
 }
 
+/// Whether writing to this path puts a file in the place of another; devices, pipes and descriptors are written
+/// through.
+bool replaces_a_file(const std::string& path) {
+  if (path.empty() || path == "-") return false;
+  for (const char* device : {"/dev/", "/proc/self/fd/"})
+    if (path.starts_with(device)) return false;
+  std::error_code ignored;
+  return !std::filesystem::exists(path, ignored) || std::filesystem::is_regular_file(path, ignored);
+}
+
+/// The path behind all links, whether there is a file or not.
+std::filesystem::path resolved(std::filesystem::path path) {
+  std::error_code ignored;
+  for (int link = 0; link < 40 && std::filesystem::is_symlink(path, ignored); ++link)
+    path = path.parent_path() / std::filesystem::read_symlink(path, ignored);
+  const std::filesystem::path found = std::filesystem::weakly_canonical(std::filesystem::absolute(path), ignored);
+  return found.empty() ? path : found;
+}
+
+bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
+  std::error_code ignored;
+  return std::filesystem::equivalent(a, b, ignored) || resolved(a) == resolved(b);
+}
+
 bool is_data(const std::string& text) {
   if (looks_like_pipeline(text)) return false;
   return exists(text) || looks_like_file(text);
@@ -79,6 +103,11 @@ ReadOptions DataFlags::read_options() const {
   options.base = base;
   options.format = format_by_name(format);
   return options;
+}
+
+std::vector<std::filesystem::path> DataFlags::inputs(std::vector<std::filesystem::path> data) const {
+  if (!labels_file.empty()) data.emplace_back(labels_file);
+  return data;
 }
 
 void add_data_flags(CLI::App& app, DataFlags& flags, DataUse use) {
@@ -157,6 +186,18 @@ DataAndPipelines data_and_pipelines(const std::vector<std::string>& arguments) {
 void require_writable(const std::string& path) {
   // Opened and given up: the temporary file is gone again and an old file stays as it was.
   if (!path.empty() && path != "-") AtomicFile{path};
+}
+
+void require_separate(const std::vector<std::filesystem::path>& inputs, const std::vector<std::string>& outputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!replaces_a_file(outputs[i])) continue;
+    for (const auto& input : inputs)
+      if (same_file(outputs[i], input))
+        option_error("same_file", "the output {} is the input {}; write to another file", outputs[i], input.string());
+    for (std::size_t k = 0; k < i; ++k)
+      if (replaces_a_file(outputs[k]) && same_file(outputs[i], outputs[k]))
+        option_error("same_file", "{} and {} are one file; two outputs need two", outputs[k], outputs[i]);
+  }
 }
 
 void require_files(const std::vector<std::filesystem::path>& paths) {

@@ -24,6 +24,8 @@ struct DataFlags {
 
   /// Option errors: `bad_task`, `bad_format`.
   ReadOptions read_options() const;
+  /// All files that are read: the data and, where there is one, the file of labels.
+  std::vector<std::filesystem::path> inputs(std::vector<std::filesystem::path> data) const;
 };
 void add_data_flags(CLI::App& app, DataFlags& flags, DataUse use);
 
@@ -46,6 +48,10 @@ DataAndPipelines data_and_pipelines(const std::vector<std::string>& arguments);
 /// A file error (`cannot_write`) when the file could not be written; found out before the work, not after it. Empty and
 /// `-` always can.
 void require_writable(const std::string& path);
+
+/// Option error `same_file` when an output would overwrite an input or another output, by whatever name (links, `./`).
+/// Devices, pipes and `-` may be named twice.
+void require_separate(const std::vector<std::filesystem::path>& inputs, const std::vector<std::string>& outputs);
 
 /// A file error (`no_such_file`: «no such file: data.csv») unless there is such a file.
 void require_files(const std::vector<std::filesystem::path>& paths);

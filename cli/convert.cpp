@@ -21,6 +21,7 @@ void run(const Flags& flags, Session& session) {
     option_error("bad_output", "convert: -o must end in .eco or .csv, got '{}'", flags.output);
   const std::vector<std::filesystem::path> paths(flags.data.begin(), flags.data.end());
   require_files(paths);
+  require_separate(flags.read.inputs(paths), {flags.output});
   require_writable(flags.output);
   const Context& context = session.context();
   const ReadOptions options = flags.read.read_options();

@@ -94,13 +94,15 @@ void check_metric(const std::string& name) {
 void run(const Flags& flags, Session& session) {
   check_metric(flags.metric);
   const EvaluateOptions options = evaluate_options(flags);
-  const auto [paths, pipelines] = data_and_pipelines(flags.arguments);
+  const DataAndPipelines given = data_and_pipelines(flags.arguments);
   const ReadOptions read = flags.read.read_options();
+  require_separate(flags.read.inputs(given.data), {flags.predictions, flags.report});
   require_writable(flags.predictions);
   require_writable(flags.report);
   const Context& context = session.context();
-  const Dataset data = session.timed("read", [&] { return read_dataset(paths, read, context); });
-  const Evaluation evaluation = session.timed("evaluate", [&] { return evaluate(data, pipelines, options, context); });
+  const Dataset data = session.timed("read", [&] { return read_dataset(given.data, read, context); });
+  const Evaluation evaluation =
+      session.timed("evaluate", [&] { return evaluate(data, given.pipelines, options, context); });
   const std::string table = session.json() ? "" : evaluation_table(evaluation, flags.metric);
   Json document = evaluation.to_json();
   session.timed("write", [&] {

@@ -43,17 +43,19 @@ Json summary_json(const Dataset& data, const TrainView& view, const Model& model
 }
 
 void run(const Flags& flags, Session& session) {
-  const auto [paths, pipelines] = data_and_pipelines(flags.arguments);
-  if (pipelines.size() > 1)
-    option_error("usage", "fit: one pipeline, got {}; evaluate compares several", pipelines.size());
+  const DataAndPipelines given = data_and_pipelines(flags.arguments);
+  if (given.pipelines.size() > 1)
+    option_error("usage", "fit: one pipeline, got {}; evaluate compares several", given.pipelines.size());
+  const Pipeline& pipeline = given.pipelines.front();
   const ReadOptions options = flags.read.read_options();
+  require_separate(flags.read.inputs(given.data), {flags.output});
   require_writable(flags.output);
   const Context& context = session.context();
-  const Dataset data = session.timed("read", [&] { return read_dataset(paths, options, context); });
+  const Dataset data = session.timed("read", [&] { return read_dataset(given.data, options, context); });
   const TrainView view = train_view(data, context);
-  if (data.y && data.rows() > 0 && view.labelled() == 0 && pipelines.front().predicts())
+  if (data.y && data.rows() > 0 && view.labelled() == 0 && pipeline.predicts())
     data_error("no_labels", "fit: no row of a source domain has a label in column '{}'", data.schema.label);
-  const Model model = session.timed("fit", [&] { return Model::fit(pipelines.front(), view, data.schema, context); });
+  const Model model = session.timed("fit", [&] { return Model::fit(pipeline, view, data.schema, context); });
   context.check_cancelled();
   session.timed("write", [&] { model.save(flags.output); });
   session.say(summary(data, view, model, flags.output));

@@ -22,6 +22,7 @@ NewData read_new_data(const NewDataFlags& flags, Session& session) {
   require_files(paths);
   if (paths.size() < 2) option_error("no_data", "no data file given after the model {}", paths.front().string());
   ReadOptions options = flags.read.read_options();
+  require_separate(flags.read.inputs(paths), {flags.output});
   require_writable(flags.output);
   Model model = session.timed("load", [&] { return Model::load(paths.front()); });
   options.task = model.task();

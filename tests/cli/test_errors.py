@@ -150,6 +150,41 @@ def test_folder_that_cannot_be_written(ecotone, small, tmp_path, output):
     assert output in message
 
 
+def test_output_that_is_an_input(ecotone, small, tmp_path):
+    """Found before anything is read: the files are as they were, by whatever name they are called."""
+    model, data = tmp_path / "m.eco", tmp_path / "d.csv"
+    data.write_bytes(small.read_bytes())
+    ecotone("fit", data, "scale | logistic", *SMALL_COLUMNS, "-o", model)
+    link, hop = tmp_path / "link", tmp_path / "hop"
+    link.symlink_to(data)
+    hop.mkdir()
+    old = {path: path.read_bytes() for path in (model, data)}
+    for verb, *arguments in (
+        ("predict", model, data, "-o", model),
+        ("predict", model, data, "-o", data),
+        ("predict", model, link, "-o", data),
+        ("transform", model, data, "-o", link),
+        ("predict", model, data, "-o", hop / ".." / "d.csv"),
+        ("fit", data, "scale", "-o", data),
+        ("convert", data, *SMALL_COLUMNS, "-o", data),
+        ("evaluate", data, "constant", *SMALL_COLUMNS, "--report", data),
+        ("evaluate", data, "constant", *SMALL_COLUMNS, "--save-predictions", link),
+    ):
+        assert "d.csv" in (message := ecotone.error(verb, *arguments, exit=OPTION, code="same_file")) or "m.eco" in message
+        assert {path: path.read_bytes() for path in old} == old
+
+
+def test_outputs_that_are_one_file(ecotone, small, tmp_path):
+    new, dangling = tmp_path / "new.csv", tmp_path / "dangling"
+    dangling.symlink_to(new)
+    flags = ("evaluate", small, "constant", *SMALL_COLUMNS)
+    for other in (new, dangling, tmp_path / "." / "new.csv"):
+        ecotone.error(*flags, "--report", new, "--save-predictions", other, exit=OPTION, code="same_file")
+        assert not new.exists()
+    ecotone(*flags, "--report", "/dev/null", "--save-predictions", "/dev/null")
+    ecotone(*flags, "--report", new, "--save-predictions", tmp_path / "other.csv")
+
+
 def test_full_standard_output(ecotone, model, clinics):
     with open("/dev/full", "w") as full:
         import subprocess

@@ -49,6 +49,27 @@ TEST(Gzip, ReadsInPiecesOfAnySize) {
   EXPECT_TRUE(read_text(folder / "a.gz") == text);
 }
 
+TEST(Gzip, ReadsBytesInMemory) {
+  const std::string text = lines(60000);
+  const std::string bytes = gzipped(text);
+  EXPECT_TRUE(is_gzip(bytes));
+  EXPECT_FALSE(is_gzip(text));
+  GzipReader reader(bytes, "stdin");
+  std::string found(text.size() + 1, '\0');
+  EXPECT_EQ(reader.read(found), text.size());
+  found.resize(text.size());
+  EXPECT_TRUE(found == text);
+  GzipReader half(bytes.substr(0, bytes.size() / 2), "stdin");
+  try {
+    found.resize(text.size() + 1);
+    half.read(found);
+    FAIL() << "read half a file";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), "truncated_gzip");
+    EXPECT_EQ(std::string(error.what()).find("stdin: "), 0U) << error.what();
+  }
+}
+
 TEST(Gzip, KnowsItsOwnFiles) {
   const TempFolder folder;
   put(folder / "a.gz", gzipped("x"));

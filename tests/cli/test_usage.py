@@ -1,6 +1,7 @@
 """What people do with the program, from help to predictions."""
 
 import csv
+import gzip
 import io
 import json
 import subprocess
@@ -382,6 +383,17 @@ def test_unseen_category(ecotone, small, tmp_path):
     assert warning["code"] == "unseen_category"
     assert "colour" in warning["message"] and "2" in warning["message"]
     assert "warning: " in done.stderr
+
+
+def test_pipes_may_be_compressed(ecotone, model, clinics):
+    plain = ecotone("predict", model, clinics).stdout
+    for content in (clinics.read_bytes(), gzip.compress(clinics.read_bytes())):
+        done = subprocess.run([ecotone.path, "predict", model, "/dev/stdin"], input=content, capture_output=True)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.decode() == plain
+    broken = gzip.compress(clinics.read_bytes())[:-100]
+    done = subprocess.run([ecotone.path, "predict", model, "/dev/stdin"], input=broken, capture_output=True)
+    assert done.returncode == 4 and b"/dev/stdin" in done.stderr
 
 
 def test_transform(ecotone, small, tmp_path):

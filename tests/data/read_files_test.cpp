@@ -97,8 +97,8 @@ TEST(ReadFiles, StreamedIsTheSame) {
   for (const ReadOptions& roles : {kRoles, ReadOptions{.label = "y", .domain = "site", .where = {"a>-0.5", "b!="}}}) {
     const Dataset dense = read_dataset({path}, roles, context_of(2));
     for (const std::size_t bytes : {100, 5000, 1 << 20}) {
-      const Dataset streamed =
-          read_csv({ByteSource::open(path)}, roles, {.segment_bytes = bytes, .stream = true}, context_of(2));
+      const Dataset streamed = read_csv({ByteSource::open(path, context_of(1))}, roles,
+                                        {.segment_bytes = bytes, .stream = true}, context_of(2));
       EXPECT_FALSE(streamed.x.storage().resident());
       EXPECT_GT(streamed.x.blocks(), 4);
       expect_same(streamed, dense);
@@ -133,7 +133,7 @@ TEST(ReadFiles, AFileThatShrinksBetweenOpeningAndReading) {
   const Folder folder;
   const std::string text = table(3000);
   const auto path = folder.write("t.csv", text);
-  const ByteSource source = ByteSource::open(path);
+  const ByteSource source = ByteSource::open(path, context_of(1));
   std::filesystem::resize_file(path, text.size() - 100);
   const std::string message =
       message_of("file_changed", ErrorKind::file, [&] { read_csv({source}, kRoles, {}, context_of(2)); });

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ecotone/base/error.h"
@@ -14,18 +16,24 @@ namespace ecotone {
 
 bool is_gzip(const InputFile& file) {
   std::array<char, 2> magic{};
-  return file.read(0, magic) == 2 && magic[0] == '\x1f' && magic[1] == '\x8b';
+  return file.read(0, magic) == 2 && is_gzip(std::string_view(magic.data(), magic.size()));
 }
 
+bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
+
 struct GzipReader::State {
-  InputFile file;
+  std::optional<InputFile> file;  // absent: the bytes are in memory
+  std::string bytes;
+  std::string label;
   std::size_t offset = 0;  // of the next compressed byte to read
-  std::vector<char> chunk;
+  std::vector<char> chunk = std::vector<char>(std::size_t{1} << 17);
   z_stream stream{};
   bool between = true;  // no member is open: at the start, or behind the end of one
   bool any = false;     // at least one member was read
 
-  explicit State(const std::filesystem::path& path) : file(path), chunk(std::size_t{1} << 17) {
+  explicit State(const std::filesystem::path& path) : file(path), label(path.string()) { begin(); }
+  State(std::string content, std::string name) : bytes(std::move(content)), label(std::move(name)) { begin(); }
+  void begin() {
     constexpr int gzip_only = 15 + 16;
     if (inflateInit2(&stream, gzip_only) != Z_OK) throw std::bad_alloc();
   }
@@ -33,12 +41,18 @@ struct GzipReader::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  std::string name() const { return file.path().string(); }
+  const std::string& name() const { return label; }
+
+  /// The next compressed bytes, into the chunk; how many there were.
+  std::size_t next_bytes() {
+    if (file) return file->read(offset, chunk);
+    return bytes.copy(chunk.data(), chunk.size(), offset);
+  }
 
   /// Makes sure that there is compressed input; false at the end of the file.
   bool fill() {
     if (stream.avail_in > 0) return true;
-    const std::size_t got = file.read(offset, chunk);
+    const std::size_t got = next_bytes();
     offset += got;
     stream.next_in = reinterpret_cast<Bytef*>(chunk.data());
     stream.avail_in = static_cast<uInt>(got);
@@ -77,6 +91,8 @@ struct GzipReader::State {
 };
 
 GzipReader::GzipReader(const std::filesystem::path& path) : state_(std::make_unique<State>(path)) {}
+GzipReader::GzipReader(std::string bytes, std::string name)
+    : state_(std::make_unique<State>(std::move(bytes), std::move(name))) {}
 GzipReader::~GzipReader() = default;
 GzipReader::GzipReader(GzipReader&&) noexcept = default;
 GzipReader& GzipReader::operator=(GzipReader&&) noexcept = default;

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "ecotone/base/file.h"
 
@@ -11,6 +13,8 @@ namespace ecotone {
 
 /// Whether the first bytes of the file are gzip's.
 bool is_gzip(const InputFile& file);
+/// Whether these bytes begin as gzip does.
+bool is_gzip(std::string_view bytes);
 
 /// Decompresses a gzip file from front to back; several members in a row read as one stream. A stream that stops early
 /// is the `file` error `truncated_gzip`, one that is damaged (or followed by other bytes) `bad_gzip`; both name the
@@ -18,6 +22,8 @@ bool is_gzip(const InputFile& file);
 class GzipReader {
  public:
   explicit GzipReader(const std::filesystem::path& path);
+  /// A gzip file whose bytes are in memory; `name` is for messages.
+  GzipReader(std::string bytes, std::string name);
   ~GzipReader();
   GzipReader(GzipReader&&) noexcept;
   GzipReader& operator=(GzipReader&&) noexcept;

@@ -142,7 +142,7 @@ ArrayRows read_arrays(FileFormat format, const std::vector<ByteSource>& sources,
     rows.x = Features::dense(std::move(x), std::move(names));
   }
   if (!options.labels_file.empty()) {
-    rows.label = read_labels(ByteSource::open(options.labels_file), context);
+    rows.label = read_labels(ByteSource::open(options.labels_file, context), context);
     if (rows.label->size() != rows.x.rows())
       data_error("label_count", "{}: {} labels for {} rows", options.labels_file, rows.label->size(), rows.x.rows());
   }

@@ -1,8 +1,12 @@
 #include "ecotone/data/byte_source.h"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <system_error>
 
@@ -34,6 +38,55 @@ std::string read_to_end(const std::string& name, Read&& read_piece) {
   }
 }
 
+/// A pipe or device, read from front to back. A wait for bytes, or for somebody to open the other end, ends when the
+/// context is cancelled: the file is opened without blocking and asked again and again.
+class Stream {
+ public:
+  Stream(const std::filesystem::path& path, const std::string& name, const Context& context)
+      : name_(name), context_(context), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+    if (fd_ < 0) failed();
+  }
+  ~Stream() { ::close(fd_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  /// Fills `into`; fewer bytes than asked only at the end.
+  std::size_t read(std::span<char> into) {
+    std::size_t done = 0;
+    while (done < into.size()) {
+      wait();
+      const ssize_t got = ::read(fd_, into.data() + done, into.size() - done);
+      if (got == 0) break;
+      if (got > 0) {
+        done += static_cast<std::size_t>(got);
+      } else if (errno != EINTR && errno != EAGAIN) {
+        failed();
+      }
+    }
+    return done;
+  }
+
+ private:
+  /// Until there is something to read or the other end is closed.
+  void wait() {
+    constexpr int milliseconds = 50;
+    pollfd state{.fd = fd_, .events = POLLIN, .revents = 0};
+    for (;;) {
+      context_.check_cancelled();
+      const int ready = ::poll(&state, 1, milliseconds);
+      if (ready > 0) return;
+      if (ready < 0 && errno != EINTR) failed();
+    }
+  }
+  [[noreturn]] void failed() const {
+    file_error("cannot_read", "{}: cannot be read: {}", name_, std::generic_category().message(errno));
+  }
+
+  const std::string& name_;
+  const Context& context_;
+  int fd_;
+};
+
 /// Length of the UTF-8 character that begins at s[i], or 0 when there is none.
 std::size_t utf8_length(std::string_view s, std::size_t i) {
   const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(s[k]); };
@@ -62,19 +115,19 @@ struct ByteSource::State {
   std::string bytes;
 };
 
-ByteSource ByteSource::open(const std::filesystem::path& path) {
+ByteSource ByteSource::open(const std::filesystem::path& path, const Context& context) {
   auto state = std::make_shared<State>();
   state->name = path.string();
   state->path = path;
   std::error_code none;
   const bool plain = std::filesystem::is_regular_file(path, none) || !std::filesystem::exists(path, none);
   if (!plain && !std::filesystem::is_directory(path, none)) {
-    std::ifstream stream(path, std::ios::binary);
-    if (!stream) file_error("cannot_read", "{}: cannot be read", state->name);
-    state->bytes = read_to_end(state->name, [&](std::span<char> into) {
-      stream.read(into.data(), static_cast<std::streamsize>(into.size()));
-      return static_cast<std::size_t>(stream.gcount());
-    });
+    Stream stream(path, state->name, context);
+    state->bytes = read_to_end(state->name, [&](std::span<char> into) { return stream.read(into); });
+    if (is_gzip(state->bytes)) {
+      GzipReader reader(std::move(state->bytes), state->name);
+      state->bytes = read_to_end(state->name, [&](std::span<char> into) { return reader.read(into); });
+    }
     return ByteSource(std::move(state));
   }
   InputFile file(path);

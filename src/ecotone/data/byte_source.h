@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ecotone/base/context.h"
 #include "ecotone/base/index.h"
 
 namespace ecotone {
@@ -17,8 +18,9 @@ namespace ecotone {
 /// tests). A value; copies share the file.
 class ByteSource {
  public:
-  /// Opens a file; what is gzip or no plain file is read whole into memory, checked against what is available.
-  static ByteSource open(const std::filesystem::path& path);
+  /// Opens a file; what is gzip or no plain file is read whole into memory, checked against what is available. Waiting
+  /// for a pipe ends when the context is cancelled.
+  static ByteSource open(const std::filesystem::path& path, const Context& context);
   /// Bytes in memory; `name` is for messages.
   static ByteSource memory(std::string bytes, std::string name);
 

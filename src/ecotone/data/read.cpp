@@ -60,13 +60,14 @@ struct Inputs {
   std::vector<ByteSource> sources;
 };
 
-Inputs open_inputs(const std::vector<std::filesystem::path>& paths, const ReadOptions& options) {
+Inputs open_inputs(const std::vector<std::filesystem::path>& paths, const ReadOptions& options,
+                   const Context& context) {
   if (paths.empty()) option_error("no_files", "no data file given");
   Inputs inputs;
   for (const std::filesystem::path& path : paths) {
     FileFormat format = options.format == FileFormat::detect ? format_by_name(path) : options.format;
     if (format != FileFormat::eco) {
-      inputs.sources.push_back(ByteSource::open(path));
+      inputs.sources.push_back(ByteSource::open(path, context));
       if (format == FileFormat::detect) format = format_by_content(inputs.sources.back());
     }
     if (inputs.format != FileFormat::detect && format != inputs.format)
@@ -93,7 +94,7 @@ CsvTuning tuning_of(const ReadOptions& options) {
 
 Dataset read_dataset(const std::vector<std::filesystem::path>& paths, const ReadOptions& options,
                      const Context& context) {
-  Inputs inputs = open_inputs(paths, options);
+  Inputs inputs = open_inputs(paths, options, context);
   switch (inputs.format) {
     case FileFormat::csv:
       return read_csv(std::move(inputs.sources), options, tuning_of(options), context);
@@ -107,7 +108,7 @@ Dataset read_dataset(const std::vector<std::filesystem::path>& paths, const Read
 
 Dataset read_for_model(const std::vector<std::filesystem::path>& paths, const Schema& schema,
                        const ReadOptions& options, const Context& context) {
-  Inputs inputs = open_inputs(paths, options);
+  Inputs inputs = open_inputs(paths, options, context);
   // What was left out of training is simply not in the schema.
   ReadOptions all = options;
   all.ignore.clear();

@@ -4,20 +4,45 @@
 
 #include <atomic>
 #include <csignal>
+#include <string_view>
 
 namespace ecotone::cli {
 namespace {
 
 constexpr int interrupted_exit = 130;
+constexpr int file_exit = 4;
 
 // A signal handler can reach nothing but statics.
 CancelFlag cancel_requested;
-static_assert(std::atomic<bool>::is_always_lock_free);
+std::atomic<int> interrupts = 0;
+std::atomic<bool> bus_error_told = false;
+bool on_terminal = false;
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
 void stop_run(int) {
   // The second time the user does not want to wait: what is half-written has a temporary name and harms nobody.
-  if (cancel_requested.requested()) _exit(interrupted_exit);
+  if (interrupts.fetch_add(1) > 0) _exit(interrupted_exit);
   cancel_requested.request();
+}
+
+void say(std::string_view text) {
+  // A failure has nobody left to be told to.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+/// A page of a mapped file that has become shorter cannot be read, and the code that reads it cannot go on.
+void end_on_bus_error(int signal, siginfo_t* info, void*) {
+  if (info->si_code != BUS_ADRERR) {  // a bug of ours or broken memory: die as usual
+    std::signal(signal, SIG_DFL);
+    ::raise(signal);
+    return;
+  }
+  // Several threads may meet the hole; the first one tells and ends the process.
+  if (bus_error_told.exchange(true))
+    for (;;) ::pause();
+  if (on_terminal) say("\r\x1b[K");  // the progress bar
+  say("error: a mapped file was cut short while it was read\n");
+  _exit(file_exit);
 }
 
 }  // namespace
@@ -29,6 +54,12 @@ void install_signals() {
   action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  on_terminal = ::isatty(STDERR_FILENO) == 1;
+  struct sigaction bus_error {};
+  bus_error.sa_sigaction = end_on_bus_error;
+  sigemptyset(&bus_error.sa_mask);
+  bus_error.sa_flags = SA_SIGINFO;
+  sigaction(SIGBUS, &bus_error, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
 }

@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import CLINIC_COLUMNS, PIPELINE
+from conftest import CLINIC_COLUMNS, PIPELINE, SMALL_COLUMNS
 
 MOMENTS = 200
 
@@ -73,15 +73,72 @@ def test_stopped_fits_leave_the_old_model(ecotone, large, tmp_path, signal_numbe
     assert model.read_bytes() == new
 
 
+def stopped_while_working(command, *signal_numbers):
+    """Sends signals to a command that is at work, all before it can answer the first; status, error stream, seconds."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(0.5)
+    assert process.poll() is None, "the command is too short to be stopped"
+    process.send_signal(signal.SIGSTOP)
+    for number in signal_numbers:
+        process.send_signal(number)
+    begin = time.monotonic()
+    process.send_signal(signal.SIGCONT)
+    _, err = process.communicate(timeout=60)
+    return process.returncode, err, time.monotonic() - begin
+
+
 @pytest.mark.slow
 def test_second_interrupt_stops_at_once(ecotone, large, tmp_path):
-    command = fit_command(ecotone, large, tmp_path / "model.eco")
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(0.02)
-    process.send_signal(signal.SIGTERM)
+    """The first interrupt ends in order, with a message; the second leaves without a word."""
+    predictions = tmp_path / "p.csv"
+    command = [ecotone.path, "evaluate", str(large), *[PIPELINE] * 200, *CLINIC_COLUMNS]
+    command += ["--protocol", "domain-split", "--repetitions", "50", "--save-predictions", str(predictions), "--quiet"]
+    status, err, _ = stopped_while_working(command, signal.SIGINT)
+    assert status == 130 and err.startswith("error: "), (status, err)
+    for _ in range(5):
+        status, err, seconds = stopped_while_working(command, signal.SIGTERM, signal.SIGINT)
+        assert (status, err) == (130, "")
+        assert seconds < 2
+    assert not predictions.exists()
+
+
+@pytest.mark.parametrize("written", ("", "x1,x2,colour\n1,2,red\n"), ids=("nobody writes", "somebody stopped writing"))
+def test_first_interrupt_ends_a_wait_for_a_pipe(ecotone, small, tmp_path, written):
+    model, pipe = tmp_path / "m.eco", tmp_path / "pipe"
+    ecotone("fit", small, "scale | logistic", *SMALL_COLUMNS, "-o", model)
+    os.mkfifo(pipe)
+    process = subprocess.Popen(
+        [ecotone.path, "predict", model, pipe, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    writer = open(pipe, "w") if written else None
+    if writer:
+        writer.write(written)
+        writer.flush()
+    time.sleep(0.5)
+    assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=10)
-    assert process.returncode in (130, -signal.SIGTERM, -signal.SIGINT, 0)
+    try:
+        out, err = process.communicate(timeout=5)
+    finally:
+        process.kill()
+    assert process.returncode == 130, err
+    assert '"code": "cancelled"' in out and "error: " in err
+
+
+def test_a_slow_pipe_is_read_to_its_end(ecotone, small, tmp_path):
+    model, pipe = tmp_path / "m.eco", tmp_path / "pipe"
+    ecotone("fit", small, "scale | logistic", *SMALL_COLUMNS, "-o", model)
+    os.mkfifo(pipe)
+    process = subprocess.Popen([ecotone.path, "predict", model, pipe], stdout=subprocess.PIPE, text=True)
+    time.sleep(0.2)
+    with open(pipe, "w") as writer:
+        for line in small.read_text().splitlines(keepends=True):
+            writer.write(line)
+            writer.flush()
+            time.sleep(0.005)
+    out, _ = process.communicate(timeout=10)
+    assert process.returncode == 0
+    assert out == ecotone("predict", model, small).stdout
 
 
 def limited_to(size):
@@ -156,16 +213,41 @@ def test_file_truncated_while_it_is_read(ecotone, large, tmp_path, gz):
     assert statuses & {3, 4}, "no run met a truncated file"
 
 
-@pytest.mark.slow
-def test_mapped_data_truncated_while_read(ecotone, large, tmp_path):
-    """Mapped files whose size shrinks later kill a process in general; before the mapping the size is checked."""
+def test_mapped_data_that_are_too_short(ecotone, clinics, tmp_path):
     path = tmp_path / "d.eco"
-    ecotone("convert", large, *CLINIC_COLUMNS, "-o", path)
+    ecotone("convert", clinics, *CLINIC_COLUMNS, "-o", path)
     content = path.read_bytes()
     for part in (0.1, 0.5, 0.99):
         path.write_bytes(content[: int(len(content) * part)])
         done = ecotone("evaluate", path, "impute | constant", exit=4)
         assert "error: " in done.stderr
+
+
+@pytest.mark.slow
+def test_mapped_data_truncated_while_read(ecotone, tmp_path):
+    """The kernel takes the pages away from under the program, which says so and ends as for any other broken file."""
+    path, out = tmp_path / "d.eco", tmp_path / "p.csv"
+    ecotone("generate", "logistic", "--set", "rows=200000", "--set", "features=20", "--set", "target=1000", "-o", path)
+    content = path.read_bytes()
+    command = [ecotone.path, "evaluate", str(path), "impute | scale | logistic l2=0.1", "--save-predictions", str(out)]
+    whole = seconds_of(command)
+    statuses, cut_short = [], 0
+    for step in range(8):
+        out.write_bytes(b"old")
+        path.write_bytes(content)
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(whole * (0.05 + 0.1 * step))
+        os.truncate(path, 100_000)
+        _, err = process.communicate(timeout=120)
+        statuses.append(process.returncode)
+        if process.returncode == 0:
+            continue
+        assert process.returncode == 4, (process.returncode, err)
+        # Cut before it was mapped, the file is refused; later the pages are gone.
+        cut_short += "error: a mapped file was cut short while it was read\n" in err
+        assert "error: " in err and ("cut short while it was read" in err or str(path) in err), err
+        assert out.read_bytes() == b"old"
+    assert cut_short > 0, f"no run met the missing pages: {statuses}"
 
 
 def test_interrupt_says_so_in_json(ecotone, clinics, tmp_path):

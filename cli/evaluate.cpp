@@ -47,7 +47,7 @@ void append_truth(std::string& text, const Labels& y, Index row) {
   }
 }
 
-/// pipeline,[repetition,]row,domain,truth,prediction,p_<class>...; rows count from 0.
+/// pipeline,[repetition,]row,domain,truth,prediction,p_<class>...; rows count from 0 over the data files.
 void write_predictions(const std::string& path, const Evaluation& evaluation, const Dataset& data,
                        const Context& context) {
   const bool repeated = evaluation.protocol == Protocol::domain_split;
@@ -64,7 +64,7 @@ void write_predictions(const std::string& path, const Evaluation& evaluation, co
       const auto domain = data.domain.index[static_cast<std::size_t>(p.row)];
       text += pipelines[static_cast<std::size_t>(p.pipeline)] + ",";
       if (repeated) text += std::to_string(p.repetition) + ",";
-      text += std::to_string(p.row) + ",";
+      text += std::to_string(origin_of(data.origin, p.row)) + ",";
       append_csv_field(text, data.domain.names[static_cast<std::size_t>(domain)]);
       text += ',';
       append_truth(text, *data.y, p.row);

@@ -15,7 +15,9 @@ void add_new_data_flags(CLI::App& app, NewDataFlags& flags) {
   add_data_flags(app, flags.read, DataUse::new_data);
 }
 
-Batch NewData::batch() const { return {data.x, has_domains ? std::optional<Domains>(data.domain) : std::nullopt}; }
+Batch NewData::batch() const {
+  return {data.x, has_domains ? std::optional<Domains>(data.domain) : std::nullopt, data.origin};
+}
 
 NewData read_new_data(const NewDataFlags& flags, Session& session) {
   const std::vector<std::filesystem::path> paths(flags.arguments.begin(), flags.arguments.end());

@@ -256,6 +256,48 @@ def test_nan_reaches_the_learner(ecotone, tmp_path):
     ecotone("evaluate", path, "impute | logistic", "--label", "y", "--domain", "site")
 
 
+def test_rows_are_counted_in_the_file(ecotone, tmp_path):
+    """Row 18 has the hole, however many rows were left out before it or stand elsewhere in the training view."""
+    lines = rows(30).splitlines()
+    lines[18] = ",".join(["", *lines[18].split(",")[1:]])
+    lines[3] = lines[3].replace(",a,", ",,").replace(",b,", ",,")
+    path, model = write(tmp_path / "d.csv", "\n".join(lines) + "\n"), tmp_path / "m.eco"
+    flags = ("logistic l2=1", "--label", "y", "--domain", "site")
+    site = lines[18].split(",")[2]
+    other = "u" if site == "v" else "v"
+    for verb, *more in (
+        ("evaluate", *flags),
+        ("evaluate", *flags, "--protocol", "k-fold"),
+        ("fit", *flags, "-o", model),
+        ("fit", *flags, "-o", model, "--target", site),
+        ("fit", *flags, "-o", model, "--target", other),
+        ("fit", *flags, "-o", model, "--where", "x!=1"),
+    ):
+        assert "in row 18;" in ecotone.error(verb, path, *more, exit=DATA, code="non_finite")
+    whole = write(tmp_path / "whole.csv", rows(30))
+    ecotone("fit", whole, *flags, "-o", model)
+    message = ecotone.error("predict", model, path, "--where", "x!=1", exit=DATA, code="non_finite")
+    assert "in row 18;" in message
+
+
+def test_feature_names_that_clash(ecotone, tmp_path):
+    path = write(tmp_path / "d.csv", "t=p,t,y\n10,p,0\n20,q,1\n35,p,0\n11,q,1\n")
+    model = tmp_path / "m.eco"
+    message = ecotone.error("fit", path, "constant", "--label", "y", "-o", model, exit=DATA, code="duplicate_column")
+    assert "'t=p' and 't'" in message and "--ignore" in message
+    ecotone("fit", path, "constant", "--label", "y", "--ignore", "t", "-o", model)
+    path = write(tmp_path / "d.csv", "a,a_missing,y\n1,0,u\n,1,v\n3,0,u\n4,0,v\n")
+    flags = ("impute indicator=true | scale", "--label", "y", "-o", model)
+    assert "'a_missing'" in ecotone.error("fit", path, *flags, exit=DATA, code="duplicate_column")
+
+
+def test_classes_that_touch(ecotone, tmp_path):
+    """Quasi-separable: a tie at 2, so the classes are not separated without error."""
+    path = write(tmp_path / "d.csv", "x,y\n1,a\n2,a\n2,b\n3,b\n")
+    message = ecotone.error("fit", path, "logistic", "--label", "y", "-o", tmp_path / "m.eco", exit=DATA, code="separable")
+    assert "without error" not in message and "perhaps with ties" in message
+
+
 def test_one_class(ecotone, tmp_path):
     path = write(tmp_path / "d.csv", rows(20).replace(",b,", ",a,"))
     flags = ("--label", "y", "--domain", "site")

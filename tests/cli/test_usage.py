@@ -232,6 +232,40 @@ def test_saved_predictions(ecotone, clinics, tmp_path):
         assert right == pytest.approx(entry["metrics"]["accuracy"], abs=1e-12)
 
 
+def test_saved_predictions_count_rows_in_the_file(ecotone, small, tmp_path):
+    path = tmp_path / "p.csv"
+    ecotone("evaluate", small, "constant", *SMALL_COLUMNS, "--where", "x1>=3", "--save-predictions", path)
+    data = table(small.read_text())
+    rows = table(path.read_text())
+    assert [int(r["row"]) for r in rows] == [i for i, d in enumerate(data) if int(d["x1"]) >= 3]
+    for row in rows:
+        assert (row["domain"], row["truth"]) == (data[int(row["row"])]["site"], data[int(row["row"])]["y"])
+
+
+def test_a_constant_ranks_nothing(ecotone, small):
+    flags = (small, "constant", *SMALL_COLUMNS, "--protocol", "k-fold")
+    for domain in ecotone.json("evaluate", *flags)["pipelines"][0]["domains"]:
+        assert domain["metrics"]["auroc"] == 0.5
+
+
+def test_unseen_categories_of_held_out_rows(ecotone, tmp_path):
+    path = tmp_path / "d.csv"
+    lines = [f"{'AB'[i % 2]},{i * 7 % 11},{'pq'[i // 2 % 2]},{'uv'[i * 5 % 3 % 2]}" for i in range(40)]
+    lines += [f"C,{i},new,{'uv'[i % 2]}" for i in range(6)]
+    path.write_text("site,x,t,y\n" + "\n".join(lines) + "\n")
+    flags = (path, "constant", "scale | logistic l2=1", "--label", "y", "--domain", "site")
+    warnings = ecotone.json("evaluate", *flags)["warnings"]
+    assert [w["code"] for w in warnings] == ["unseen_category"]
+    assert "'t': 6 held-out rows" in warnings[0]["message"]
+
+
+def test_roles_of_a_data_file_are_not_used_silently(ecotone, small, tmp_path):
+    path = tmp_path / "d.eco"
+    ecotone("convert", small, *SMALL_COLUMNS, "--target", "c", "-o", path)
+    notes = ecotone.json("evaluate", path, "constant")["notes"]
+    assert any("c is no source" in note and "leave-one-domain-out" in note for note in notes), notes
+
+
 def test_report(ecotone, clinics, tmp_path):
     path = tmp_path / "report.html"
     flags = (clinics, "impute | constant", PIPELINE, *CLINIC_COLUMNS, "--report", path, "--title", "Our <clinics>")

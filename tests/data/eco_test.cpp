@@ -81,6 +81,15 @@ TEST(Eco, OptionsMustFitTheFile) {
   for (std::size_t d = 0; d < 3; ++d) EXPECT_EQ(other.role[d] == Role::target, other.domain.names[d] == "s2");
 }
 
+TEST(Eco, FilteredRowsKnowTheirNumberInTheFile) {
+  const Folder folder;
+  const Dataset data = csv("a,y\n1,u\n2,v\n3,u\n4,v\n", {.label = "y"});
+  write_eco(data, folder.path("d.eco"), context_of(1));
+  ReadOptions options;
+  options.where = {"a>=2", "y==v"};
+  EXPECT_EQ(read_dataset({folder.path("d.eco")}, options, context_of(1)).origin, (Origin{1, 3}));
+}
+
 TEST(Eco, WhereFiltersRows) {
   const Folder folder;
   const Context context = context_of(2);

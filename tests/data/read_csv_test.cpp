@@ -187,6 +187,33 @@ TEST(ReadCsv, WhereFiltersRows) {
   EXPECT_EQ(csv("a<b,c\n1,2\n3,4\n", {.where = {"a<b>=2"}}).rows(), 1) << "names may hold operators";
 }
 
+TEST(ReadCsv, RowsKnowTheirNumberInTheFile) {
+  const std::string text = "a,y,site\n0,u,A\n1,v,B\n2,u,A\n3,,B\n4,v,B\n";
+  ReadOptions options{.label = "y", .domain = "site"};
+  EXPECT_TRUE(csv(text, options).origin.empty());
+  options.where = {"a!=1"};
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{1} << 20}) {
+    const Dataset data = csv(text, options, {.segment_bytes = bytes});
+    EXPECT_EQ(data.origin, (Origin{0, 2, 3, 4}));
+    // Source rows come first, those without a label are left out.
+    Dataset target = data;
+    set_targets(target, {"A"});
+    EXPECT_EQ(train_view(target, context_of(1)).origin, (Origin{4, 0, 2}));
+    EXPECT_EQ(batch(data, std::vector<Index>{1, 3}).origin, (Origin{2, 4}));
+  }
+}
+
+TEST(ReadCsv, MessagesCountRowsInTheFile) {
+  const std::string text = "a,w,y,site\n0,1,u,A\n1,1,v,B\n2,-1,u,A\n3,1,v,\n";
+  ReadOptions options{.label = "y", .domain = "site", .weight = "w", .where = {"a>=1"}};
+  std::string message = message_of("missing_domain", ErrorKind::data, [&] { csv(text, options); });
+  EXPECT_NE(message.find("row 4 "), std::string::npos) << message;
+  options.where = {"a>=1", "site!="};
+  const Dataset data = csv(text, options);
+  message = message_of("negative_weight", ErrorKind::data, [&] { train_view(data, context_of(1)); });
+  EXPECT_NE(message.find("row 3"), std::string::npos) << message;
+}
+
 TEST(ReadCsv, FilteredRowsLeaveNoTrace) {
   // The text in a filtered row would make x categorical, its domain a third one and its label a third class.
   const Dataset data = csv("d,x,y,keep\na,1,p,1\nc,oops,q,0\nb,2,r,1\n",

@@ -128,6 +128,30 @@ TEST(Model, AHoleBeforeALearnerNamesColumnAndRow) {
             "logistic: column 'x1' is infinite in row 4");
 }
 
+TEST(Model, AHoleIsNamedByTheRowOfTheFile) {
+  Matrix x(3, 1);
+  x << 1, 2, nan;
+  TrainView view = view_of(Features::dense(x, {"a"}), class_labels({"u", "v"}, {0, 1, 0}));
+  view.origin = {7, 3, 11};
+  EXPECT_NE(message_of([&] { fitted("logistic", view); }).find("in row 12;"), std::string::npos);
+  x << 1, 2, 1;
+  view.x = Features::dense(x, {"a"});
+  const Model model = fitted("logistic l2=1", view);
+  Matrix fresh(2, 1);
+  fresh << nan, 1;
+  const Batch batch{Features::dense(fresh, {"a"}), std::nullopt, {4, 9}};
+  EXPECT_NE(message_of([&] { model.predict(batch, context()); }).find("in row 5;"), std::string::npos);
+  fresh << 1, 1e308;
+  const Batch large{Features::dense(fresh * 1e0, {"a"}), std::nullopt, {4, 9}};
+  const Model steep = fitted("logistic l2=0", [] {
+    Matrix near(4, 1);
+    near << 0, 0.02, 0.01, 0.03;
+    return view_of(Features::dense(near, {"a"}), class_labels({"u", "v"}, {0, 0, 1, 1}));
+  }());
+  EXPECT_NE(message_of([&] { steep.predict(large, context()); }).find("values of row 10 are too large"),
+            std::string::npos);
+}
+
 TEST(Model, ChecksComeInOrder) {
   TrainView empty = view_of(Features::dense(Matrix(0, 2)), no_labels());
   EXPECT_EQ(code_of([&] { fitted("logistic", empty); }), "empty_data");

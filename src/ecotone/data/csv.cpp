@@ -129,7 +129,7 @@ Domains make_domains(const CsvTable& table, const CsvColumns& columns, CsvValues
   if (missing != values.domain_codes.end()) {
     const std::string& name = table.names()[static_cast<std::size_t>(columns.domain)];
     data_error("missing_domain", "{}: row {} has no domain in column '{}'; leave such rows out with --where '{}!='",
-               table.origin(), missing - values.domain_codes.begin() + 1, name, name);
+               table.origin(), origin_of(table.origin_rows(), missing - values.domain_codes.begin()) + 1, name, name);
   }
   return {std::move(values.domain_words), std::move(values.domain_codes)};
 }
@@ -153,6 +153,7 @@ Dataset finish(CsvTable table, CsvColumns& columns, CsvValues values, const Read
   if (columns.label >= 0) data.y = make_labels(columns, values, options, data.schema.label, context);
   data.domain = make_domains(table, columns, values, options);
   data.weight = std::move(values.weight);
+  data.origin = table.origin_rows();
   if (values.converted) context.warn("not_utf8", "{}: some text is not UTF-8; it was read as Latin-1", table.origin());
   std::vector<std::string> names = data.schema.feature_names();
   if (values.blocks.empty()) {

@@ -177,6 +177,19 @@ void CsvTable::filter(const std::vector<Condition>& conditions, const Context& c
   });
 }
 
+std::vector<Index> CsvTable::origin_rows() const {
+  std::vector<Index> rows;
+  Index record = 0;
+  for (const CsvTask& task : tasks_) {
+    if (!task.keep.empty())
+      for (Index i = 0; i < task.chunk.rows; ++i)
+        if (task.keep[static_cast<std::size_t>(i)]) rows.push_back(record + i);
+    record += task.chunk.rows;
+  }
+  if (static_cast<Index>(rows.size()) == record) rows.clear();
+  return rows;
+}
+
 std::vector<RowPlan> CsvTable::plans(const std::vector<FieldPlan>& by_column, const RowPlan& common) const {
   std::vector<RowPlan> result;
   for (const CsvFile& file : files_) {

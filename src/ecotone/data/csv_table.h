@@ -52,6 +52,8 @@ class CsvTable {
   const std::vector<CsvFile>& files() const { return files_; }
   const std::vector<CsvTask>& tasks() const { return tasks_; }
   Index rows() const { return rows_; }
+  /// Numbers of the kept rows among all records, from 0 over the files in order; empty when all are kept.
+  std::vector<Index> origin_rows() const;
   const std::string& origin() const { return files_.front().source.name(); }
 
   /// A plan for each file, given what becomes of each column of the table.

@@ -47,8 +47,9 @@ Vector checked_weights(const Dataset& data, std::span<const Index> rows) {
   Vector weight(static_cast<Index>(rows.size()));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double w = data.weight[rows[i]];
-    if (!std::isfinite(w)) data_error("bad_weight", "weights must be finite, got {} in row {}", w, rows[i] + 1);
-    if (w < 0) data_error("negative_weight", "weights must be >= 0, got {} in row {}", w, rows[i] + 1);
+    const Index row = origin_of(data.origin, rows[i]) + 1;
+    if (!std::isfinite(w)) data_error("bad_weight", "weights must be finite, got {} in row {}", w, row);
+    if (w < 0) data_error("negative_weight", "weights must be >= 0, got {} in row {}", w, row);
     weight[static_cast<Index>(i)] = w;
   }
   return weight;
@@ -62,6 +63,18 @@ std::vector<Index> rows_with_role(const Dataset& data, Role role) {
 }
 
 }  // namespace
+
+Origin take_origin(const Origin& origin, std::span<const Index> rows) {
+  Origin result;
+  result.reserve(rows.size());
+  bool same = true;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    result.push_back(origin_of(origin, rows[i]));
+    same = same && result.back() == static_cast<Index>(i);
+  }
+  if (same) result.clear();
+  return result;
+}
 
 bool Labels::missing(Index row) const { return task == Task::classify ? index[at(row)] < 0 : std::isnan(value[row]); }
 
@@ -123,6 +136,7 @@ TrainView train_view(const Dataset& data, std::span<const Index> source, std::sp
   rows.insert(rows.end(), further.begin(), further.end());
   view.x = data.x.take(rows);
   view.domain = data.domain.take(rows);
+  view.origin = take_origin(data.origin, rows);
   view.role.assign(view.domain.names.size(), Role::target);
   for (std::size_t i = 0; i < sources; ++i) view.role[at(view.domain.index[i])] = Role::source;
   return view;
@@ -137,7 +151,9 @@ TrainView train_view(const Dataset& data, const Context& context) {
   return train_view(data, source, rows_with_role(data, Role::target), context);
 }
 
-Batch batch(const Dataset& data, std::span<const Index> rows) { return {data.x.take(rows), data.domain.take(rows)}; }
+Batch batch(const Dataset& data, std::span<const Index> rows) {
+  return {data.x.take(rows), data.domain.take(rows), take_origin(data.origin, rows)};
+}
 
 void sort_classes(std::vector<std::string>& classes) {
   std::sort(classes.begin(), classes.end());

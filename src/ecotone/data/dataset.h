@@ -45,6 +45,16 @@ struct Domains {
 enum class Role { source, target, unseen };
 using Roles = std::vector<Role>;  ///< one per domain
 
+/// Which row of the files each row is, counted from 0 over all files in the order given; empty: row i is row i. Rows
+/// are left out and put in another order, but messages and saved predictions name them as the user can find them.
+using Origin = std::vector<Index>;
+inline Index origin_of(const Origin& origin, Index row) {
+  const auto i = static_cast<std::size_t>(row);
+  return i < origin.size() ? origin[i] : row;
+}
+/// The origin of these rows of rows that have `origin`.
+Origin take_origin(const Origin& origin, std::span<const Index> rows);
+
 /// Features + labels + domains with roles + optional row weights.
 struct Dataset {
   Features x;
@@ -53,6 +63,7 @@ struct Dataset {
   Roles role;
   Vector weight;  ///< empty: all 1
   Schema schema;
+  Origin origin = {};
 
   Index rows() const { return x.rows(); }
 };
@@ -65,6 +76,7 @@ struct TrainView {
   Domains domain;  ///< one per row of x
   Roles role;      ///< one per domain: source or target
   Vector weight;   ///< n row weights; empty: all 1
+  Origin origin = {};
 
   Index labelled() const { return y.size(); }
   bool has_target() const { return std::ranges::find(role, Role::target) != role.end(); }
@@ -79,6 +91,7 @@ struct TrainView {
 struct Batch {
   Features x;
   std::optional<Domains> domain;
+  Origin origin = {};
 };
 
 /// The training view of `source` rows (those without a label are left out) and `target` rows, in ascending order each.

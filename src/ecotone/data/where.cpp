@@ -184,6 +184,7 @@ Dataset filter_rows(Dataset data, const std::vector<std::string>& where, const s
   data.weight = std::move(weight);
   data.x = data.x.take(rows);
   data.domain = data.domain.take(rows);
+  data.origin = take_origin(data.origin, rows);
   if (data.y) {
     data.y = data.y->take(rows);
     if (data.y->task == Task::classify) drop_unused_classes(*data.y);

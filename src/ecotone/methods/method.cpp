@@ -113,7 +113,7 @@ Prediction Fitted::predict(const Batch&, const Context&) const {
 Features fitting_rows(const TrainView& view) { return view.labelled() > 0 ? view.labelled_x() : view.x; }
 
 StageResult pass_on(std::shared_ptr<const Fitted> fitted, TrainView view, const Context& context, Status status) {
-  view.x = fitted->transform(Batch{view.x, view.domain}, context);
+  view.x = fitted->transform(Batch{view.x, view.domain, view.origin}, context);
   return {std::move(fitted), std::move(view), std::move(status)};
 }
 

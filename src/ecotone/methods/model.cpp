@@ -122,14 +122,15 @@ void drop_unseen_levels(Features& x, Schema& schema, const Context& context) {
 }
 
 /// A learner takes finite numbers only; says where the first other one is.
-void require_finite(const std::string& who, const Features& x, const Context& context) {
+void require_finite(const std::string& who, const Features& x, const Origin& origin, const Context& context) {
   const NonFinite found = find_non_finite(x, context);
   if (found.row < 0) return;
+  const Index row = origin_of(origin, found.row) + 1;
   if (std::isnan(found.value)) {
     data_error("non_finite", "{}: column '{}' is not a number in row {}; add impute before it", who,
-               x.name(found.column), found.row + 1);
+               x.name(found.column), row);
   }
-  data_error("non_finite", "{}: column '{}' is infinite in row {}", who, x.name(found.column), found.row + 1);
+  data_error("non_finite", "{}: column '{}' is infinite in row {}", who, x.name(found.column), row);
 }
 
 bool has_made_up_names(const std::vector<std::string>& names) {
@@ -212,7 +213,7 @@ Model Model::fit(const Pipeline& pipeline, const TrainView& given, const Schema&
   for (const Stage& stage : pipeline.stages()) {
     context.check_cancelled();
     const Method& method = *stage.method;
-    if (method.predicts() && method.reads_features) require_finite(method.name, view.x, context);
+    if (method.predicts() && method.reads_features) require_finite(method.name, view.x, view.origin, context);
     StageResult result = method.fit(view, stage.options, context, cache);
     if (!result.status.converged) context.warn("not_converged", "{}: {}", method.name, result.status.text);
     model.fitted_.push_back(std::move(result.fitted));
@@ -230,7 +231,7 @@ Batch Model::aligned(const Batch& batch, const Context& context) const {
   if (names == features_) return batch;
   ColumnMatch match(names);
   const std::vector<Index> columns = match.find(schema_);
-  if (match.missing().empty()) return {batch.x.columns(columns, features_, context), batch.domain};
+  if (match.missing().empty()) return {batch.x.columns(columns, features_, context), batch.domain, batch.origin};
   if (!has_made_up_names(names)) {
     data_error("missing_column", "model: the data have no column {}, which the model was fitted on",
                fmt::format("'{}'", fmt::join(match.missing(), "', '")));
@@ -254,7 +255,7 @@ Prediction Model::predict(const Batch& batch, const Context& context) const {
     current.x = fitted_[i]->transform(current, context);
   }
   const Method& learner = *pipeline_.stages().back().method;
-  if (learner.reads_features) require_finite(learner.name, current.x, context);
+  if (learner.reads_features) require_finite(learner.name, current.x, current.origin, context);
   return fitted_.back()->predict(current, context);
 }
 

@@ -90,9 +90,10 @@ Prediction Logistic::predict(const Batch& batch, const Context& context) const {
     Matrix scores(x.rows_in(b), columns_.cols());
     x.multiply(b, columns_, scores);
     scores.rowwise() += fit_.offset.transpose();
-    if (!scores.allFinite()) {
-      data_error("non_finite", "logistic: the values of rows {} to {} are too large to predict from",
-                 x.first_row(b) + 1, x.first_row(b) + scores.rows());
+    for (Index i = 0; i < scores.rows(); ++i) {
+      if (scores.row(i).allFinite()) continue;
+      data_error("non_finite", "logistic: the values of row {} are too large to predict from",
+                 origin_of(batch.origin, x.first_row(b) + i) + 1);
     }
     prediction.score.middleRows(x.first_row(b), scores.rows()) = scores;
     for (Index i = 0; i < scores.rows(); ++i) {

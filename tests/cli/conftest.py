@@ -85,7 +85,7 @@ def small(tmp_path):
     path = tmp_path / "small.csv"
     lines = ["site,x1,x2,colour,y"]
     for i in range(60):
-        site, colour = "abc"[i % 3], ("red", "green", "blue")[(i * 7) % 3]
+        site, colour = "abc"[i % 3], ("red", "green", "blue")[(i // 4) % 3]
         label = "yes" if (i * 37 % 11) + (i * i * 29 % 13) > 11 else "no"
         lines.append(f"{site},{i * 37 % 11},{(i * 53 % 17) / 4},{colour},{label}")
     path.write_text("\n".join(lines) + "\n")

@@ -473,6 +473,60 @@ TEST(Evaluate, WarningsComeOnceAndProgressCountsFits) {
   EXPECT_TRUE(recorder.others.empty());
 }
 
+/// Domains A and B have categories p and q in a text column, C only `new` (rows 5, 6, ...).
+Dataset with_text_column() {
+  Dataset data = tiny(3, 20);
+  data.domain.names = {"A", "B", "C"};
+  Matrix x = Matrix::Zero(60, 4);
+  x.col(0) = data.x.to_matrix().col(0);
+  for (Index i = 0; i < 60; ++i) x(i, data.domain.index[static_cast<std::size_t>(i)] == 2 ? 1 : 2 + i / 3 % 2) = 1;
+  data.schema.columns = {{"a", ColumnKind::numeric, {}}, {"t", ColumnKind::categorical, {"new", "p", "q"}}};
+  data.x = Features::dense(x, data.schema.feature_names());
+  return data;
+}
+
+TEST(Evaluate, UnseenCategoriesAreCountedOnceOverTheHeldOutRows) {
+  const Dataset data = with_text_column();
+  const auto pipes = pipelines({"constant", "scale | logistic l2=1"});
+  Recorder recorder;
+  evaluate(data, pipes, with(Protocol::leave_one_domain_out), Context({.threads = 2, .observer = &recorder}));
+  EXPECT_THAT(
+      recorder.warnings,
+      ElementsAre("unseen_category: column 't': 20 held-out rows have a category that the model does not know"));
+  // Rows of the target are in the training view, and so are its categories; k-fold has all of them in every fold.
+  Recorder silent;
+  const Context context({.threads = 2, .observer = &silent});
+  evaluate(data, pipes, with(Protocol::adapt), context);
+  evaluate(data, pipes, with(Protocol::k_fold), context);
+  EXPECT_THAT(silent.warnings, ElementsAre());
+}
+
+TEST(Evaluate, SaysThatRolesAreNotLookedAt) {
+  Dataset data = tiny(3, 20);
+  data.role[1] = Role::target;
+  Recorder recorder;
+  evaluate(data, pipelines({"constant"}), with(Protocol::leave_one_domain_out),
+           Context({.threads = 1, .observer = &recorder}));
+  ASSERT_EQ(recorder.notes.size(), 1U);
+  EXPECT_THAT(recorder.notes[0], HasSubstr("site1"));
+  EXPECT_THAT(recorder.notes[0], HasSubstr("leave-one-domain-out"));
+}
+
+TEST(Evaluate, ErrorsCountRowsInTheFile) {
+  Dataset data = tiny(2, 20);
+  Matrix x = data.x.to_matrix();
+  x(31, 1) = std::numeric_limits<double>::quiet_NaN();  // of site1
+  data.x = Features::dense(x, {"a", "b"});
+  const auto message = [&] {
+    return std::string(
+        error_of([&] { evaluate(data, pipelines({"logistic"}), with(Protocol::leave_one_domain_out), on(1)); }).what());
+  };
+  EXPECT_THAT(message(), HasSubstr("'b' is not a number in row 32;"));
+  // Every row stands for the one 100 rows further on in a file.
+  for (Index i = 0; i < data.rows(); ++i) data.origin.push_back(i + 100);
+  EXPECT_THAT(message(), HasSubstr("'b' is not a number in row 132;"));
+}
+
 TEST(Evaluate, LargeDataAreFittedOneAfterTheOther) {
   // Beyond 2^22 cells fits run one by one on all threads; the bytes stay the same.
   Dataset data = tiny(2, 1100);

@@ -1,5 +1,6 @@
 #include "ecotone/evaluate/evaluate.h"
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -8,6 +9,7 @@
 #include "ecotone/base/error.h"
 #include "ecotone/base/progress.h"
 #include "ecotone/evaluate/score.h"
+#include "ecotone/evaluate/unseen.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/methods/fit_cache.h"
 #include "ecotone/methods/model.h"
@@ -181,8 +183,15 @@ void check_input(const Dataset& data, const std::vector<Pipeline>& pipelines, co
   for (Index row = 0; row < data.rows(); ++row) missing += data.y->missing(row);
   if (missing == data.rows()) data_error("no_labels", "evaluate: none of the {} rows has a label", missing);
   if (missing > 0)
-    context.note("evaluate: {} of {} rows have no label and are {}", missing, data.rows(),
+    context.note("evaluate: {} of {} rows {} no label and {} {}", missing, data.rows(), missing == 1 ? "has" : "have",
+                 missing == 1 ? "is" : "are",
                  options.protocol == Protocol::adapt ? "not scored" : "neither trained on nor scored");
+  std::vector<std::string> targets;
+  for (std::size_t d = 0; d < std::min(data.role.size(), data.domain.names.size()); ++d)
+    if (data.role[d] != Role::source) targets.push_back(data.domain.names[d]);
+  if (!targets.empty())
+    context.note("evaluate: that {} {} no source in the data is not looked at; {} chooses what is held out",
+                 fmt::join(targets, ", "), targets.size() == 1 ? "is" : "are", protocol_name(options.protocol));
 }
 
 /// Predictions in order of pipeline, repetition and row.
@@ -217,6 +226,7 @@ Evaluation evaluate(const Dataset& data, const std::vector<Pipeline>& pipelines,
                     const Context& context) {
   check_input(data, pipelines, options, context);
   const auto splits = make_splits(data.domain, options, context);
+  warn_unseen_categories(data, splits, context);
   const auto outcomes = run_fits(data, pipelines, splits, options, context);
 
   std::vector<bool> held_out(data.domain.names.size(), false);

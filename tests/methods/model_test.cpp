@@ -248,6 +248,17 @@ TEST(Model, PredictsNoRows) {
   EXPECT_EQ(none.probability.cols(), 2);
 }
 
+TEST(Model, KeepsTheVersionThatWroteTheFile) {
+  std::string bytes = fitted("scale", overlapping(20, 2, 2, 1)).bytes();
+  const std::string key = "\"version\":\"";
+  const auto place = bytes.find(key) + key.size();
+  ASSERT_LT(place, bytes.size());
+  bytes[place] = '9';
+  const Model old = Model::from_tensors(TensorFile::parse(bytes, "old.eco"));
+  EXPECT_EQ(old.inspect()["version"].get<std::string>().front(), '9');
+  EXPECT_EQ(old.bytes(), bytes);
+}
+
 TEST(Model, InspectShowsWhatTheDesignSays) {
   TrainView view = overlapping(60, 2, 2, 2);
   const Json json = fitted("scale | logistic l2=0.5", view).inspect();

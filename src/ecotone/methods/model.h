@@ -62,6 +62,7 @@ class Model {
   std::vector<std::string> features_;
   std::vector<std::string> domains_;
   std::uint64_t seed_ = 0;
+  std::string version_;  ///< of the program that fitted it; empty: this one
   std::vector<std::shared_ptr<const Fitted>> fitted_;
   std::vector<Status> statuses_;
 };

@@ -244,7 +244,7 @@ Json Model::inspect() const {
   }
   return {{"format", model_format},
           {"format_version", format_version},
-          {"version", version},
+          {"version", version_.empty() ? version : version_},
           {"pipeline", pipeline_.text()},
           {"task", task_name(task_)},
           {"classes", classes_},
@@ -269,7 +269,7 @@ TensorWriter Model::to_tensors() const {
   }
   writer.set_meta("format", model_format);
   writer.set_meta("format_version", fmt::to_string(format_version));
-  writer.set_meta("version", version);
+  writer.set_meta("version", version_.empty() ? version : version_);
   writer.set_meta("pipeline", pipeline_.text());
   writer.set_meta("task", std::string(task_name(task_)));
   writer.set_meta("schema", dumped(schema_.to_json()));
@@ -298,6 +298,7 @@ Model Model::from_tensors(const TensorFile& file) {
   if (model.features_.empty()) contents.bad("there are no features");
   model.domains_ = names(contents, "domains");
   model.seed_ = whole_number<std::uint64_t>(contents, "seed");
+  model.version_ = contents.text("version");
   StageInput input{static_cast<Index>(model.features_.size()), model.task_, model.classes_};
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const StageState state = take_state(contents, stages[i], i);

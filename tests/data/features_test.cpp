@@ -6,34 +6,17 @@
 #include <limits>
 #include <numeric>
 
+#include "data/sparse_support.h"
 #include "ecotone/base/error.h"
 #include "ecotone/data/derived_storage.h"
 
 namespace ecotone {
 namespace {
 
+using test::random_sparse_matrix;
+using test::to_csr;
+
 Context with_threads(int threads) { return Context(Context::Settings{.threads = threads, .seed = 5}); }
-
-Matrix random_matrix(Index rows, Index cols, double density, std::string_view purpose) {
-  Random random(7, purpose);
-  Matrix x(rows, cols);
-  for (Index i = 0; i < rows; ++i)
-    for (Index j = 0; j < cols; ++j) x(i, j) = random.uniform() < density ? random.normal() : 0.0;
-  return x;
-}
-
-Csr to_csr(const Matrix& x) {
-  Csr csr{x.rows(), x.cols(), {0}, {}, {}};
-  for (Index i = 0; i < x.rows(); ++i) {
-    for (Index j = 0; j < x.cols(); ++j) {
-      if (x(i, j) == 0) continue;
-      csr.column.push_back(static_cast<std::int32_t>(j));
-      csr.value.push_back(x(i, j));
-    }
-    csr.row_start.push_back(static_cast<Index>(csr.value.size()));
-  }
-  return csr;
-}
 
 /// Stands for a file: values come into the scratch, and nothing may be kept in memory.
 class StreamedStorage final : public FeatureStorage {
@@ -59,7 +42,7 @@ Features streamed(const Matrix& x) { return Features(std::make_shared<StreamedSt
 void expect_same(const Features& features, const Matrix& x) {
   ASSERT_EQ(features.rows(), x.rows());
   ASSERT_EQ(features.cols(), x.cols());
-  const Matrix w = random_matrix(x.cols(), 3, 1, "w");
+  const Matrix w = random_sparse_matrix(x.cols(), 3, 1, "w");
   const Vector w1 = w.col(1);
   Matrix acc = Matrix::Zero(x.cols(), 3);
   Vector acc1 = Vector::Zero(x.cols());
@@ -101,7 +84,7 @@ TEST(BlockRows, DependOnColumnsAlone) {
 class StoragesTest : public testing::TestWithParam<Index> {};
 
 TEST_P(StoragesTest, AgreeWithTheirMatrix) {
-  const Matrix x = random_matrix(GetParam(), 11, 0.3, "x");
+  const Matrix x = random_sparse_matrix(GetParam(), 11, 0.3, "x");
   expect_same(Features::dense(x), x);
   expect_same(Features::sparse(to_csr(x)), x);
   expect_same(streamed(x), x);
@@ -110,7 +93,7 @@ TEST_P(StoragesTest, AgreeWithTheirMatrix) {
 }
 
 TEST_P(StoragesTest, HeadsAgree) {
-  const Matrix x = random_matrix(GetParam(), 11, 0.3, "x");
+  const Matrix x = random_sparse_matrix(GetParam(), 11, 0.3, "x");
   for (const Index rows : {Index{0}, Index{1}, GetParam() / 2, GetParam() - 1, GetParam()}) {
     const Matrix top = x.topRows(rows);
     expect_same(Features::dense(x).head(rows), top);
@@ -125,7 +108,7 @@ TEST_P(StoragesTest, HeadsAgree) {
 }
 
 TEST_P(StoragesTest, TakeAnyRowsInAnyOrder) {
-  const Matrix x = random_matrix(GetParam(), 11, 0.3, "x");
+  const Matrix x = random_sparse_matrix(GetParam(), 11, 0.3, "x");
   Random random(3, "rows");
   std::vector<Index> rows;
   for (int i = 0; i < 700; ++i)
@@ -141,7 +124,7 @@ TEST_P(StoragesTest, TakeAnyRowsInAnyOrder) {
 }
 
 TEST_P(StoragesTest, ColumnsAreChosenRepeatedAndZero) {
-  const Matrix x = random_matrix(GetParam(), 11, 0.3, "x");
+  const Matrix x = random_sparse_matrix(GetParam(), 11, 0.3, "x");
   const std::vector<Index> columns{7, -1, 0, 7, 3};
   Matrix expected = Matrix::Zero(GetParam(), 5);
   for (std::size_t j = 0; j < columns.size(); ++j)
@@ -158,8 +141,8 @@ TEST_P(StoragesTest, ColumnsAreChosenRepeatedAndZero) {
 }
 
 TEST_P(StoragesTest, ScaledColumns) {
-  const Matrix x = random_matrix(GetParam(), 11, 0.3, "x");
-  const Vector factor = random_matrix(11, 1, 1, "factor").col(0);
+  const Matrix x = random_sparse_matrix(GetParam(), 11, 0.3, "x");
+  const Vector factor = random_sparse_matrix(11, 1, 1, "factor").col(0);
   const Matrix expected = x * factor.asDiagonal();
   const Context context = with_threads(2);
   for (const Features& f : {Features::dense(x), Features::sparse(to_csr(x)), streamed(x)}) {
@@ -177,7 +160,7 @@ class MapTest : public testing::TestWithParam<std::pair<Index, Index>> {};
 
 TEST_P(MapTest, LazyAndResidentMapsAgreeAcrossBlockSizes) {
   const auto [from, to] = GetParam();
-  const Matrix x = random_matrix(600, from, 0.3, "x");
+  const Matrix x = random_sparse_matrix(600, from, 0.3, "x");
   Matrix expected(600, to);
   for (Index i = 0; i < 600; ++i)
     for (Index j = 0; j < to; ++j) expected(i, j) = 2 * x(i, j % from) + static_cast<double>(j);
@@ -210,13 +193,13 @@ INSTANTIATE_TEST_SUITE_P(Columns, MapTest,
 TEST(Map, SeesTheSamePiecesWhereverItsInputLies) {
   // A map whose bytes depend on how many rows it is given at once.
   auto map = [](ConstMatrixMap x, MatrixView out) { out.setConstant(static_cast<double>(x.rows())); };
-  const Matrix x = random_matrix(1100, 3000, 0.01, "x");
+  const Matrix x = random_sparse_matrix(1100, 3000, 0.01, "x");
   const Context context = with_threads(2);
   EXPECT_EQ(Features::dense(x).map(3, {}, map, context).to_matrix(), streamed(x).map(3, {}, map, context).to_matrix());
 }
 
 TEST(Map, ChainsOfLazyMapsUseTheirOwnScratch) {
-  const Matrix x = random_matrix(1100, 5, 1, "x");
+  const Matrix x = random_sparse_matrix(1100, 5, 1, "x");
   auto plus_one = [](ConstMatrixMap in, MatrixView out) { out = in.array() + 1; };
   const Context context = with_threads(1);
   Features chain = streamed(x);
@@ -228,7 +211,7 @@ TEST(Map, ChainsOfLazyMapsUseTheirOwnScratch) {
 }
 
 TEST(Features, NamesAreKeptOrMadeUp) {
-  const Matrix x = random_matrix(4, 2, 1, "x");
+  const Matrix x = random_sparse_matrix(4, 2, 1, "x");
   EXPECT_EQ(Features::dense(x).names(), (std::vector<std::string>{"x1", "x2"}));
   const Features named = Features::dense(x, {"age", "bmi"});
   const std::vector<Index> rows{1, 2};
@@ -240,7 +223,7 @@ TEST(Features, NamesAreKeptOrMadeUp) {
 }
 
 TEST(Features, RefusesWhatDoesNotFit) {
-  const Matrix x = random_matrix(4, 2, 1, "x");
+  const Matrix x = random_sparse_matrix(4, 2, 1, "x");
   EXPECT_THROW(Features::dense(x, {"a"}), Error);
   const Features f = Features::dense(x);
   EXPECT_THROW(f.take(std::vector<Index>{4}), Error);
@@ -266,7 +249,7 @@ TEST(Features, RefusesBrokenSparseArrays) {
 }
 
 TEST(FindNonFinite, GivesTheFirstInRowOrder) {
-  const Matrix clean = random_matrix(3000, 7, 0.5, "x");
+  const Matrix clean = random_sparse_matrix(3000, 7, 0.5, "x");
   const Context one = with_threads(1), many = with_threads(3);
   EXPECT_EQ(find_non_finite(Features::dense(clean), many).row, -1);
   EXPECT_EQ(find_non_finite(Features::sparse(to_csr(clean)), many).row, -1);

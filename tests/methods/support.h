@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "data/sparse_support.h"
 #include "ecotone/base/error.h"
 #include "ecotone/data/dataset.h"
 #include "ecotone/methods/model.h"
@@ -112,20 +113,6 @@ inline TrainView overlapping(Index rows, Index cols, Index classes, Index domain
     view.role.push_back(Role::target);
   }
   return view;
-}
-
-/// The same rows stored sparsely; zeros are not stored.
-inline Csr to_csr(const Matrix& x) {
-  Csr csr{.rows = x.rows(), .cols = x.cols(), .row_start = {0}, .column = {}, .value = {}};
-  for (Index i = 0; i < x.rows(); ++i) {
-    for (Index j = 0; j < x.cols(); ++j) {
-      if (x(i, j) == 0) continue;
-      csr.column.push_back(static_cast<std::int32_t>(j));
-      csr.value.push_back(x(i, j));
-    }
-    csr.row_start.push_back(static_cast<Index>(csr.value.size()));
-  }
-  return csr;
 }
 
 inline bool same_bytes(const Matrix& a, const Matrix& b) {

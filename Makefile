@@ -72,7 +72,7 @@ fuzz: setup-check ## every fuzz target for FUZZ_SECONDS (60) seconds
 	@cmake --build --preset fuzz --target fuzz_targets
 	@tools/fuzz build/fuzz/fuzz $(FUZZ_SECONDS)
 
-format: ## lay out the C++ sources
+format: setup-check ## lay out the C++ sources
 	@tools/sources | xargs clang-format-14 -i
 
 docs: build ## write the generated reference pages

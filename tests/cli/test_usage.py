@@ -113,6 +113,13 @@ def test_methods(ecotone):
     assert l2["low"] == 0 and l2["type"] == "real"
 
 
+def test_a_baseline_says_that_it_reads_no_features(ecotone):
+    sentence = "Never looks at the features, so missing values do not matter to it."
+    assert sentence in ecotone("methods", "constant").stdout
+    assert sentence not in ecotone("methods", "logistic").stdout
+    assert sentence in (ROOT / "docs/methods.md").read_text()
+
+
 def test_reference_page(ecotone):
     page = ecotone("methods", "--markdown").stdout
     assert page == ecotone("methods", "--markdown", "--threads", 1).stdout

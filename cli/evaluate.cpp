@@ -91,6 +91,19 @@ void check_metric(const std::string& name) {
   option_error("unknown_metric", "unknown metric '{}'; there are {}", name, fmt::join(names, ", "));
 }
 
+/// A flag that only one protocol looks at.
+struct ProtocolFlag {
+  const CLI::Option* option;
+  Protocol protocol;
+};
+
+void refuse_idle(const std::vector<ProtocolFlag>& flags, Protocol chosen) {
+  for (const ProtocolFlag& flag : flags)
+    if (flag.option->count() > 0 && flag.protocol != chosen)
+      option_error("idle_flag", "{} goes with --protocol {}, not with {}", flag.option->get_name(),
+                   protocol_name(flag.protocol), protocol_name(chosen));
+}
+
 void run(const Flags& flags, Session& session) {
   check_metric(flags.metric);
   const EvaluateOptions options = evaluate_options(flags);
@@ -132,15 +145,19 @@ Verb evaluate_verb(CLI::App& program) {
   app.add_option("--protocol", flags->protocol,
                  "leave-one-domain-out (default), adapt, domain-split or k-fold (within domains)")
       ->type_name("NAME");
-  app.add_option("--folds", flags->folds, "k-fold: folds (default 5)")
-      ->check(CLI::Range(2, 1000000).description(""))
-      ->type_name("K");
-  app.add_option("--repetitions", flags->repetitions, "domain-split: repetitions (default 10)")
-      ->check(CLI::Range(1, 1000000).description(""))
-      ->type_name("N");
-  app.add_option("--held-out", flags->held_out, "domain-split: domains held out each time (default 1)")
-      ->check(CLI::Range(1, 1000000).description(""))
-      ->type_name("N");
+  const std::vector<ProtocolFlag> of_protocols = {
+      {app.add_option("--folds", flags->folds, "k-fold: folds (default 5)")
+           ->check(CLI::Range(2, 1000000).description(""))
+           ->type_name("K"),
+       Protocol::k_fold},
+      {app.add_option("--repetitions", flags->repetitions, "domain-split: repetitions (default 10)")
+           ->check(CLI::Range(1, 1000000).description(""))
+           ->type_name("N"),
+       Protocol::domain_split},
+      {app.add_option("--held-out", flags->held_out, "domain-split: domains held out each time (default 1)")
+           ->check(CLI::Range(1, 1000000).description(""))
+           ->type_name("N"),
+       Protocol::domain_split}};
   app.add_option("--metric", flags->metric, "The metric that the table shows (default: auroc or rmse)")
       ->type_name("NAME");
   app.add_option("--save-predictions", flags->predictions, "CSV of every held-out row's prediction; rows count from 0")
@@ -148,7 +165,10 @@ Verb evaluate_verb(CLI::App& program) {
   app.add_option("--report", flags->report, "A self-contained HTML page")->type_name("FILE.html");
   app.add_option("--title", flags->title, "Title of the page")->type_name("TEXT");
   add_data_flags(app, flags->read, DataUse::evaluation);
-  verb.run = [flags](Session& session) { run(*flags, session); };
+  verb.run = [flags, of_protocols](Session& session) {
+    refuse_idle(of_protocols, protocol_by_name(flags->protocol));
+    run(*flags, session);
+  };
   return verb;
 }
 

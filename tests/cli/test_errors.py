@@ -105,6 +105,22 @@ def test_unknown_protocol_metric_task_format(ecotone, small):
     ecotone.error("evaluate", *flags, "--format", "xlsx", exit=OPTION, code="bad_format")
 
 
+@pytest.mark.parametrize("flag", ["--folds", "--repetitions", "--held-out"])
+def test_flag_of_another_protocol(ecotone, small, flag):
+    flags = (small, "constant", *SMALL_COLUMNS)
+    message = ecotone.error("evaluate", *flags, flag, 2, exit=OPTION, code="idle_flag")
+    own = "k-fold" if flag == "--folds" else "domain-split"
+    assert flag in message and own in message and "leave-one-domain-out" in message
+    ecotone("evaluate", *flags, flag, 2, "--protocol", own)
+
+
+def test_more_values_than_any_memory(ecotone, tmp_path):
+    """1e5 x 2^31 x 1e6 numbers need more bytes than 64 bits can count."""
+    sizes = ("sources=100000", "rows=2147483647", "features=1000000")
+    message = ecotone.error("generate", "synthetic_domains", *sizes, "-o", tmp_path / "d.csv", exit=DATA, code="not_enough_memory")
+    assert "x 1000000 values needs" in message
+
+
 def test_generate(ecotone, tmp_path):
     message = ecotone.error("generate", "mons", exit=OPTION, code="unknown_generator", cwd=tmp_path)
     assert "moons" in message

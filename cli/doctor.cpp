@@ -34,15 +34,9 @@ void run(Session& session) {
               fmt::format("methods    {}\n", methods().size()) + fmt::format("generators {}\n", generators().size()));
   if (std::string_view(build_type) == "Debug")
     session.say("\nThis is a debug build: it is much slower than a release.\n");
-  session.print({{"version", version},
-                 {"commit", build_commit},
-                 {"build_type", build_type},
-                 {"compiler", build_compiler},
-                 {"sanitizers", build_sanitizers},
-                 {"blas", blas},
-                 {"threads", threads},
-                 {"memory_bytes", memory},
-                 {"features", features()}});
+  Json document = version_json();
+  document.update({{"blas", blas}, {"threads", threads}, {"memory_bytes", memory}, {"features", features()}});
+  session.print(std::move(document));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "cli/arguments.h"
 #include "cli/summary.h"
+#include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
 #include "ecotone/methods/model.h"
@@ -18,7 +19,7 @@ constexpr std::size_t weights_shown = 40;
 constexpr std::size_t classes_shown = 8;
 
 std::string scalar_text(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
+  if (value.is_string()) return one_line(value.get<std::string>());
   if (value.is_number_float()) return fmt::format("{:.6g}", value.get<double>());
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -35,9 +36,15 @@ std::string vector_text(const Json& values) {
   return values.size() > values_shown ? fmt::format("{} ... ({})", text, values.size()) : text;
 }
 
+/// Names as they may stand in a table.
+std::vector<std::string> one_lines(std::vector<std::string> names) {
+  for (std::string& name : names) name = one_line(name);
+  return names;
+}
+
 std::string list_text(const std::vector<std::string>& names) {
   const auto shown = std::min<std::size_t>(names.size(), 12);
-  const std::vector<std::string> first(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown));
+  const auto first = one_lines({names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown)});
   return fmt::format("{}: {}{}", names.size(), fmt::join(first, ", "), names.size() > shown ? ", ..." : "");
 }
 
@@ -74,7 +81,7 @@ std::string weights_text(const std::vector<Json>& columns, const std::vector<std
 /// An entry of a fitted stage; arrays that go with the features are shown by their names.
 std::string entry_text(const std::string& key, const Json& value, const Model& model,
                        const std::vector<std::string>& names) {
-  const std::string head = fmt::format("  {:<12}", key);
+  const std::string head = fmt::format("  {:<11} ", key);
   if (!value.is_structured()) return head + scalar_text(value) + "\n";
   if (is_vector(value)) {
     if (key != "weights" || value.size() != names.size()) return head + vector_text(value) + "\n";
@@ -85,7 +92,7 @@ std::string entry_text(const std::string& key, const Json& value, const Model& m
   if (key == "weights" && cols == names.size() && value.size() == model.classes().size() &&
       value.size() <= classes_shown)
     return head + "largest first, one column per class\n" +
-           weights_text({value.begin(), value.end()}, model.classes(), names);
+           weights_text({value.begin(), value.end()}, one_lines(model.classes()), names);
   return head + fmt::format("{} x {}\n", value.size(), cols);
 }
 
@@ -107,7 +114,7 @@ std::string text_of(const Model& model, const Context& context) {
   text += fmt::format("\nfeatures  {}\ndomains   {}\n", list_text(model.features()), list_text(model.domains()));
   for (const char* key : {"seed", "format", "version"})
     if (json.contains(key)) text += fmt::format("{:<9} {}\n", key, scalar_text(json[key]));
-  const auto names = learner_features(model, context);
+  const auto names = one_lines(learner_features(model, context));
   std::size_t number = 0;
   for (const Json& stage : json["stages"]) {
     text += fmt::format("\nstage {}: {}", ++number, stage["stage"].get<std::string>());

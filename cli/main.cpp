@@ -27,6 +27,10 @@ constexpr const char* footer =
     "\n`ecotone VERB --help` explains a verb. Exit codes: 0 done, 2 wrong usage or option, 3 bad data or not enough\n"
     "memory, 4 file, 70 a bug in ecotone, 130 interrupted.";
 
+bool wants_json(int argc, char** argv) {
+  return std::any_of(argv, argv + argc, [](const char* a) { return std::string_view(a) == "--json"; });
+}
+
 const Verb* find_verb(const std::vector<Verb>& verbs, const std::string& name) {
   const auto it = std::find_if(verbs.begin(), verbs.end(), [&](const Verb& v) { return v.app->get_name() == name; });
   return it == verbs.end() ? nullptr : &*it;
@@ -75,7 +79,7 @@ const Verb* parse(CLI::App& program, const std::vector<Verb>& verbs, int argc, c
     write_standard_output((parsed.empty() ? program : *parsed.front()).help());
     return nullptr;
   } catch (const CLI::CallForVersion&) {
-    write_standard_output(version_text() + "\n");
+    write_standard_output(wants_json(argc, argv) ? json_text(version_json()) : version_text() + "\n");
     return nullptr;
   } catch (const CLI::ParseError& error) {
     usage_error(program, error);
@@ -103,7 +107,7 @@ void run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace ecotone::cli;
-  const bool json = std::any_of(argv, argv + argc, [](const char* a) { return std::string_view(a) == "--json"; });
+  const bool json = wants_json(argc, argv);
   try {
     install_signals();
     run(argc, argv);

@@ -47,6 +47,18 @@ std::string printable(std::string_view text) {
   return safe;
 }
 
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : printable(text)) {
+    if (c == '\n' || c == '\t') {
+      line += c == '\n' ? "\\n" : "\\t";
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
+
 Terminal::Terminal(bool quiet) : quiet_(quiet), bars_(!quiet && shows_bars()), begun_(Clock::now()) {}
 
 Terminal::~Terminal() { clear_bar(); }

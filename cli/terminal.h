@@ -48,5 +48,7 @@ class Terminal : public Observer {
 
 /// Text as it may go to a terminal: control characters replaced, so that names in a file cannot steer it.
 std::string printable(std::string_view text);
+/// The same for a line of a table: line breaks and tabs are written as `\\n` and `\\t`.
+std::string one_line(std::string_view text);
 
 }  // namespace ecotone::cli

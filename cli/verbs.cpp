@@ -91,6 +91,14 @@ std::vector<std::string> flag_names(const CLI::App& app) {
   return names;
 }
 
+Json version_json() {
+  return {{"version", version},
+          {"commit", build_commit},
+          {"build_type", build_type},
+          {"compiler", build_compiler},
+          {"sanitizers", build_sanitizers}};
+}
+
 std::string version_text() {
   const std::string sanitizers = *build_sanitizers ? fmt::format(", sanitize {}", build_sanitizers) : "";
   return fmt::format("ecotone {} (commit {}, {}, {}{})", version, build_commit, build_type, build_compiler, sanitizers);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/session.h"
+#include "ecotone/base/json.h"
 
 namespace ecotone::cli {
 
@@ -52,5 +53,7 @@ std::vector<std::string> flag_names(const CLI::App& app);
 
 /// «ecotone 0.1.0 (commit 1a2b3c, Release, GNU 12.2.0)»
 std::string version_text();
+/// The same as JSON: version, commit, build_type, compiler, sanitizers.
+Json version_json();
 
 }  // namespace ecotone::cli

@@ -48,6 +48,12 @@ def test_version(ecotone):
     assert re.fullmatch(r"ecotone \d+\.\d+\.\d+ \(commit [^,]+, \w+, \w+ [\d.]+(, sanitize [\w,]+)?\)\n", line), line
 
 
+def test_version_as_json(ecotone):
+    found = ecotone.json("--version")
+    assert set(found) == {"version", "commit", "build_type", "compiler", "sanitizers"}
+    assert f"ecotone {found['version']} (commit {found['commit']}" in ecotone("--version").stdout
+
+
 def test_doctor(ecotone):
     found = ecotone.json("doctor")
     assert found["threads"] >= 1
@@ -349,6 +355,18 @@ def test_inspect(ecotone, model):
     order = sorted(zip(found["features"], learner["weights"]), key=lambda pair: -abs(pair[1]))
     places = [text.index(f"    {name} ", shown) for name, _ in order]
     assert places == sorted(places)
+
+
+def test_inspect_keeps_its_lines(ecotone, tmp_path):
+    """Long keys are followed by a blank; names with line breaks stay on their line."""
+    data, model = tmp_path / "d.csv", tmp_path / "m.eco"
+    names = ("two\nlines", "one")
+    lines = [f'{i * 7 % 11 if i % 5 else ""},"{names[i % 2]}",{"uv"[i * 5 % 3 % 2]}' for i in range(40)]
+    data.write_text("a,t,y\n" + "\n".join(lines) + "\n")
+    ecotone("fit", data, "impute indicator=true | scale | logistic l2=1", "--label", "y", "-o", model)
+    text = ecotone("inspect", model).stdout
+    assert "  indicator_columns 0\n" in text
+    assert "two\nlines" not in text and "    t=two\\nlines " in text
 
 
 def test_target_labels_are_hidden(ecotone, small, tmp_path):

@@ -98,7 +98,7 @@ TEST(TrainView, FollowsRolesAndCountsWhatItLeavesOut) {
   const TrainView view = train_view(data, Context(Context::Settings{.threads = 1, .observer = &notes}));
   EXPECT_EQ(view.x.to_matrix(), (Matrix(6, 1) << 0, 2, 7, 5, 6, 9).finished());
   EXPECT_EQ(view.role, (Roles{Role::source, Role::target}));
-  EXPECT_EQ(notes.text, "1 source rows without a label are left out");
+  EXPECT_EQ(notes.text, "1 source row without a label is left out");
 }
 
 TEST(TrainView, WithoutLabelColumnHasNoLabels) {

@@ -144,6 +144,18 @@ TEST(ReadCsv, TaskIsGuessedSaidAndOverridden) {
   message_of("text_label", ErrorKind::data, [] { csv("y\nb\na\n", {.label = "y", .task = Task::regress}); });
 }
 
+TEST(ReadCsv, NotesCountInWords) {
+  Recorder seen;
+  const Context context = context_of(1, &seen);
+  csv("a,y\n1,\n2,\n", {.label = "y"}, {}, context);
+  EXPECT_TRUE(seen.notes.empty());
+  csv("a,y\n1,3\n2,3\n", {.label = "y"}, {}, context);
+  csv("a,y\n1,u\n2,u\n", {.label = "y"}, {}, context);
+  ASSERT_EQ(seen.notes.size(), 2U);
+  EXPECT_NE(seen.notes[0].find("holds one integer:"), std::string::npos) << seen.notes[0];
+  EXPECT_NE(seen.notes[1].find("with 1 class:"), std::string::npos) << seen.notes[1];
+}
+
 TEST(ReadCsv, AllLabelsMissing) {
   const Dataset data = csv("x,y\n1,\n2,NA\n", {.label = "y"});
   EXPECT_EQ(data.y->size(), 2);
@@ -221,6 +233,17 @@ TEST(ReadCsv, FilteredRowsLeaveNoTrace) {
   EXPECT_EQ(data.schema.columns[0].kind, ColumnKind::numeric);
   EXPECT_EQ(data.domain.names, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(data.y->classes, (std::vector<std::string>{"p", "r"}));
+}
+
+TEST(ReadCsv, ExamplesAreCutBetweenCharacters) {
+  EXPECT_EQ(shortened("abc", 3), "abc");
+  EXPECT_EQ(shortened("abcd", 3), "abc");
+  EXPECT_EQ(shortened("ab\xC3\xA4", 3), "ab");  // an umlaut of two bytes
+  std::string text = "name,y\n";
+  for (int i = 0; i < 150; ++i)
+    text += std::string(39, 'x') + "\xC3\xA4" + std::to_string(i) + (i % 2 == 0 ? ",u\n" : ",v\n");
+  const std::string message = message_of("too_many_levels", ErrorKind::data, [&] { csv(text, {.label = "y"}); });
+  EXPECT_NE(message.find("'" + std::string(39, 'x') + "'"), std::string::npos) << message;
 }
 
 TEST(ReadCsv, TooManyLevelsNamesColumnsAndSuggestsIgnore) {

@@ -211,6 +211,13 @@ void BufferPool::give_back(std::vector<char> buffer) {
   free_.push_back(std::move(buffer));
 }
 
+std::string shortened(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return std::string(text);
+  // Bytes 10xxxxxx go on with a character that began before them.
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80) --most;
+  return std::string(text.substr(0, most));
+}
+
 std::string to_utf8(std::string_view bytes, bool& changed) {
   std::string result;
   result.reserve(bytes.size());

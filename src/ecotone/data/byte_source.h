@@ -76,6 +76,9 @@ class BufferPool {
   std::vector<std::vector<char>> free_;
 };
 
+/// The first bytes of UTF-8 text, at most `most`; no character is cut in two.
+std::string shortened(std::string_view text, std::size_t most);
+
 /// Valid UTF-8 for any bytes: those that are not UTF-8 are taken as Latin-1. `changed` is set when there were any.
 std::string to_utf8(std::string_view bytes, bool& changed);
 

@@ -45,7 +45,7 @@ void sniff(const CsvTable& table, CsvColumns& columns, const Context& context) {
 std::string telling_word(const std::vector<std::string>& words) {
   double value = 0;
   const auto found = std::ranges::find_if(words, [&](const std::string& word) { return !parse_number(word, value); });
-  return (found == words.end() ? words.front() : *found).substr(0, 40);
+  return shortened(found == words.end() ? words.front() : *found, 40);
 }
 
 /// Collects the levels of the categorical inputs that have none yet.
@@ -177,7 +177,7 @@ void require_model_columns(const CsvTable& table, const Schema& schema) {
       if (!there.contains(column.name)) missing.push_back(column.name);
     if (!missing.empty())
       data_error("missing_column", "{}: no column {} that the model needs; the columns are {}", file.source.name(),
-                 fmt::format("'{}'", some_names(missing)), some_names(file.names));
+                 quoted_names(missing), some_names(file.names));
   }
 }
 

@@ -119,7 +119,7 @@ TrainView train_view(const Dataset& data, std::span<const Index> source, std::sp
   if (data.y) {
     std::erase_if(rows, [&](Index row) { return data.y->missing(row); });
     if (rows.empty() && !source.empty())
-      data_error("no_labels", "fit: none of the {} source rows has a label", source.size());
+      data_error("no_labels", "fit: none of the source rows has a label ({} in all)", source.size());
   }
 
   TrainView view;
@@ -146,7 +146,10 @@ TrainView train_view(const Dataset& data, const Context& context) {
   const std::vector<Index> source = rows_with_role(data, Role::source);
   if (data.y) {
     const auto unlabelled = std::ranges::count_if(source, [&](Index row) { return data.y->missing(row); });
-    if (unlabelled > 0) context.note("{} source rows without a label are left out", unlabelled);
+    if (unlabelled > 0)
+      context.note("{} without a label {} left out",
+                   unlabelled == 1 ? "1 source row" : fmt::format("{} source rows", unlabelled),
+                   unlabelled == 1 ? "is" : "are");
   }
   return train_view(data, source, rows_with_role(data, Role::target), context);
 }

@@ -53,8 +53,10 @@ Labels numeric_labels(Vector values, std::optional<Task> task, const std::string
   if (task == Task::classify) return classes_of(values, different_values(values));
   const auto integers = few_integers(values, kMostIntegerClasses);
   if (!task && integers) {
-    context.note("label '{}' holds {} different integers: task classify (--task regress changes that)", column,
-                 integers->size());
+    const std::size_t count = integers->size();
+    if (count > 0)
+      context.note("label '{}' holds {}: task classify (--task regress changes that)", column,
+                   count == 1 ? "one integer" : fmt::format("{} different integers", count));
     return classes_of(values, *integers);
   }
   if (!task) context.note("label '{}' holds numbers: task regress (--task classify changes that)", column);
@@ -69,7 +71,9 @@ Labels text_labels(std::vector<std::int32_t> codes, const std::vector<std::strin
   if (task == Task::regress)
     data_error("text_label", "label '{}' holds text such as '{}'; task regress needs numbers", column,
                words.empty() ? "" : words.front());
-  if (!task) context.note("label '{}' holds text with {} classes: task classify", column, words.size());
+  if (!task)
+    context.note("label '{}' holds text with {} {}: task classify", column, words.size(),
+                 words.size() == 1 ? "class" : "classes");
   Labels labels;
   labels.classes = words;
   sort_classes(labels.classes);

@@ -45,8 +45,10 @@ Dataset generate(std::string_view name, const OptionTexts& options, const Contex
 
 Matrix generated_matrix(std::string_view generator, Index rows, Index cols) {
   const double bytes = static_cast<double>(rows) * static_cast<double>(cols) * sizeof(double);
-  require_memory(static_cast<std::size_t>(bytes), generator, fmt::format("{} x {} values", rows, cols),
-                 "ask for fewer rows or features");
+  // Beyond 2^63 a double has no size_t; no machine has that much either.
+  constexpr double most = 9.2e18;
+  require_memory(bytes < most ? static_cast<std::size_t>(bytes) : static_cast<std::size_t>(most), generator,
+                 fmt::format("{} x {} values", rows, cols), "ask for fewer rows or features");
   return Matrix(rows, cols);
 }
 

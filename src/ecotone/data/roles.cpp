@@ -49,6 +49,11 @@ std::string some_names(const std::vector<std::string>& names) {
                      names.size() > most ? ", ..." : "");
 }
 
+std::string quoted_names(std::vector<std::string> names) {
+  for (std::string& name : names) name = fmt::format("'{}'", name);
+  return some_names(names);
+}
+
 Index find_column(const std::vector<std::string>& names, const std::string& name, const std::string& origin) {
   const auto found = std::ranges::find(names, name);
   if (found != names.end()) return found - names.begin();

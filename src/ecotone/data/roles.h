@@ -25,5 +25,7 @@ ColumnRoles resolve_roles(const std::vector<std::string>& names, const ReadOptio
 
 /// «a, b, c, ...»: at most eight names.
 std::string some_names(const std::vector<std::string>& names);
+/// «'a', 'b', 'c', ...»: at most eight names.
+std::string quoted_names(std::vector<std::string> names);
 
 }  // namespace ecotone

@@ -17,8 +17,8 @@ LogisticFit solve(const LogisticProblem& problem, const std::vector<std::string>
     if (error.code() == "separable") {
       data_error(
           "separable",
-          "logistic: the features separate the classes without error, so no finite optimum exists; add a penalty, "
-          "for example l2=0.01");
+          "logistic: the classes can be separated, perhaps with ties, so no finite optimum exists; add a penalty, for "
+          "example l2=0.01");
     }
     if (error.code() == "one_class" && classes.size() == 1) {
       data_error("one_class", "logistic: all labelled rows are of class '{}'; at least two classes are needed",

@@ -1,0 +1,120 @@
+#include <limits>
+
+#include "evaluate/support.h"
+
+namespace ecotone::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(Evaluate, ErrorsNameThePipelineAndTheDomainAndKeepTheirCode) {
+  Dataset data = tiny(2, 20);
+  for (const Index row : data.domain.rows_of(0)) data.y->index[static_cast<std::size_t>(row)] = 1;
+  // With site1 held out the training rows have one class.
+  const Error error = error_of([&] {
+    evaluate(data, pipelines({"constant", "scale | logistic"}), with(Protocol::leave_one_domain_out), on(2));
+  });
+  EXPECT_EQ(error.kind(), ErrorKind::data);
+  EXPECT_EQ(error.code(), "one_class");
+  EXPECT_THAT(error.what(), ::testing::StartsWith("\"scale | logistic\" with site1 held out: logistic: "));
+}
+
+TEST(Evaluate, RefusesWhatItCannotScore) {
+  const Dataset data = tiny(2, 10);
+  const auto run = [&](const Dataset& d, const std::vector<std::string>& texts) {
+    return error_of([&] { evaluate(d, pipelines(texts), with(Protocol::leave_one_domain_out), on(1)); }).code();
+  };
+  EXPECT_EQ(run(data, {}), "no_pipeline");
+  EXPECT_EQ(run(data, {"scale"}), "no_learner");
+  EXPECT_EQ(run(tiny(1, 10), {"constant"}), "needs_two_domains");
+  Dataset unlabelled = data;
+  unlabelled.y.reset();
+  EXPECT_EQ(run(unlabelled, {"constant"}), "no_labels");
+  unlabelled.y = data.y;
+  std::fill(unlabelled.y->index.begin(), unlabelled.y->index.end(), -1);
+  EXPECT_EQ(run(unlabelled, {"constant"}), "no_labels");
+}
+
+TEST(Evaluate, WarningsComeOnceAndProgressCountsFits) {
+  Dataset data = tiny(3, 20);
+  Matrix x = data.x.to_matrix();
+  x.col(1).setConstant(std::numeric_limits<double>::quiet_NaN());  // impute warns of a column without values
+  data.x = Features::dense(x, {"a", "b"});
+  Recorder recorder;
+  evaluate(data, pipelines({"impute | logistic l2=1", "impute | constant"}), with(Protocol::leave_one_domain_out),
+           Context({.threads = 2, .observer = &recorder}));
+  ASSERT_EQ(recorder.warnings.size(), 1U);
+  EXPECT_THAT(recorder.warnings[0], HasSubstr("'b'"));
+  EXPECT_THAT(recorder.warnings[0], ::testing::EndsWith("(6 of 6 fits)"));
+  EXPECT_EQ(recorder.finished, 6);
+  EXPECT_TRUE(recorder.others.empty());
+}
+
+/// Domains A and B have categories p and q in a text column, C only `new` (rows 5, 6, ...).
+Dataset with_text_column() {
+  Dataset data = tiny(3, 20);
+  data.domain.names = {"A", "B", "C"};
+  Matrix x = Matrix::Zero(60, 4);
+  x.col(0) = data.x.to_matrix().col(0);
+  for (Index i = 0; i < 60; ++i) x(i, data.domain.index[static_cast<std::size_t>(i)] == 2 ? 1 : 2 + i / 3 % 2) = 1;
+  data.schema.columns = {{"a", ColumnKind::numeric, {}}, {"t", ColumnKind::categorical, {"new", "p", "q"}}};
+  data.x = Features::dense(x, data.schema.feature_names());
+  return data;
+}
+
+TEST(Evaluate, UnseenCategoriesAreCountedOnceOverTheHeldOutRows) {
+  const Dataset data = with_text_column();
+  const auto pipes = pipelines({"constant", "scale | logistic l2=1"});
+  Recorder recorder;
+  evaluate(data, pipes, with(Protocol::leave_one_domain_out), Context({.threads = 2, .observer = &recorder}));
+  EXPECT_THAT(
+      recorder.warnings,
+      ElementsAre("unseen_category: column 't': 20 held-out rows have a category that the model does not know"));
+  // Rows of the target are in the training view, and so are its categories; k-fold has all of them in every fold.
+  Recorder silent;
+  const Context context({.threads = 2, .observer = &silent});
+  evaluate(data, pipes, with(Protocol::adapt), context);
+  evaluate(data, pipes, with(Protocol::k_fold), context);
+  EXPECT_THAT(silent.warnings, ElementsAre());
+}
+
+TEST(Evaluate, SaysThatRolesAreNotLookedAt) {
+  Dataset data = tiny(3, 20);
+  data.role[1] = Role::target;
+  Recorder recorder;
+  evaluate(data, pipelines({"constant"}), with(Protocol::leave_one_domain_out),
+           Context({.threads = 1, .observer = &recorder}));
+  ASSERT_EQ(recorder.notes.size(), 1U);
+  EXPECT_THAT(recorder.notes[0], HasSubstr("site1"));
+  EXPECT_THAT(recorder.notes[0], HasSubstr("leave-one-domain-out"));
+}
+
+TEST(Evaluate, ErrorsCountRowsInTheFile) {
+  Dataset data = tiny(2, 20);
+  Matrix x = data.x.to_matrix();
+  x(31, 1) = std::numeric_limits<double>::quiet_NaN();  // of site1
+  data.x = Features::dense(x, {"a", "b"});
+  const auto message = [&] {
+    return std::string(
+        error_of([&] { evaluate(data, pipelines({"logistic"}), with(Protocol::leave_one_domain_out), on(1)); }).what());
+  };
+  EXPECT_THAT(message(), HasSubstr("'b' is not a number in row 32;"));
+  // Every row stands for the one 100 rows further on in a file.
+  for (Index i = 0; i < data.rows(); ++i) data.origin.push_back(i + 100);
+  EXPECT_THAT(message(), HasSubstr("'b' is not a number in row 132;"));
+}
+
+TEST(Evaluate, CancelStops) {
+  CancelFlag cancel;
+  cancel.request();
+  const Dataset data = tiny(2, 10);
+  const Error error = error_of([&] {
+    evaluate(data, pipelines({"constant"}), with(Protocol::leave_one_domain_out),
+             Context({.threads = 2, .cancel = &cancel}));
+  });
+  EXPECT_EQ(error.kind(), ErrorKind::cancelled);
+}
+
+}  // namespace
+}  // namespace ecotone::test

@@ -19,22 +19,6 @@ std::optional<double> number(const std::string& text) {
   return value;
 }
 
-/// Keeps only the classes that occur, in their order.
-void drop_unused_classes(Labels& labels) {
-  std::vector<std::int32_t> renumbered(labels.classes.size(), -1);
-  for (const std::int32_t c : labels.index)
-    if (c >= 0) renumbered[at(c)] = 0;
-  std::vector<std::string> used;
-  for (std::size_t c = 0; c < renumbered.size(); ++c) {
-    if (renumbered[c] < 0) continue;
-    renumbered[c] = static_cast<std::int32_t>(used.size());
-    used.push_back(labels.classes[c]);
-  }
-  for (std::int32_t& c : labels.index)
-    if (c >= 0) c = renumbered[at(c)];
-  labels.classes = std::move(used);
-}
-
 std::vector<Index> sorted(std::span<const Index> rows) {
   std::vector<Index> result(rows.begin(), rows.end());
   std::sort(result.begin(), result.end());
@@ -156,6 +140,21 @@ TrainView train_view(const Dataset& data, const Context& context) {
 
 Batch batch(const Dataset& data, std::span<const Index> rows) {
   return {data.x.take(rows), data.domain.take(rows), take_origin(data.origin, rows)};
+}
+
+void drop_unused_classes(Labels& labels) {
+  std::vector<std::int32_t> renumbered(labels.classes.size(), -1);
+  for (const std::int32_t c : labels.index)
+    if (c >= 0) renumbered[at(c)] = 0;
+  std::vector<std::string> used;
+  for (std::size_t c = 0; c < renumbered.size(); ++c) {
+    if (renumbered[c] < 0) continue;
+    renumbered[c] = static_cast<std::int32_t>(used.size());
+    used.push_back(labels.classes[c]);
+  }
+  for (std::int32_t& c : labels.index)
+    if (c >= 0) c = renumbered[at(c)];
+  labels.classes = std::move(used);
 }
 
 void sort_classes(std::vector<std::string>& classes) {

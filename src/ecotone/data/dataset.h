@@ -105,6 +105,8 @@ TrainView train_view(const Dataset& data, const Context& context);
 /// The given rows as a batch, with their domains.
 Batch batch(const Dataset& data, std::span<const Index> rows);
 
+/// Keeps only the classes that occur, in their order.
+void drop_unused_classes(Labels& labels);
 /// Sorts class names: numerically when all are numbers, else as text.
 void sort_classes(std::vector<std::string>& classes);
 

@@ -74,22 +74,6 @@ void apply(const Condition& condition, const NamedColumn& column, const Features
   });
 }
 
-/// Only the classes that occur.
-void drop_unused_classes(Labels& labels) {
-  std::vector<std::int32_t> number(labels.classes.size(), -1);
-  for (const std::int32_t c : labels.index)
-    if (c >= 0) number[static_cast<std::size_t>(c)] = 0;
-  std::vector<std::string> used;
-  for (std::size_t c = 0; c < number.size(); ++c) {
-    if (number[c] < 0) continue;
-    number[c] = static_cast<std::int32_t>(used.size());
-    used.push_back(labels.classes[c]);
-  }
-  for (std::int32_t& c : labels.index)
-    if (c >= 0) c = number[static_cast<std::size_t>(c)];
-  labels.classes = std::move(used);
-}
-
 }  // namespace
 
 Condition Condition::parse(const std::string& text, const std::vector<std::string>& names, const std::string& origin) {

@@ -1,5 +1,6 @@
 #include "ecotone/methods/cross_fit.h"
 
+#include <cmath>
 #include <set>
 
 #include "methods/support.h"
@@ -107,6 +108,143 @@ TEST(ViewOfRows, ADomainLeftWithoutLabelsIsATarget) {
   const TrainView part = view_of_rows(view, view.domain.rows_of(0));
   EXPECT_EQ(part.domain.names, (std::vector<std::string>{"d1", "d2"}));
   EXPECT_EQ(part.role, (Roles{Role::source, Role::target}));
+}
+
+Schema schema_of(const TrainView& view) {
+  Schema schema;
+  for (const std::string& name : view.x.names()) schema.columns.push_back({name, ColumnKind::numeric, {}});
+  return schema;
+}
+
+CrossFit crossed(std::string_view pipeline, const TrainView& view, const Context& run = context()) {
+  const Schema schema = schema_of(view);
+  return cross_fit({Pipeline::parse(pipeline), view, schema, view.weight}, "calibrate", run);
+}
+
+TEST(CrossFit, IsTheWholePipelineFittedOnTheOtherDomains) {
+  const TrainView view = overlapping(90, 3, 2, 3, 20);
+  const CrossFit cross = crossed("scale | logistic l2=0.1", view);
+  EXPECT_EQ(cross.folds, 3);
+  EXPECT_TRUE(cross.by_domain);
+  ASSERT_EQ(cross.score.rows(), 90);
+  ASSERT_EQ(cross.score.cols(), 1);
+  EXPECT_TRUE(cross.known.all());
+  for (const InnerFold& fold : inner_folds(view, context())) {
+    const Model model = fitted("scale | logistic l2=0.1", view_of_rows(view, fold.train));
+    const Prediction prediction = model.predict({view.x.take(fold.held), std::nullopt}, context());
+    EXPECT_TRUE(same_bytes(Matrix(cross.score(fold.held, Eigen::all)), prediction.score));
+    EXPECT_TRUE(same_bytes(Matrix(cross.probability(fold.held, Eigen::all)), prediction.probability));
+  }
+}
+
+TEST(CrossFit, DoesNotSeeTheLabelsOfTheRowsHeldOut) {
+  const TrainView view = overlapping(90, 3, 2, 3);
+  TrainView changed = view;
+  const std::vector<Index> rows = view.domain.rows_of(1);
+  for (const Index row : rows) changed.y.index[static_cast<std::size_t>(row)] = row % 5 == 0;
+  ASSERT_NE(changed.y.index, view.y.index);
+  const Matrix before = crossed("scale | logistic l2=0.1", view).score;
+  const Matrix after = crossed("scale | logistic l2=0.1", changed).score;
+  EXPECT_TRUE(same_bytes(Matrix(before(rows, Eigen::all)), Matrix(after(rows, Eigen::all))));
+  EXPECT_FALSE(same_bytes(before, after)) << "the other domains' scores depend on them";
+}
+
+TEST(CrossFit, LeavesOutAFoldThatLeavesOneClass) {
+  // d1 has both classes, d2 and d3 only the first: without d1 there is one class.
+  TrainView view = overlapping(90, 3, 2, 3);
+  for (Index i = 0; i < 90; ++i)
+    if (view.domain.index[static_cast<std::size_t>(i)] > 0) view.y.index[static_cast<std::size_t>(i)] = 0;
+  Recorder recorder;
+  const CrossFit cross = crossed("logistic l2=0.1", view, context().observed_by(&recorder));
+  EXPECT_EQ(cross.folds, 2);
+  EXPECT_EQ(cross.rows.size(), 60U);
+  EXPECT_EQ(cross.score.rows(), 60);
+  EXPECT_TRUE(cross.known.all());
+  for (const Index row : cross.rows) EXPECT_GT(view.domain.index[static_cast<std::size_t>(row)], 0);
+  ASSERT_EQ(recorder.warnings.size(), 1U);
+  EXPECT_EQ(recorder.warnings[0].first, "fold_one_class");
+  EXPECT_EQ(recorder.warnings[0].second,
+            "calibrate: without domain 'd1' all labelled rows are of one class, so its 30 rows are not used");
+}
+
+TEST(CrossFit, RefusesWhereNoFoldCanBeFitted) {
+  // Every class is a domain of its own.
+  TrainView view = overlapping(40, 3, 2, 2);
+  for (std::size_t i = 0; i < 40; ++i) view.y.index[i] = view.domain.index[i];
+  EXPECT_EQ(code_of([&] { crossed("logistic l2=0.1", view); }), "no_cross_fit");
+  EXPECT_NE(message_of([&] { crossed("logistic l2=0.1", view); }).find("name no domain column"), std::string::npos);
+  // A row without weight does not count as a class.
+  TrainView weightless = overlapping(40, 3, 2, 2);
+  weightless.weight = Vector::Ones(40);
+  for (std::size_t i = 0; i < 40; ++i)
+    if (weightless.y.index[i] != weightless.domain.index[i]) weightless.weight[static_cast<Index>(i)] = 0;
+  EXPECT_EQ(code_of([&] { crossed("logistic l2=0.1", weightless); }), "no_cross_fit");
+}
+
+TEST(CrossFit, AClassThatAFoldLacksHasALowScore) {
+  // Class c2 occurs in d3 alone.
+  TrainView view = overlapping(90, 3, 3, 3);
+  for (std::size_t i = 0; i < 90; ++i)
+    if (view.domain.index[i] < 2 && view.y.index[i] == 2) view.y.index[i] = 0;
+  Recorder recorder;
+  const CrossFit cross = crossed("logistic l2=0.1", view, context().observed_by(&recorder));
+  EXPECT_EQ(cross.rows.size(), 90U);
+  ASSERT_EQ(cross.score.cols(), 3);
+  ASSERT_EQ(recorder.warnings.size(), 1U);
+  EXPECT_EQ(recorder.warnings[0].first, "fold_lacks_class");
+  EXPECT_EQ(recorder.warnings[0].second,
+            "calibrate: without domain 'd3' there is no labelled row of 'c2', so its 30 rows say nothing of it");
+  for (Index i = 0; i < 90; ++i) {
+    const bool held_with_it = view.domain.index[static_cast<std::size_t>(i)] == 2;
+    EXPECT_EQ(cross.known(i, 2), !held_with_it);
+    EXPECT_TRUE(cross.known(i, 0) && cross.known(i, 1));
+    EXPECT_EQ(cross.score(i, 2) == unknown_score, held_with_it);
+    EXPECT_NEAR(cross.probability.row(i).sum(), 1, 1e-12);
+    if (!held_with_it) continue;
+    // The two scores that are left say what the two probabilities say.
+    EXPECT_EQ(cross.probability(i, 2), 0);
+    EXPECT_NEAR(cross.score(i, 1) - cross.score(i, 0), std::log(cross.probability(i, 1) / cross.probability(i, 0)),
+                1e-9);
+  }
+}
+
+TEST(CrossFit, SaysInWhichFoldAFitFails) {
+  // Without d2 the first column separates the classes.
+  Matrix x(12, 1);
+  x << -1, 1, -2, 2, -3, 3, -1, 1, 2, -2, -1, 1;
+  TrainView view =
+      view_of(Features::dense(std::move(x)), class_labels({"a", "b"}, {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1}));
+  view.domain = {{"d1", "d2"}, {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}};
+  view.role = {Role::source, Role::source};
+  EXPECT_EQ(code_of([&] { crossed("logistic", view); }), "separable");
+  EXPECT_TRUE(
+      message_of([&] { crossed("logistic", view); }).starts_with("calibrate: fitted without domain 'd2': logistic: "))
+      << message_of([&] { crossed("logistic", view); });
+}
+
+TEST(CrossFit, SaysOnceThatRefitsDidNotConverge) {
+  Recorder recorder;
+  crossed("logistic max_iterations=1", overlapping(90, 3, 2, 3), context().observed_by(&recorder));
+  ASSERT_EQ(recorder.warnings.size(), 1U);
+  EXPECT_EQ(recorder.warnings[0].first, "not_converged");
+  EXPECT_EQ(recorder.warnings[0].second, "calibrate: 3 of 3 refits did not converge");
+}
+
+TEST(CrossFit, ALevelThatOnlyTheDomainHeldOutHasIsUnknownToItsFold) {
+  // A category with one level per domain beside a number; the features may be without names.
+  TrainView view = overlapping(60, 1, 2, 3);
+  Matrix x = Matrix::Zero(60, 4);
+  x.col(0) = view.x.to_matrix();
+  for (Index i = 0; i < 60; ++i) x(i, 1 + view.domain.index[static_cast<std::size_t>(i)]) = 1;
+  Schema schema;
+  schema.columns = {{"a", ColumnKind::numeric, {}}, {"site", ColumnKind::categorical, {"p", "q", "r"}}};
+  const Pipeline pipeline = Pipeline::parse("logistic l2=0.1");
+  view.x = Features::dense(x, schema.feature_names());
+  const CrossFit named = cross_fit({pipeline, view, schema, view.weight}, "calibrate", context());
+  EXPECT_EQ(named.folds, 3);
+  view.x = Features::dense(x);
+  const CrossFit nameless = cross_fit({pipeline, view, schema, view.weight}, "calibrate", context());
+  EXPECT_TRUE(same_bytes(named.score, nameless.score));
 }
 
 }  // namespace

@@ -1,8 +1,12 @@
 #include "ecotone/methods/cross_fit.h"
 
 #include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/methods/model.h"
 
 namespace ecotone {
 
@@ -15,6 +19,10 @@ std::vector<Index> labelled_counts(const TrainView& view) {
   std::vector<Index> counts(view.domain.names.size(), 0);
   for (Index i = 0; i < view.labelled(); ++i) ++counts[at(view.domain.index[at(i)])];
   return counts;
+}
+
+Index domains_of(const std::vector<Index>& counts) {
+  return std::ranges::count_if(counts, [](Index count) { return count > 0; });
 }
 
 /// The fold of each domain; -1 for domains without labelled rows.
@@ -61,7 +69,7 @@ std::vector<InnerFold> inner_folds(const TrainView& view, const Context& context
   const Index rows = view.labelled();
   if (rows < 2) return {};
   const std::vector<Index> counts = labelled_counts(view);
-  const Index domains = std::ranges::count_if(counts, [](Index count) { return count > 0; });
+  const Index domains = domains_of(counts);
   const Index folds = std::min(most, domains > 1 ? domains : std::min(rows, most_row_folds));
   std::vector<Index> fold_of;
   if (domains > 1) {
@@ -99,6 +107,157 @@ TrainView view_of_rows(const TrainView& view, std::span<const Index> labelled_ro
   result.role.assign(result.domain.names.size(), Role::target);
   for (std::size_t i = 0; i < labelled; ++i) result.role[at(result.domain.index[i])] = Role::source;
   return result;
+}
+
+namespace {
+
+/// What a fold holds out, for messages: «domain 'a'», «domains 'a', 'b'», «fold 2 of 5».
+std::string held_text(const TrainView& view, const InnerFold& fold, std::size_t number, std::size_t folds,
+                      bool by_domain) {
+  if (!by_domain) return fmt::format("fold {} of {}", number + 1, folds);
+  const std::vector<std::string> names = view.domain.take(fold.held).names;
+  return fmt::format("{} '{}'", names.size() == 1 ? "domain" : "domains", fmt::join(names, "', '"));
+}
+
+/// Whether rows that count are of at least two classes.
+bool has_two_classes(const TrainView& view) {
+  std::set<std::int32_t> classes;
+  for (Index i = 0; i < view.labelled(); ++i)
+    if (view.weight_of(i) > 0) classes.insert(view.y.index[at(i)]);
+  return classes.size() >= 2;
+}
+
+/// The columns under the names of the schema, by which folds that drop levels are matched with them.
+TrainView named(const Upstream& upstream, const Context& context) {
+  TrainView view = upstream.view;
+  std::vector<std::string> names = upstream.schema.feature_names();
+  if (upstream.schema.columns.empty() || view.x.names() == names) return view;
+  std::vector<Index> columns(at(view.x.cols()));
+  std::iota(columns.begin(), columns.end(), 0);
+  view.x = view.x.columns(columns, std::move(names), context);
+  return view;
+}
+
+/// Out-of-fold results of all labelled rows, filled fold by fold.
+class CrossFitter {
+ public:
+  CrossFitter(const Upstream& upstream, std::string_view who, const Context& context)
+      : upstream_(upstream), who_(who), context_(context), view_(named(upstream, context)) {
+    const auto classes = view_.y.classes.size();
+    all_.score = Matrix::Zero(view_.labelled(), score_columns(classes));
+    all_.probability = Matrix::Zero(view_.labelled(), static_cast<Index>(classes));
+    all_.known = CrossFit::Known::Constant(view_.labelled(), static_cast<Index>(classes), false);
+  }
+
+  CrossFit run() {
+    const std::vector<InnerFold> folds = inner_folds(view_, context_);
+    all_.by_domain = domains_of(labelled_counts(view_)) > 1;
+    Progress progress(context_.observer(), "cross-fit", static_cast<Index>(folds.size()));
+    for (std::size_t f = 0; f < folds.size(); ++f) {
+      context_.check_cancelled();
+      run_fold(folds[f], f, held_text(view_, folds[f], f, folds.size(), all_.by_domain));
+      progress.advance();
+    }
+    if (all_.folds == 0) {
+      data_error(
+          "no_cross_fit",
+          "{}: it needs rows of two classes that remain when {} held out, and there are none; label more rows, {}"
+          "or leave {} away",
+          who_, all_.by_domain ? "a domain is" : "some rows are",
+          all_.by_domain ? "name no domain column so that rows are held out instead, " : "", who_);
+    }
+    if (not_converged_ > 0) {
+      context_.warn("not_converged", "{}: {} of {} refits did not converge", who_, not_converged_, all_.folds);
+    }
+    return rows_with_results();
+  }
+
+ private:
+  const Upstream& upstream_;
+  std::string_view who_;
+  const Context& context_;
+  TrainView view_;
+  CrossFit all_;
+  Index not_converged_ = 0;
+
+  void run_fold(const InnerFold& fold, std::size_t number, const std::string& held) {
+    const TrainView part = view_of_rows(view_, fold.train);
+    if (!has_two_classes(part)) {
+      context_.warn("fold_one_class", "{}: without {} all labelled rows are of one class, so its {} rows are not used",
+                    who_, held, fold.held.size());
+      return;
+    }
+    if (part.y.classes.size() < view_.y.classes.size()) {
+      std::vector<std::string> lacking;
+      std::ranges::set_difference(sorted(view_.y.classes), sorted(part.y.classes), std::back_inserter(lacking));
+      context_.warn("fold_lacks_class",
+                    "{}: without {} there is no labelled row of '{}', so its {} rows say nothing of it", who_, held,
+                    fmt::join(lacking, "', '"), fold.held.size());
+    }
+    const Context quiet = context_.derived("cross-fit", number).observed_by(nullptr);
+    const Batch batch{view_.x.take(fold.held), view_.domain.take(fold.held)};
+    try {
+      // Cached results belong to the rows of one fit.
+      FitCache cache;
+      const Model model = Model::fit(upstream_.pipeline, part, upstream_.schema, quiet, cache);
+      not_converged_ += std::ranges::any_of(model.statuses(), [](const Status& status) { return !status.converged; });
+      place(model.predict(batch, quiet), part.y.classes, fold.held);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::data) throw;
+      throw Error(ErrorKind::data, error.code(), fmt::format("{}: fitted without {}: {}", who_, held, error.what()));
+    }
+    ++all_.folds;
+  }
+
+  static std::vector<std::string> sorted(std::vector<std::string> names) {
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  /// Puts a fold's prediction where its rows and classes stand in the view.
+  void place(const Prediction& prediction, const std::vector<std::string>& classes, const std::vector<Index>& held) {
+    Matrix score = decision_scores(prediction);
+    if (score.cols() != score_columns(classes.size()))
+      internal_error("{} scores of {} classes", score.cols(), classes.size());
+    const bool binary = view_.y.classes.size() == 2;
+    if (!binary && score.cols() == 1) {
+      // Two of several classes: s_0 = -s / 2 and s_1 = s / 2, whose difference is s.
+      Matrix both(score.rows(), 2);
+      both << -0.5 * score, 0.5 * score;
+      score = std::move(both);
+    }
+    std::vector<Index> column;
+    for (const std::string& name : classes)
+      column.push_back(std::ranges::find(view_.y.classes, name) - view_.y.classes.begin());
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      const Index row = held[i];
+      const auto from = static_cast<Index>(i);
+      all_.score.row(row).setConstant(unknown_score);
+      for (std::size_t c = 0; c < column.size(); ++c) {
+        all_.known(row, column[c]) = true;
+        all_.probability(row, column[c]) = prediction.probability(from, static_cast<Index>(c));
+        if (!binary) all_.score(row, column[c]) = score(from, static_cast<Index>(c));
+      }
+      if (binary) all_.score(row, 0) = score(from, 0);
+    }
+  }
+
+  CrossFit rows_with_results() {
+    for (Index i = 0; i < view_.labelled(); ++i)
+      if (all_.known.row(i).any()) all_.rows.push_back(i);
+    if (static_cast<Index>(all_.rows.size()) < view_.labelled()) {
+      all_.score = Matrix(all_.score(all_.rows, Eigen::all));
+      all_.probability = Matrix(all_.probability(all_.rows, Eigen::all));
+      all_.known = CrossFit::Known(all_.known(all_.rows, Eigen::all));
+    }
+    return std::move(all_);
+  }
+};
+
+}  // namespace
+
+CrossFit cross_fit(const Upstream& upstream, std::string_view who, const Context& context) {
+  return CrossFitter(upstream, who, context).run();
 }
 
 }  // namespace ecotone

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "ecotone/base/context.h"
 #include "ecotone/data/dataset.h"
+#include "ecotone/methods/pipeline.h"
 
 /// Refits inside a training view: for penalties, calibration and whatever else must be judged on rows that a fit has
 /// not seen, without touching rows outside the view.
@@ -28,5 +30,34 @@ std::vector<InnerFold> inner_folds(const TrainView& view, const Context& context
 /// These labelled rows (numbers below view.labelled()) and all target rows as a view. Classes and domains are those
 /// that occur in it; a domain without a labelled row is a target.
 TrainView view_of_rows(const TrainView& view, std::span<const Index> labelled_rows);
+
+/// The stages before one that stands behind a learner, and what they were fitted on.
+struct Upstream {
+  Pipeline pipeline;      ///< ends in the learner
+  const TrainView& view;  ///< what its first stage was given
+  const Schema& schema;   ///< of the view's columns
+  const Vector& weight;   ///< row weights as the learner was given them; empty: all 1
+};
+
+/// Decision values and probabilities of labelled rows, each from a fit without the row's fold.
+struct CrossFit {
+  /// Which entries are known, in the shape of the probabilities.
+  using Known = Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+  std::vector<Index> rows;  ///< the labelled rows that have them, ascending: those of the folds that could be fitted
+  Matrix score;             ///< one row for each: one column for two classes (of the second), else one per class
+  Matrix probability;       ///< one column per class of the view
+  Known known;              ///< false: the fit had no row of this class; its score is `unknown_score`
+  Index folds = 0;          ///< that were fitted
+  bool by_domain = false;   ///< whether folds are whole domains
+};
+
+/// Score of a class that a fit had no row of: ln 1e-300, as for a probability of 0.
+inline constexpr double unknown_score = -690.77552789821368;
+
+/// Fits all stages anew for every fold and predicts the rows held out. A fold whose other rows are of one class is left
+/// out, with a warning (`fold_one_class`); one whose other rows lack a class has a warning (`fold_lacks_class`). Data
+/// error `no_cross_fit` when no fold can be fitted; errors of a fit say which fold it was. The view must have classes.
+CrossFit cross_fit(const Upstream& upstream, std::string_view who, const Context& context);
 
 }  // namespace ecotone

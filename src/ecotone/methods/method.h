@@ -15,7 +15,8 @@
 
 namespace ecotone {
 
-/// Families are the folders under methods/. Learners and adapters predict and end a pipeline; the others pass rows on.
+/// Families are the folders under methods/. Learners and adapters predict and end a pipeline, or stand before a stage
+/// that reads their decision values; the others pass rows on.
 enum class Family { prepare, represent, select, weight, learn, adapt, query };
 std::string_view family_name(Family family);
 
@@ -31,6 +32,9 @@ struct Prediction {
 /// The decision values of a classification, made from the probabilities where the learner gave none:
 /// ln p_1 - ln p_0 for two classes (n x 1), ln p_k for more (n x classes). Always finite.
 Matrix decision_scores(const Prediction& prediction);
+
+/// Columns of decision values for this many classes.
+constexpr Index score_columns(std::size_t classes) { return classes <= 2 ? 1 : static_cast<Index>(classes); }
 
 /// How a fit ended. Not converging is a status that users see, not an exception.
 struct Status {
@@ -108,6 +112,10 @@ StageResult pass_on(std::shared_ptr<const Fitted> fitted, TrainView view, const 
 using FitStage = StageResult (*)(const TrainView&, const OptionValues&, const Context&, FitCache&);
 using LoadStage = std::shared_ptr<const Fitted> (*)(const StageState&, const OptionValues&, const StageInput&);
 
+/// The stages before one that stands behind a learner, and what they were fitted on; see cross_fit.h.
+struct Upstream;
+using FitBehindLearner = StageResult (*)(const Upstream&, const OptionValues&, const Context&);
+
 /// A registered method. The one list of them is methods.def.
 struct Method {
   std::string name;  ///< as in pipeline text
@@ -119,7 +127,10 @@ struct Method {
   std::vector<OptionInfo> options;
   FitStage fit = nullptr;
   LoadStage load = nullptr;
+  /// Set instead of `fit` by a method that stands behind a learner: its features are the learner's decision values.
+  FitBehindLearner fit_behind_learner = nullptr;
 
+  bool reads_scores() const { return fit_behind_learner != nullptr; }
   bool predicts() const { return family == Family::learn || family == Family::adapt; }
 };
 
@@ -151,6 +162,24 @@ Method make_method(MethodText text) {
           [](const StageState& state, const OptionValues& values, const StageInput& input) {
             return load(state, read_options<Options>(values), input);
           }};
+}
+
+/// The same for a method that stands behind a learner: StageResult fit(const Upstream&, const Options&, const
+/// Context&). It predicts from a batch of the learner's decision values, and `load` sees their number as the columns.
+template <class Options, auto fit, auto load>
+Method make_score_method(MethodText text) {
+  return {.name = std::move(text.name),
+          .family = text.family,
+          .summary = std::move(text.summary),
+          .citation = std::move(text.citation),
+          .needs_labels = text.needs_labels,
+          .options = describe_options<Options>(),
+          .load = [](const StageState& state, const OptionValues& values,
+                     const StageInput& input) { return load(state, read_options<Options>(values), input); },
+          .fit_behind_learner =
+              [](const Upstream& upstream, const OptionValues& values, const Context& context) {
+                return fit(upstream, read_options<Options>(values), context);
+              }};
 }
 
 }  // namespace ecotone

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ecotone/base/blocks.h"
+#include "ecotone/methods/cross_fit.h"
 #include "ecotone/methods/fit_cache.h"
 
 namespace ecotone {
@@ -44,11 +45,15 @@ void check_view(const Pipeline& pipeline, const TrainView& view) {
     data_error("empty_data", "fit: there are no rows to learn from (rows without a label do not count)");
   if (view.x.cols() == 0) data_error("empty_data", "fit: there are no feature columns to learn from");
   check_parts(view);
-  if (view.labelled() > 0) return;
   for (const Stage& stage : pipeline.stages()) {
-    if (stage.method->needs_labels || stage.method->predicts()) {
-      data_error("no_labels", "{}: there are no labels to learn from; name their column with --label",
-                 stage.method->name);
+    const Method& method = *stage.method;
+    if (view.labelled() == 0 && (method.needs_labels || method.predicts()))
+      data_error("no_labels", "{}: there are no labels to learn from; name their column with --label", method.name);
+    if (view.y.task != Task::classify && method.reads_scores()) {
+      data_error(
+          "needs_classes",
+          "{}: the label is a number to predict, not a class; use --task classify to treat its values as classes",
+          method.name);
     }
   }
 }
@@ -210,11 +215,17 @@ Model Model::fit(const Pipeline& pipeline, const TrainView& given, const Schema&
   model.features_ = model.schema_.feature_names();
   model.domains_ = view.domain.names;
   model.seed_ = context.seed();
+  // Only a stage behind a learner goes back to what the first stage was given.
+  const TrainView first = pipeline.stages().back().method->reads_scores() ? view : TrainView{};
   for (const Stage& stage : pipeline.stages()) {
     context.check_cancelled();
     const Method& method = *stage.method;
-    if (method.predicts() && method.reads_features) require_finite(method.name, view.x, view.origin, context);
-    StageResult result = method.fit(view, stage.options, context, cache);
+    const bool behind = method.reads_scores();
+    if (method.predicts() && method.reads_features && !behind)
+      require_finite(method.name, view.x, view.origin, context);
+    StageResult result = behind ? method.fit_behind_learner({pipeline.before_last(), first, model.schema_, view.weight},
+                                                            stage.options, context)
+                                : method.fit(view, stage.options, context, cache);
     if (!result.status.converged) context.warn("not_converged", "{}: {}", method.name, result.status.text);
     model.fitted_.push_back(std::move(result.fitted));
     model.statuses_.push_back(std::move(result.status));
@@ -250,13 +261,19 @@ Prediction Model::predict(const Batch& batch, const Context& context) const {
                  pipeline_.text(), pipeline_.text());
   }
   Batch current = aligned(batch, context);
-  for (std::size_t i = 0; i + 1 < fitted_.size(); ++i) {
+  Prediction prediction;
+  for (std::size_t i = 0; i < fitted_.size(); ++i) {
     context.check_cancelled();
-    current.x = fitted_[i]->transform(current, context);
+    const Method& method = *pipeline_.stages()[i].method;
+    if (!method.predicts()) {
+      current.x = fitted_[i]->transform(current, context);
+      continue;
+    }
+    if (method.reads_scores()) current.x = Features::dense(decision_scores(prediction));
+    if (method.reads_features) require_finite(method.name, current.x, current.origin, context);
+    prediction = fitted_[i]->predict(current, context);
   }
-  const Method& learner = *pipeline_.stages().back().method;
-  if (learner.reads_features) require_finite(learner.name, current.x, current.origin, context);
-  return fitted_.back()->predict(current, context);
+  return prediction;
 }
 
 Features Model::transform(const Batch& batch, const Context& context) const {

@@ -19,7 +19,9 @@ class Model {
  public:
   /// Fits the stages in order. Before a learner every value must be finite (data error `non_finite`, naming column and
   /// row and suggesting impute). Learners on no labels: `no_labels`; no rows: `empty_data`. Level columns of
-  /// categorical inputs that no training row has are left out. Warns (`not_converged`) when a stage says so.
+  /// categorical inputs that no training row has are left out. A stage behind a learner is fitted on decision values of
+  /// refits that did not see the rows (cross_fit.h); it needs classes (`needs_classes`). Warns (`not_converged`) when a
+  /// stage says so.
   static Model fit(const Pipeline& pipeline, const TrainView& view, const Schema& schema, const Context& context);
   static Model fit(const Pipeline& pipeline, const TrainView& view, const Schema& schema, const Context& context,
                    FitCache& cache);

@@ -302,6 +302,8 @@ Model Model::from_tensors(const TensorFile& file) {
   StageInput input{static_cast<Index>(model.features_.size()), model.task_, model.classes_};
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const StageState state = take_state(contents, stages[i], i);
+    const Method& stage = *model.pipeline_.stages()[i].method;
+    if (stage.reads_scores()) input.cols = score_columns(model.classes_.size());
     model.fitted_.push_back(load_stage(contents, model.pipeline_.stages()[i], state, input));
     model.statuses_.push_back(read_status(contents, stages[i]));
     input.cols = model.fitted_.back()->output_cols(input.cols);

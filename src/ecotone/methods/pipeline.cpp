@@ -109,9 +109,17 @@ Pipeline Pipeline::parse(std::string_view text) { return Pipeline(Parser(text).s
 
 Pipeline::Pipeline(std::vector<Stage> stages) : stages_(std::move(stages)) {
   if (stages_.empty()) option_error("empty_pipeline", "a pipeline needs at least one stage");
-  for (std::size_t i = 0; i + 1 < stages_.size(); ++i) {
+  bool learner_before = false;
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
     const Method& method = *stages_[i].method;
-    if (method.predicts()) {
+    if (method.reads_scores() && !learner_before) {
+      option_error("needs_learner",
+                   "{} reads the decision values of a learner, so one must stand before it, as in 'logistic | {}'",
+                   method.name, method.name);
+    }
+    learner_before = method.predicts() && !method.reads_scores();
+    const bool last = i + 1 == stages_.size() || (learner_before && stages_[i + 1].method->reads_scores());
+    if (method.predicts() && !last) {
       option_error("learner_not_last", "{} predicts, so it must be the last stage; it is stage {} of {}", method.name,
                    i + 1, stages_.size());
     }

@@ -19,13 +19,16 @@ struct Stage {
 class Pipeline {
  public:
   /// Parses and checks text. Option errors: `empty_pipeline`, `bad_pipeline` (with the position), `unknown_method`,
-  /// `unknown_option`, `bad_option`, `learner_not_last` (a learner must be the last stage).
+  /// `unknown_option`, `bad_option`, `learner_not_last` (behind a learner stands nothing, or one last stage that
+  /// reads decision values), `needs_learner` (such a stage has no learner before it).
   static Pipeline parse(std::string_view text);
   explicit Pipeline(std::vector<Stage> stages);
 
   const std::vector<Stage>& stages() const { return stages_; }
   /// Whether it ends in a stage that predicts.
   bool predicts() const;
+  /// All stages but the last; there must be at least two.
+  Pipeline before_last() const { return Pipeline({stages_.begin(), stages_.end() - 1}); }
   /// Canonical text: options that differ from their defaults, in declaration order. parse(text()) is the same pipeline.
   std::string text() const;
 

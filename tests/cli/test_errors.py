@@ -71,6 +71,7 @@ def test_bad_threads(ecotone):
         ("scale | logistic l2=1 l2=2", "repeated_option", ["l2"]),
         ("impute strategy=mode | logistic", "bad_option", ["strategy", "mean", "median", "mode"]),
         ("logistic | scale", "learner_not_last", ["logistic"]),
+        ("scale | calibrate", "needs_learner", ["calibrate"]),
     ],
 )
 def test_pipeline(ecotone, small, pipeline, code, parts):

@@ -70,7 +70,22 @@ TEST(Pipeline, SuggestsNames) {
 TEST(Pipeline, ALearnerEndsIt) {
   EXPECT_EQ(parse_code("logistic | scale"), "learner_not_last");
   EXPECT_EQ(parse_code("constant | logistic"), "learner_not_last");
+  EXPECT_EQ(parse_code("logistic | calibrate | scale"), "learner_not_last");
   EXPECT_EQ(code_of([] { Pipeline(std::vector<Stage>{}); }), "empty_pipeline");
+}
+
+TEST(Pipeline, AStageThatReadsScoresStandsBehindALearner) {
+  const Pipeline pipeline = Pipeline::parse("scale | logistic l2=0.5 | calibrate method=isotonic");
+  EXPECT_TRUE(pipeline.predicts());
+  EXPECT_EQ(pipeline.text(), "scale | logistic l2=0.5 | calibrate method=isotonic");
+  EXPECT_EQ(pipeline.before_last().text(), "scale | logistic l2=0.5");
+  EXPECT_EQ(parse_code("calibrate"), "needs_learner");
+  EXPECT_EQ(parse_code("scale | calibrate"), "needs_learner");
+  EXPECT_EQ(parse_code("logistic | calibrate | calibrate"), "learner_not_last");
+  EXPECT_EQ(parse_code("logistic | scale | calibrate"), "learner_not_last");
+  EXPECT_EQ(parse_message("calibrate"),
+            "calibrate reads the decision values of a learner, so one must stand before it, as in 'logistic | "
+            "calibrate'");
 }
 
 TEST(Pipeline, AnyBytesGiveAPipelineOrAnError) {

@@ -136,6 +136,16 @@ TEST(Calibrate, SeveralClassesSumToOneAndAllZeroIsUniform) {
   EXPECT_TRUE(same_bytes(uniform.probability, Matrix::Constant(2, 3, 1.0 / 3)));
 }
 
+TEST(Calibrate, LeavesAModelAloneThatIsCalibrated) {
+  for (const Index classes : {2, 3, 4}) {
+    const Json stage = calibration(fitted("scale | logistic l2=0.0001 | calibrate", overlapping(6000, 4, classes, 4)));
+    const std::vector<double> slopes =
+        classes == 2 ? std::vector{stage["slope"].get<double>()} : stage["slope"].get<std::vector<double>>();
+    for (const double slope : slopes) EXPECT_NEAR(slope, 1, 0.1) << classes;
+    EXPECT_NEAR(stage["log_loss_after"].get<double>(), stage["log_loss_before"].get<double>(), 2e-3) << classes;
+  }
+}
+
 TEST(Calibrate, RowsOfWeightZeroSayNothing) {
   const TrainView view = overlapping(160, 3, 2, 2);
   TrainView weighted = view;
@@ -174,7 +184,16 @@ TEST(Calibrate, AClassOfOneDomainIsHandled) {
   for (std::size_t i = 0; i < 180; ++i)
     if (view.domain.index[i] < 2 && view.y.index[i] == 2) view.y.index[i] = 0;
   for (const char* method : {"platt", "isotonic"}) {
-    const Model model = fitted(fmt::format("scale | logistic l2=0.01 | calibrate method={}", method), view);
+    Recorder recorder;
+    const Model model = fitted(fmt::format("scale | logistic l2=0.01 | calibrate method={}", method), view,
+                               context().observed_by(&recorder));
+    // That a fold lacks the class is said once, and its map does not fall.
+    Index lacking = 0;
+    for (const auto& [code, message] : recorder.warnings) {
+      lacking += code == "fold_lacks_class";
+      EXPECT_FALSE(code == "falling_slope" && message.find("'c2'") != std::string::npos) << message;
+    }
+    EXPECT_EQ(lacking, 1);
     const Matrix p = model.predict({view.x, std::nullopt}, context()).probability;
     EXPECT_TRUE(p.allFinite());
     EXPECT_LT((p.rowwise().sum().array() - 1).abs().maxCoeff(), 1e-12);

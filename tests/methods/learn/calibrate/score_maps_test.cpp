@@ -103,8 +103,26 @@ TEST(Platt, SeparatedEqualAndLonelyRows) {
   EXPECT_NEAR(equal.intercept, 0, 1e-12);
   // No row of the class: t- = 1 / (N- + 2) everywhere.
   const PlattMap absent = fit_platt(score, Vector::Zero(4), Vector::Ones(4)).map;
-  EXPECT_NEAR(absent.slope, 0, 1e-12);
+  EXPECT_EQ(absent.slope, 0);
   EXPECT_NEAR(from_log_odds(absent.intercept), 1.0 / 6, 1e-12);
+}
+
+TEST(VersusRest, IsTheLogOddsOfTheSoftmax) {
+  Random random(1, "versus-rest");
+  for (Index classes = 2; classes < 6; ++classes) {
+    Vector score(classes);
+    for (double& s : score) s = 3 * random.normal();
+    const Vector p = score.array().exp() / score.array().exp().sum();
+    const Vector found = versus_rest(score);
+    for (Index k = 0; k < classes; ++k) EXPECT_NEAR(found[k], std::log(p[k] / (p.sum() - p[k])), 1e-12);
+    // A constant added to all of them changes nothing.
+    EXPECT_LT((versus_rest(score.array() + 5) - found).cwiseAbs().maxCoeff(), 1e-12);
+  }
+  EXPECT_EQ(versus_rest(Vector::Constant(1, -7))[0], -7);
+  EXPECT_DOUBLE_EQ(versus_rest(Vector::Zero(3))[0], -std::log(2));
+  Vector far(3);
+  far << -1e308, 0, 1e308;
+  EXPECT_TRUE(versus_rest(far).allFinite());
 }
 
 TEST(Isotonic, AgreesWithTheMinMaxFormula) {

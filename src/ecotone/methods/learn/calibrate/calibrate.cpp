@@ -32,9 +32,9 @@ void two_probabilities(const CalibrateMaps& maps, double s, Eigen::Ref<Eigen::Ro
   p[0] = maps.platt.empty() ? 1 - p[1] : from_log_odds(-maps.platt[0].log_odds(s));
 }
 
-/// One-versus-rest probabilities of each class's decision value, divided by their sum; all alike where all are 0.
-void class_probabilities(const CalibrateMaps& maps, const Eigen::Ref<const Eigen::RowVectorXd>& s,
-                         Eigen::Ref<Eigen::RowVectorXd> p) {
+/// The probability of each class against the rest, divided by their sum; all alike where all are 0. `s` is of
+/// versus_rest.
+void class_probabilities(const CalibrateMaps& maps, ConstVectorView s, Eigen::Ref<Eigen::RowVectorXd> p) {
   if (s.size() == 1) return two_probabilities(maps, s[0], p);
   for (Index k = 0; k < s.size(); ++k) p[k] = mapped(maps, k, s[k]);
   const double sum = p.sum();
@@ -45,7 +45,7 @@ void class_probabilities(const CalibrateMaps& maps, const Eigen::Ref<const Eigen
   }
 }
 
-/// Out-of-fold decision values with what is known of their rows.
+/// Out-of-fold decision values, each class against the rest, with what is known of their rows.
 struct Evidence {
   CrossFit cross;
   std::vector<std::int32_t> cls;
@@ -54,6 +54,8 @@ struct Evidence {
   Evidence(CrossFit fits, const Upstream& upstream) : cross(std::move(fits)) {
     if (upstream.weight.size() != 0 && upstream.weight.size() != upstream.view.labelled())
       internal_error("calibrate: {} weights for {} rows", upstream.weight.size(), upstream.view.labelled());
+    for (Index i = 0; i < cross.score.rows(); ++i)
+      cross.score.row(i) = versus_rest(cross.score.row(i).transpose()).transpose();
     weight.resize(static_cast<Index>(cross.rows.size()));
     for (std::size_t i = 0; i < cross.rows.size(); ++i) {
       cls.push_back(upstream.view.y.index[at(cross.rows[i])]);
@@ -78,7 +80,7 @@ struct Evidence {
 
   Matrix calibrated(const CalibrateMaps& maps) const {
     Matrix result(cross.probability.rows(), cross.probability.cols());
-    for (Index i = 0; i < result.rows(); ++i) class_probabilities(maps, cross.score.row(i), result.row(i));
+    for (Index i = 0; i < result.rows(); ++i) class_probabilities(maps, cross.score.row(i).transpose(), result.row(i));
     return result;
   }
 };
@@ -181,7 +183,7 @@ Prediction Calibrate::predict(const Batch& batch, const Context& context) const 
     for (Index i = 0; i < block.x.rows(); ++i) {
       const Index row = block.first + i;
       auto p = prediction.probability.row(row);
-      class_probabilities(maps_, block.x.row(i), p);
+      class_probabilities(maps_, versus_rest(block.x.row(i).transpose()), p);
       Index best = 0;
       if (columns > 1) {
         p.maxCoeff(&best);

@@ -25,7 +25,8 @@ struct CalibrateOptions {
   }
 };
 
-/// One map per decision value: one for two classes, else one per class. Those of the other method are empty.
+/// One map for two classes, of the decision value; else one per class, of its decision value against the rest
+/// (versus_rest). Those of the other method are empty.
 struct CalibrateMaps {
   std::vector<PlattMap> platt;
   std::vector<IsotonicMap> isotonic;

@@ -18,7 +18,35 @@ double log_odds_of(double p) {
   return std::log(p) - std::log1p(-p);
 }
 
-double PlattMap::log_odds(double score) const { return std::clamp(slope * score + intercept, -1e300, 1e300); }
+namespace {
+
+double finite(double value) { return std::clamp(value, -1e300, 1e300); }
+
+}  // namespace
+
+Vector versus_rest(ConstVectorView score) {
+  if (score.size() == 1) return score;
+  Index best = 0;
+  const double top = score.maxCoeff(&best);
+  double second = -std::numeric_limits<double>::infinity();
+  for (Index k = 0; k < score.size(); ++k)
+    if (k != best) second = std::max(second, score[k]);
+  double others = 0;  // than the best, relative to the second
+  double all = 0;     // relative to the best
+  for (Index k = 0; k < score.size(); ++k) {
+    if (k != best) others += std::exp(score[k] - second);
+    all += std::exp(score[k] - top);
+  }
+  Vector result(score.size());
+  for (Index k = 0; k < score.size(); ++k) {
+    // Without k the sum still holds the best, which is 1, so that the difference keeps its digits.
+    result[k] = finite(k == best ? score[k] - second - std::log(others)
+                                 : score[k] - top - std::log(all - std::exp(score[k] - top)));
+  }
+  return result;
+}
+
+double PlattMap::log_odds(double score) const { return finite(slope * score + intercept); }
 
 namespace {
 
@@ -129,7 +157,8 @@ PlattFit fit_platt(ConstVectorView score, ConstVectorView positive, ConstVectorV
   const double mean = (plus * high + minus * low) / total;
   const Spread spread = spread_of(score, weight, total);
   Eigen::Vector2d at(0, log_odds_of(mean));
-  if (spread.width == 0) return {{0, at[1]}, true};
+  // Equal scores, or equal targets: the mean target is all there is to learn.
+  if (spread.width == 0 || plus <= 0 || minus <= 0) return {{0, at[1]}, true};
   const Vector u = score.array() / spread.width - spread.centre / spread.width;
   const PlattRisk risk(u, low + positive.array() * (high - low), weight);
   const bool converged = minimise(risk, total, at);

@@ -10,6 +10,10 @@ double from_log_odds(double z);
 /// ln p - ln (1 - p), with p kept 1e-15 away from 0 and 1.
 double log_odds_of(double p);
 
+/// Each of several classes against the others: s_k - ln sum_{l != k} exp s_l, the log odds of a softmax, finite.
+/// Decision values of several classes say something relative to each other only. One value stays as it is.
+Vector versus_rest(ConstVectorView score);
+
 /// p = 1 / (1 + exp(-(slope s + intercept))), platt1999.
 struct PlattMap {
   double slope = 0;

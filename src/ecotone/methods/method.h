@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -109,8 +110,9 @@ Features fitting_rows(const TrainView& view);
 /// How most fits end: the view goes on with the features that the fitted stage makes of it.
 StageResult pass_on(std::shared_ptr<const Fitted> fitted, TrainView view, const Context& context, Status status = {});
 
-using FitStage = StageResult (*)(const TrainView&, const OptionValues&, const Context&, FitCache&);
-using LoadStage = std::shared_ptr<const Fitted> (*)(const StageState&, const OptionValues&, const StageInput&);
+using FitStage = std::function<StageResult(const TrainView&, const OptionValues&, const Context&, FitCache&)>;
+using LoadStage =
+    std::function<std::shared_ptr<const Fitted>(const StageState&, const OptionValues&, const StageInput&)>;
 
 /// The stages before one that stands behind a learner, and what they were fitted on; see cross_fit.h.
 struct Upstream;
@@ -124,9 +126,12 @@ struct Method {
   std::string citation;  ///< key of docs/glossary.md; empty when there is none to cite
   bool needs_labels = false;
   bool reads_features = true;  ///< false: it never looks at them, so missing values do not matter to it
+  bool binary = false;         ///< it learns two classes; the registry adds more classes and class weights
+  bool softmax = false;        ///< it learns several classes by itself, too
+  bool numbers = false;        ///< it learns numbers, not classes
   std::vector<OptionInfo> options;
-  FitStage fit = nullptr;
-  LoadStage load = nullptr;
+  FitStage fit;
+  LoadStage load;
   /// Set instead of `fit` by a method that stands behind a learner: its features are the learner's decision values.
   FitBehindLearner fit_behind_learner = nullptr;
 
@@ -142,6 +147,9 @@ struct MethodText {
   std::string citation;
   bool needs_labels = false;
   bool reads_features = true;
+  bool binary = false;
+  bool softmax = false;
+  bool numbers = false;
 };
 
 /// Makes the registry entry of a method from typed functions:
@@ -155,6 +163,9 @@ Method make_method(MethodText text) {
           std::move(text.citation),
           text.needs_labels,
           text.reads_features,
+          text.binary,
+          text.softmax,
+          text.numbers,
           describe_options<Options>(),
           [](const TrainView& view, const OptionValues& values, const Context& context, FitCache& cache) {
             return fit(view, read_options<Options>(values), context, cache);
@@ -174,6 +185,7 @@ Method make_score_method(MethodText text) {
           .citation = std::move(text.citation),
           .needs_labels = text.needs_labels,
           .options = describe_options<Options>(),
+          .fit = {},
           .load = [](const StageState& state, const OptionValues& values,
                      const StageInput& input) { return load(state, read_options<Options>(values), input); },
           .fit_behind_learner =

@@ -202,6 +202,12 @@ std::string dumped(const Json& json) {
   }
 }
 
+/// Whether a number that is not finite, which JSON cannot say, stands anywhere in a value.
+bool has_non_finite(const Json& value) {
+  if (value.is_number_float()) return !std::isfinite(value.get<double>());
+  return value.is_structured() && std::any_of(value.begin(), value.end(), has_non_finite);
+}
+
 /// What a fitted stage holds, once it is known to be finite.
 StageState checked_state(const Fitted& fitted, const std::string& who) {
   StageState state = fitted.save();
@@ -211,8 +217,7 @@ StageState checked_state(const Fitted& fitted, const std::string& who) {
     }
   }
   for (const auto& [name, value] : state.info.items()) {
-    if (value.is_number_float() && !std::isfinite(value.get<double>()))
-      internal_error("{}: '{}' is not finite", who, name);
+    if (has_non_finite(value)) internal_error("{}: '{}' is not finite", who, name);
   }
   return state;
 }

@@ -2,6 +2,9 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
+
+#include "ecotone/methods/multiclass.h"
 
 namespace ecotone {
 
@@ -9,12 +12,25 @@ namespace ecotone {
 #include "ecotone/methods/methods.def"
 #undef METHOD
 
-const std::vector<Method>& methods() {
-  static const std::vector<Method> all = {
+namespace {
+
+/// Those that learn two classes get the rest from the combinator.
+std::vector<Method> all_methods() {
+  std::vector<Method> all = {
 #define METHOD(id) id##_method(),
 #include "ecotone/methods/methods.def"
 #undef METHOD
   };
+  for (Method& each : all) {
+    if (each.binary) each = with_multiclass(std::move(each));
+  }
+  return all;
+}
+
+}  // namespace
+
+const std::vector<Method>& methods() {
+  static const std::vector<Method> all = all_methods();
   return all;
 }
 

@@ -145,7 +145,9 @@ Method logistic_method() {
        .family = Family::learn,
        .summary = "Logistic regression with an L2 penalty; softmax regression for more than two classes.",
        .citation = "sayed2022",
-       .needs_labels = true});
+       .needs_labels = true,
+       .binary = true,
+       .softmax = true});
 }
 
 }  // namespace ecotone

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ecotone/methods/decode.h"
+#include "ecotone/methods/method.h"
+#include "ecotone/methods/multiclass.h"
+
+namespace ecotone {
+
+/// The binary problems that several classes are cut into.
+class Problems {
+ public:
+  /// Without a code: ova or ovo.
+  Problems(Decomposition kind, std::vector<std::string> classes, Matrix code = {});
+
+  /// How many there are for so many classes.
+  static Index count(Decomposition kind, Index classes, Index code_columns);
+
+  Index count() const { return count(kind_, classes_count(), code_.cols()); }
+  Index classes_count() const { return static_cast<Index>(classes_.size()); }
+  const std::vector<std::string>& classes() const { return classes_; }
+  Decomposition kind() const { return kind_; }
+  const Matrix& code() const { return code_; }
+
+  /// +1 or -1 for each class in problem k; 0: its rows are left out.
+  std::vector<int> sides(Index k) const;
+
+  /// The two classes of problem k; the second is +1.
+  std::vector<std::string> labels(Index k) const;
+
+  /// As in messages: «'a' against the rest».
+  std::string name(Index k) const;
+
+ private:
+  Decomposition kind_;
+  std::vector<std::string> classes_;
+  Matrix code_;
+  std::vector<std::pair<Index, Index>> pairs_;
+
+  static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+};
+
+/// A class among several from fitted binary learners.
+class Combined : public Fitted {
+ public:
+  Combined(std::string who, Problems problems, Decode decode, Ties ties,
+           std::vector<std::shared_ptr<const Fitted>> binary);
+
+  /// What stands before the names of model k's arrays.
+  static std::string prefix(Index k) { return fmt::format("binary{}/", k); }
+
+  Prediction predict(const Batch& batch, const Context& context) const override;
+  StageState save() const override;
+  bool needs_domain_sample() const override;
+
+ private:
+  std::string who_;
+  Problems problems_;
+  Decode decode_;
+  Ties ties_;
+  std::vector<std::shared_ptr<const Fitted>> binary_;
+  Index min_row_distance_;  ///< of the code; else 0
+  double mean_row_distance_;
+
+  /// What the binary learners say: a row per row of the batch, a column per problem.
+  struct Answers {
+    Matrix score;
+    Matrix positive;  ///< probability of +1; ova and ovo
+  };
+  Answers answers(const Batch& batch, const Context& context) const;
+  Decoded decoded(ConstVectorView score, ConstVectorView positive, Index row, const Context& context) const;
+  Decoded decoded_pairs(ConstVectorView score, ConstVectorView positive, Index row, const Context& context) const;
+  Decoded decoded_code(ConstVectorView score) const;
+};
+
+}  // namespace ecotone

@@ -1,0 +1,221 @@
+#include "ecotone/methods/multiclass.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "ecotone/methods/class_weights.h"
+#include "ecotone/methods/code_matrix.h"
+#include "ecotone/methods/combined.h"
+
+namespace ecotone {
+
+namespace {
+
+/// The rows and labels of one binary problem. Rows of classes that it leaves out are not in it; target rows are.
+TrainView binary_view(const TrainView& view, const Problems& problems, Index k) {
+  const std::vector<int> side = problems.sides(k);
+  std::vector<Index> rows;
+  Labels y{Task::classify, problems.labels(k), {}, {}};
+  for (Index i = 0; i < view.labelled(); ++i) {
+    const int s = side[static_cast<std::size_t>(view.y.index[static_cast<std::size_t>(i)])];
+    if (s == 0) continue;
+    rows.push_back(i);
+    y.index.push_back(s > 0 ? 1 : 0);
+  }
+  TrainView result = view;
+  result.y = std::move(y);
+  if (static_cast<Index>(rows.size()) == view.labelled()) return result;
+  if (view.weight.size() > 0) {
+    result.weight.resize(static_cast<Index>(rows.size()));
+    for (std::size_t i = 0; i < rows.size(); ++i) result.weight[static_cast<Index>(i)] = view.weight[rows[i]];
+  }
+  for (Index i = view.labelled(); i < view.x.rows(); ++i) rows.push_back(i);
+  result.x = view.x.take(rows);
+  result.domain = view.domain.take(rows);
+  result.role.assign(result.domain.names.size(), Role::source);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto old = static_cast<std::size_t>(view.domain.index[static_cast<std::size_t>(rows[i])]);
+    result.role[static_cast<std::size_t>(result.domain.index[i])] = view.role[old];
+  }
+  return result;
+}
+
+void warn_of(const CodeDiagnosis& found, const std::string& who, Index classes, const Context& context) {
+  if (!found.equivalent_columns.empty()) {
+    std::vector<std::string> pairs;
+    for (const auto& pair : found.equivalent_columns) {
+      if (pairs.size() == 5) break;
+      pairs.push_back(fmt::format("{} and {}", pair.first + 1, pair.second + 1));
+    }
+    context.warn("equivalent_code_columns",
+                 "{}: {} pairs of columns of the code are equal or complementary, which are one classifier twice: {}{}",
+                 who, found.equivalent_columns.size(), fmt::join(pairs, ", "),
+                 found.equivalent_columns.size() > pairs.size() ? ", ..." : "");
+  }
+  if (found.min_row_distance < 3) {
+    context.warn("weak_code", "{}: rows of the code differ in only {} places, so it corrects no wrong bit; {}", who,
+                 found.min_row_distance,
+                 classes == 3 ? "three classes have no better code without repeated columns, ova or ovo will do"
+                              : "3 places are needed");
+  }
+}
+
+/// The code to use, checked.
+Matrix chosen_code(const std::string& who, const std::vector<std::string>& classes, const MulticlassOptions& options,
+                   const Context& context) {
+  const auto count = static_cast<Index>(classes.size());
+  const bool random =
+      options.codes == Codes::random || (options.codes == Codes::automatic && (count > 7 || options.code_length > 0));
+  if (options.codes == Codes::exhaustive && count > 12) {
+    option_error("bad_option", "{}: codes=exhaustive is for up to 12 classes, got {}; use codes=random", who, count);
+  }
+  Matrix code = !options.code.path.empty() ? read_code(options.code.path, classes)
+                : random                   ? random_code(who, count, options.code_length, context)
+                                           : exhaustive_code(count);
+  const CodeDiagnosis found = ecoc_diagnose(code);
+  if (!found.constant_columns.empty()) {
+    data_error("constant_code_column",
+               "{}: column {} of the code is the same for all classes, so it has nothing to learn", who,
+               found.constant_columns.front() + 1);
+  }
+  if (found.min_row_distance == 0) {
+    data_error("equal_code_rows", "{}: two classes have the same row of the code, so they cannot be told apart", who);
+  }
+  warn_of(found, who, count, context);
+  return code;
+}
+
+/// Whether the learner gets the classes as they are.
+bool goes_straight(Task task, std::size_t classes, const MulticlassOptions& options) {
+  return task != Task::classify || classes <= 2 || options.multiclass == Decomposition::softmax;
+}
+
+Status combined_status(const std::vector<std::string>& unsolved, const std::string& first, Index count) {
+  if (unsolved.empty()) return {};
+  return {false, fmt::format("{} of {} binary problems not solved ({}): {}", unsolved.size(), count,
+                             fmt::join(unsolved, ", "), first)};
+}
+
+StageResult fit_problem(const Method& method, const TrainView& view, const Problems& problems, Index k,
+                        const OptionValues& values, const Context& context, FitCache& cache) {
+  // Other rows, other Gram matrices.
+  FitCache own;
+  try {
+    return method.fit(binary_view(view, problems, k), values, context,
+                      problems.kind() == Decomposition::ovo ? own : cache);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::internal || error.kind() == ErrorKind::cancelled) throw;
+    throw Error(error.kind(), error.code(), fmt::format("{} ({})", error.what(), problems.name(k)));
+  }
+}
+
+StageResult fit_problems(const Method& method, const TrainView& view, const MulticlassOptions& options,
+                         const OptionValues& values, const Context& context, FitCache& cache) {
+  const Problems problems(options.multiclass, view.y.classes,
+                          options.multiclass == Decomposition::ecoc
+                              ? chosen_code(method.name, view.y.classes, options, context)
+                              : Matrix());
+  std::vector<std::shared_ptr<const Fitted>> binary;
+  std::vector<std::string> unsolved;
+  std::string first;
+  for (Index k = 0; k < problems.count(); ++k) {
+    context.check_cancelled();
+    StageResult result = fit_problem(method, view, problems, k, values, context, cache);
+    if (!result.status.converged) {
+      if (unsolved.empty()) first = result.status.text;
+      unsolved.push_back(problems.name(k));
+    }
+    binary.push_back(std::move(result.fitted));
+  }
+  const Index count = problems.count();
+  return {std::make_shared<Combined>(method.name, problems, options.decode, options.ties, std::move(binary)), view,
+          combined_status(unsolved, first, count)};
+}
+
+StageResult fit_combined(const Method& method, const TrainView& view, const OptionValues& values,
+                         const Context& context, FitCache& cache) {
+  const auto options = read_options<MulticlassOptions>(values);
+  if (!options.code.path.empty() && options.multiclass != Decomposition::ecoc) {
+    context.warn("unused_option", "{}: code matters with multiclass=ecoc only", method.name);
+  }
+  TrainView weighted = view;
+  if (options.class_weight != "none") {
+    if (view.y.task != Task::classify) {
+      data_error("needs_classes", "{}: class_weight is for classes, the label is a number to predict", method.name);
+    }
+    weighted.weight = class_weighted_rows(method.name, view, options.class_weight);
+  }
+  StageResult result = goes_straight(view.y.task, view.y.classes.size(), options)
+                           ? method.fit(weighted, values, context, cache)
+                           : fit_problems(method, weighted, options, values, context, cache);
+  if (options.class_weight != "none") result.next = view;
+  return result;
+}
+
+/// The state of binary model k.
+StageState binary_state(const StageState& state, Index k) {
+  StageState result;
+  result.info = state.info["binary"][static_cast<std::size_t>(k)];
+  if (!result.info.is_object()) file_error("bad_model", "'binary' must be a list of objects");
+  const std::string prefix = Combined::prefix(k);
+  for (auto it = state.arrays().lower_bound(prefix); it != state.arrays().end() && it->first.starts_with(prefix); ++it)
+    result.set(it->first.substr(prefix.size()), it->second);
+  return result;
+}
+
+Matrix loaded_code(const StageState& state, Index classes) {
+  Matrix code = state.matrix("code", classes, -1);
+  if (!(code.array().abs() == 1).all()) file_error("bad_model", "array 'code' must hold -1 and 1 only");
+  for (Index c = 0; c < code.cols(); ++c) {
+    if ((code.col(c).array() == code(0, c)).all()) file_error("bad_model", "column {} of array 'code' is constant", c);
+  }
+  if (min_row_distance(code) == 0) file_error("bad_model", "two rows of array 'code' are equal");
+  return code;
+}
+
+std::shared_ptr<const Fitted> load_combined(const Method& method, const StageState& state, const OptionValues& values,
+                                            const StageInput& input) {
+  const auto options = read_options<MulticlassOptions>(values);
+  if (goes_straight(input.task, input.classes.size(), options)) return method.load(state, values, input);
+  const auto classes = static_cast<Index>(input.classes.size());
+  Matrix code = options.multiclass == Decomposition::ecoc ? loaded_code(state, classes) : Matrix();
+  const auto found = state.info.find("binary");
+  // Before anything is made for each problem: a file may claim any number of classes.
+  const Index count = Problems::count(options.multiclass, classes, code.cols());
+  if (found == state.info.end() || !found->is_array() || static_cast<Index>(found->size()) != count) {
+    file_error("bad_model", "'binary' must be a list of {} objects", count);
+  }
+  Problems problems(options.multiclass, input.classes, std::move(code));
+  std::vector<std::shared_ptr<const Fitted>> binary;
+  for (Index k = 0; k < count; ++k) {
+    binary.push_back(method.load(binary_state(state, k), values, {input.cols, Task::classify, problems.labels(k)}));
+  }
+  return std::make_shared<Combined>(method.name, std::move(problems), options.decode, options.ties, std::move(binary));
+}
+
+}  // namespace
+
+Method with_multiclass(Method binary) {
+  Method result = binary;
+  for (OptionInfo& option : describe_options<MulticlassOptions>()) {
+    if (option.name == "multiclass" && !binary.softmax) {
+      option.help = "More than two classes: one versus all, one versus one, error-correcting output codes";
+      option.limits = one_of("ova", "ovo", "ecoc");
+      option.default_value = "ova";
+    }
+    for (const OptionInfo& own : binary.options) {
+      if (own.name == option.name) internal_error("{}: option {} is the combinator's", binary.name, own.name);
+    }
+    result.options.push_back(std::move(option));
+  }
+  result.fit = [binary](const TrainView& view, const OptionValues& values, const Context& context, FitCache& cache) {
+    return fit_combined(binary, view, values, context, cache);
+  };
+  result.load = [binary](const StageState& state, const OptionValues& values, const StageInput& input) {
+    return load_combined(binary, state, values, input);
+  };
+  return result;
+}
+
+}  // namespace ecotone

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <string>
+#include <tuple>
+
+#include "ecotone/methods/method.h"
+
+namespace ecotone {
+
+/// How several classes are made of binary problems. softmax: the learner does it by itself.
+enum class Decomposition { softmax, ova, ovo, ecoc };
+/// Where the code of ecoc comes from. automatic: exhaustive for up to 7 classes, else random.
+enum class Codes { automatic, exhaustive, random };
+enum class Decode { hamming, loss };
+enum class Ties { probability, random };
+
+/// Options that the registry adds to every binary learner.
+struct MulticlassOptions {
+  Decomposition multiclass = Decomposition::softmax;
+  Codes codes = Codes::automatic;
+  int code_length = 0;
+  FilePath code;
+  Decode decode = Decode::loss;
+  Ties ties = Ties::probability;
+  std::string class_weight = "none";
+
+  static constexpr auto fields() {
+    return std::tuple{
+        field("multiclass", &MulticlassOptions::multiclass,
+              "More than two classes: all at once, one versus all, one versus one, error-correcting output codes",
+              one_of("softmax", "ova", "ovo", "ecoc")),
+        field("codes", &MulticlassOptions::codes,
+              "Code of ecoc; auto: exhaustive (2^(R-1) - 1 columns) for up to 7 classes, else random with row distance "
+              "at least 3",
+              one_of("auto", "exhaustive", "random")),
+        field("code_length", &MulticlassOptions::code_length, "Columns of a random code; 0: 10 log2 R for R classes",
+              between(0, 10000)),
+        field("code", &MulticlassOptions::code,
+              "CSV file with a code of one's own for ecoc: one row of -1 and 1 per class, in class order, no header"),
+        field("decode", &MulticlassOptions::decode,
+              "ecoc picks the class whose code is nearest by Hamming distance or by summed logistic loss",
+              one_of("hamming", "loss")),
+        field("ties", &MulticlassOptions::ties,
+              "Equal votes of ovo: larger sum of pairwise probabilities, or at random",
+              one_of("probability", "random")),
+        field("class_weight", &MulticlassOptions::class_weight,
+              "Multiplies row weights: none, balanced (total / (classes x weight of the class)) or "
+              "name:weight,name:weight")};
+  }
+};
+
+/// The method with several classes and class weights added to a binary learner. Class weights multiply the row weights
+/// first. Two classes, and several where the learner is told to do them itself (softmax), go to the learner as they
+/// are; else one model per binary problem is fitted in order:
+/// - ova: class r against the rest, predicted by the largest score (59.28); probabilities normalised;
+/// - ovo: each pair on its own rows, by votes; probabilities by pairwise coupling;
+/// - ecoc: one problem per column of a code, by the nearest row; probabilities softmax of minus the losses over the
+///   mean row distance.
+/// The state holds each binary state: arrays `binary0/weights`, ..., info `binary`; ecoc adds `code`,
+/// `min_row_distance` and `corrects`. Errors of a binary problem keep their code and say which problem it was.
+Method with_multiclass(Method binary);
+
+}  // namespace ecotone

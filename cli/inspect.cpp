@@ -78,6 +78,17 @@ std::string weights_text(const std::vector<Json>& columns, const std::vector<std
   return text;
 }
 
+/// What several models inside one have in common: «binary/offset  0.1 -2 3.5», a value per model.
+std::string models_text(const std::string& key, const Json& models) {
+  std::string text;
+  for (const auto& field : models.front().items()) {
+    Json values = Json::array();
+    for (const Json& model : models) values.push_back(model.value(field.key(), Json()));
+    if (is_vector(values)) text += fmt::format("  {:<11} {}\n", key + "/" + field.key(), vector_text(values));
+  }
+  return text;
+}
+
 /// An entry of a fitted stage; arrays that go with the features are shown by their names.
 std::string entry_text(const std::string& key, const Json& value, const Model& model,
                        const std::vector<std::string>& names) {
@@ -88,6 +99,7 @@ std::string entry_text(const std::string& key, const Json& value, const Model& m
     return head + "largest first\n" + weights_text({value}, {}, names);
   }
   if (!value.is_array()) return head + scalar_text(value) + "\n";
+  if (value.front().is_object()) return models_text(key, value);
   const std::size_t cols = value.front().size();
   if (key == "weights" && cols == names.size() && value.size() == model.classes().size() &&
       value.size() <= classes_shown)

@@ -33,14 +33,25 @@ TrainView tiny_view() {
   return view;
 }
 
+/// The same rows of three classes.
+TrainView three_classes() {
+  TrainView view = tiny_view();
+  view.y = {Task::classify, {"a", "b", "c"}, {0, 1, 2, 1, 0}, {}};
+  return view;
+}
+
 /// Real models to start from.
 void write_seeds(const std::filesystem::path& folder) {
   int number = 0;
-  for (const char* text :
-       {"impute indicator=true | scale | logistic l2=0.1", "impute strategy=median | constant", "scale"}) {
-    const Model model = Model::fit(Pipeline::parse(text), tiny_view(), Schema{}, one_thread());
+  const auto write = [&](const char* text, const TrainView& view) {
+    const Model model = Model::fit(Pipeline::parse(text), view, Schema{}, one_thread());
     write_text(folder / ("seed_model_" + std::to_string(number++)), model.bytes());
-  }
+  };
+  write("impute indicator=true | scale | logistic l2=0.1", tiny_view());
+  write("impute strategy=median | constant", tiny_view());
+  write("scale", tiny_view());
+  for (const char* multiclass : {"softmax", "ova", "ovo", "ecoc"})
+    write(("impute | logistic l2=0.1 multiclass=" + std::string(multiclass)).c_str(), three_classes());
 }
 
 }  // namespace

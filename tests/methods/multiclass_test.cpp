@@ -258,6 +258,13 @@ TEST(Multiclass, CouplingIsAMinimum) {
   }
 }
 
+TEST(Multiclass, AScoreOfZeroIsAPlusBit) {
+  Matrix code(3, 3);
+  code << 1, -1, -1, -1, 1, -1, -1, -1, 1;
+  EXPECT_EQ(code_distances(code, Vector::Zero(3)), Vector::Constant(3, 2));
+  EXPECT_EQ(code_distances(code, (Vector(3) << 0, -1, -1).finished()), (Vector(3) << 0, 2, 2).finished());
+}
+
 TEST(Multiclass, ALongerCodeDoesNotMakeSurer) {
   // Only the first two classes are possible, with log-odds 1.5: so says each column that separates them.
   for (const Index classes : {3, 4, 6}) {

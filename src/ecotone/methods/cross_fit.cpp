@@ -103,6 +103,7 @@ TrainView view_of_rows(const TrainView& view, std::span<const Index> labelled_ro
   const std::size_t labelled = rows.size();
   for (Index row = view.labelled(); row < view.x.rows(); ++row) rows.push_back(row);
   result.x = view.x.take(rows);
+  result.origin = take_origin(view.origin, rows);
   result.domain = view.domain.take(rows);
   result.role.assign(result.domain.names.size(), Role::target);
   for (std::size_t i = 0; i < labelled; ++i) result.role[at(result.domain.index[i])] = Role::source;

@@ -12,6 +12,7 @@
 #include "cli/session.h"
 #include "cli/signals.h"
 #include "cli/verbs.h"
+#include "ecotone/base/file.h"
 #include "ecotone/base/options.h"
 
 namespace ecotone::cli {
@@ -107,6 +108,7 @@ void run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace ecotone::cli;
+  ecotone::keep_freed_memory();
   const bool json = wants_json(argc, argv);
   try {
     install_signals();

@@ -1,10 +1,9 @@
 #include "ecotone/data/csv_values.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdint>
 
+#include "ecotone/base/file.h"
 #include "ecotone/base/progress.h"
 
 namespace ecotone {
@@ -38,19 +37,6 @@ TablePlan plan_features(const CsvTable& table, const CsvColumns& columns) {
     plan.common.levels.push_back(std::move(level));
   }
   return plan;
-}
-
-/// Asks for large pages under memory that is about to be filled: a tenth of the reading time goes into page faults
-/// otherwise. Where the system has none nothing changes.
-void prefer_large_pages(void* begin, std::size_t bytes) {
-#ifdef MADV_HUGEPAGE
-  constexpr std::uintptr_t page = std::uintptr_t{1} << 21;
-  const std::uintptr_t first = (reinterpret_cast<std::uintptr_t>(begin) + page - 1) / page * page;
-  const std::uintptr_t last = (reinterpret_cast<std::uintptr_t>(begin) + bytes) / page * page;
-  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
-#else
-  (void)begin, (void)bytes;
-#endif
 }
 
 /// Slots of arrays and dictionaries beside the features; -1: not read.

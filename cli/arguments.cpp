@@ -102,6 +102,7 @@ ReadOptions DataFlags::read_options() const {
   options.labels_file = labels_file;
   options.base = base;
   options.format = format_by_name(format);
+  options.stream = stream;
   return options;
 }
 
@@ -132,6 +133,8 @@ void add_data_flags(CLI::App& app, DataFlags& flags, DataUse use) {
   if (use == DataUse::training)
     text("--target", flags.target, "A,B,..", "Domains without labels: only their features may be used in fitting");
   app.add_flag("--domain-from-file", flags.domain_from_file, "Each file is a domain, named as the file")->group(group);
+  app.add_flag("--stream", flags.stream, "Leave the features of CSV files there: little memory, read again and again")
+      ->group(group);
   text("--labels", flags.labels_file, "FILE", "Labels of IDX or NPY data");
   app.add_option("--base", flags.base, "First index of svmlight files, 0 or 1 (default: detected)")
       ->check(CLI::IsMember({0, 1}).description(""))

@@ -20,6 +20,7 @@ struct DataFlags {
   std::string label, domain, weight, ignore, features, task, target, labels_file, format;
   std::vector<std::string> where;
   bool domain_from_file = false;
+  bool stream = false;
   int base = -1;
 
   /// Option errors: `bad_task`, `bad_format`.

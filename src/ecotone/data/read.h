@@ -26,7 +26,7 @@ struct ReadOptions {
   std::string labels_file = {};            ///< IDX or NPY labels
   int base = -1;                           ///< svmlight: 0 or 1; -1 detects (1 unless an index 0 occurs)
   FileFormat format = FileFormat::detect;
-  bool stream = false;  ///< leave CSV features in the file even where they would fit into memory; for tests
+  bool stream = false;  ///< leave CSV features in the file even where they would fit into memory
 };
 
 /// Reads one data set from one or more files (same columns, matched by name). Formats by extension (.csv .tsv .svmlight

@@ -25,8 +25,8 @@ std::string list_text() {
 std::string detail_text(const Method& m) {
   std::string text = fmt::format("{} ({}): {}\n", m.name, family_name(m.family), m.summary);
   if (m.needs_labels) text += "Needs labels.\n";
-  if (!m.reads_features) text += fmt::format("{}\n", blind_text);
   if (m.reads_scores()) text += "Stands behind a learner and reads its decision values.\n";
+  if (!m.reads_features) text += fmt::format("{}\n", blind_text);
   if (!m.citation.empty()) text += fmt::format("Cite: {}\n", m.citation);
   if (m.options.empty()) return text + "\nNo options.\n";
   return text + "\nOptions, with their defaults:\n" + option_lines(m.options, 2);
@@ -45,8 +45,8 @@ std::string cell(std::string_view text) {
 std::string markdown_of(const Method& m) {
   std::string text = fmt::format("\n## {}\n\n{}\n\nFamily `{}`.", m.name, m.summary, family_name(m.family));
   if (m.needs_labels) text += " Needs labels.";
-  if (!m.reads_features) text += fmt::format(" {}", blind_text);
   if (m.reads_scores()) text += " Stands behind a learner and reads its decision values.";
+  if (!m.reads_features) text += fmt::format(" {}", blind_text);
   if (!m.citation.empty()) text += fmt::format(" Citation: [{0}](glossary.md#{0}).", m.citation);
   text += "\n";
   if (m.options.empty()) return text + "\nNo options.\n";

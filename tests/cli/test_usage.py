@@ -116,7 +116,7 @@ def test_methods(ecotone):
             if option["low"] is not None and isinstance(option["default"], (int, float)):
                 assert option["default"] >= option["low"]
     l2 = [o for m in listed if m["name"] == "logistic" for o in m["options"] if o["name"] == "l2"][0]
-    assert l2["low"] == 0 and l2["type"] == "real"
+    assert l2["low"] == 0 and l2["type"] == "real or auto"
 
 
 def test_a_baseline_says_that_it_reads_no_features(ecotone):

@@ -45,7 +45,7 @@ std::string promise(const Method& method, Input input) {
   const bool adapts = method.family == Family::adapt || method.family == Family::weight;
   switch (input) {
     case Input::one_class:
-      return method.predicts() ? "one_class" : handled;
+      return method.predicts() && !method.numbers ? "one_class" : handled;
     case Input::no_labels:
       return method.predicts() || method.needs_labels ? "no_labels" : handled;
     case Input::no_target:
@@ -73,9 +73,20 @@ struct Exception {
 const std::vector<Exception> exceptions = {
     {"constant", Input::one_class, "constant", handled, "the majority of one class is that class"},
     {"logistic", Input::two_rows, "logistic l2=0.1", handled, "two rows are always separable, which needs a penalty"},
+    {"softmax", Input::two_rows, "softmax l2=0.1", handled, "two rows are always separable, which needs a penalty"},
+    {"probit", Input::two_rows, "probit l2=0.1", handled, "two rows are always separable, which needs a penalty"},
     {"calibrate", Input::two_rows, "logistic l2=0.1 | calibrate", "no_cross_fit",
      "without either row one class is left"},
 };
+
+/// The view with labels that the method can learn: numbers 1, 2, ... in place of classes where it wants these.
+TrainView suited(const Method& method, TrainView view) {
+  if (!method.numbers || view.y.task != Task::classify) return view;
+  Labels y{Task::regress, {}, {}, Vector(view.labelled())};
+  for (Index i = 0; i < view.labelled(); ++i) y.value[i] = 1.0 + view.y.index[static_cast<std::size_t>(i)];
+  view.y = std::move(y);
+  return view;
+}
 
 /// Data and batch of a hard input. Families that need a target have one but for the input that takes it away.
 struct HardCase {
@@ -135,6 +146,7 @@ HardCase hard_case(const Method& method, Input input) {
     default:
       break;
   }
+  v = suited(method, v);
   return result;
 }
 
@@ -263,10 +275,11 @@ Outcome outcome(const std::string& pipeline, const TrainView& view, int threads)
 TEST_P(Contract, EqualBytesForAnyNumberOfThreads) {
   for (const TrainView* view : {&large_view(), &large_sparse_view()}) {
     ASSERT_GE(view->x.blocks(), 20);
+    const TrainView labelled = suited(tested(), *view);
     for (const std::string& text : pipelines_of(tested())) {
-      const Outcome expected = outcome(text, *view, 1);
+      const Outcome expected = outcome(text, labelled, 1);
       for (const int threads : {2, 7}) {
-        const Outcome found = outcome(text, *view, threads);
+        const Outcome found = outcome(text, labelled, threads);
         EXPECT_TRUE(found.model == expected.model) << text << " with " << threads << " threads";
         EXPECT_TRUE(same_bytes(found.prediction, expected.prediction)) << text << " with " << threads << " threads";
         EXPECT_TRUE(same_bytes(found.z, expected.z)) << text << " with " << threads << " threads";
@@ -276,7 +289,7 @@ TEST_P(Contract, EqualBytesForAnyNumberOfThreads) {
 }
 
 TEST_P(Contract, SavedAndLoadedIsTheSame) {
-  const TrainView view = overlapping(300, 4, 2, 3, 50);
+  const TrainView view = suited(tested(), overlapping(300, 4, 2, 3, 50));
   const Batch batch{view.x, view.domain};
   for (const std::string& text : pipelines_of(tested())) {
     const Model model = fitted(text, view);
@@ -293,15 +306,17 @@ TEST_P(Contract, SavedAndLoadedIsTheSame) {
 }
 
 TEST_P(Contract, LeavesTheCallersDataAlone) {
-  const TrainView view = overlapping(300, 4, 2, 3, 50);
+  const TrainView view = suited(tested(), overlapping(300, 4, 2, 3, 50));
   const Matrix x = view.x.to_matrix();
   const std::vector<std::int32_t> y = view.y.index;
+  const Vector value = view.y.value;
   for (const std::string& text : pipelines_of(tested())) {
     const Model model = fitted(text, view);
     model.transform({view.x, view.domain}, context());
     if (model.pipeline().predicts()) model.predict({view.x, view.domain}, context());
     EXPECT_TRUE(same_bytes(view.x.to_matrix(), x)) << text;
     EXPECT_EQ(view.y.index, y) << text;
+    EXPECT_TRUE(view.y.value == value) << text;
     EXPECT_EQ(view.weight.size(), 0) << text;
   }
 }
@@ -316,6 +331,12 @@ void run_case(const std::string& pipeline, const HardCase& hard) {
   EXPECT_TRUE(same_bytes(loaded.transform(hard.batch, context()).to_matrix(), z)) << pipeline;
   if (!model.pipeline().predicts()) return;
   const Prediction prediction = model.predict(hard.batch, context());
+  if (prediction.task == Task::regress) {
+    EXPECT_EQ(prediction.value.size(), hard.batch.x.rows()) << pipeline;
+    EXPECT_TRUE(prediction.value.allFinite()) << pipeline;
+    EXPECT_TRUE(same_bytes(loaded.predict(hard.batch, context()), prediction)) << pipeline;
+    return;
+  }
   EXPECT_EQ(prediction.probability.rows(), hard.batch.x.rows()) << pipeline;
   EXPECT_TRUE(prediction.probability.allFinite()) << pipeline;
   EXPECT_LT((prediction.probability.rowwise().sum().array() - 1).abs().maxCoeff(), 1e-12) << pipeline;

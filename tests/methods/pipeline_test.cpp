@@ -18,7 +18,7 @@ TEST(Pipeline, ReadsStagesAndOptions) {
   ASSERT_EQ(pipeline.stages().size(), 3U);
   EXPECT_EQ(pipeline.stages()[0].options.at("strategy"), "median");
   EXPECT_EQ(pipeline.stages()[2].options.at("l2"), 0.1);
-  EXPECT_EQ(pipeline.stages()[2].options.at("max_iterations"), 200);
+  EXPECT_EQ(pipeline.stages()[2].options.at("max_iterations"), 1000);
   EXPECT_TRUE(pipeline.predicts());
   EXPECT_FALSE(Pipeline::parse("scale").predicts());
 }
@@ -120,7 +120,7 @@ TEST(Registry, JsonHasNullForNoLimit) {
   EXPECT_EQ(l2["name"], "l2");
   EXPECT_EQ(l2["low"], 0.0);
   EXPECT_TRUE(l2["high"].is_null());
-  EXPECT_EQ(json["options"][2]["choices"], Json({"count", "sum"}));
+  EXPECT_EQ(json["options"][5]["choices"], Json({"count", "sum"}));
 }
 
 }  // namespace

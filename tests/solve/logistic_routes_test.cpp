@@ -48,7 +48,7 @@ Sample thinned(Sample sample) {
   return sample;
 }
 
-void expect_optimum(const Sample& sample, const LogisticFit& best, const FitSettings& settings) {
+void expect_optimum(const Sample& sample, const LinearFit& best, const FitSettings& settings) {
   EXPECT_TRUE(best.converged);
   // The gradient by the definition, in one product.
   Matrix residual = sample.x * best.weights.transpose();
@@ -76,7 +76,7 @@ TEST(LogisticRoutes, SameBytesForAnyThreads) {
   for (const Index classes : {2, 3}) {
     Sample sample = draw_sample(11000, 6, classes);  // 22 blocks
     sample.weight = Vector::LinSpaced(11000, 0.1, 2.0);
-    const LogisticFit one = fit(sample, {.l2 = 1e-3, .threads = 1});
+    const LinearFit one = fit(sample, {.l2 = 1e-3, .threads = 1});
     for (const int threads : {2, 7})
       EXPECT_TRUE(same_bytes(one, fit(sample, {.l2 = 1e-3, .threads = threads}))) << classes;
   }
@@ -85,7 +85,7 @@ TEST(LogisticRoutes, SameBytesForAnyThreads) {
 TEST(LogisticRoutes, IterativeSameBytesForAnyThreads) {
   // 21 blocks; 39 x 41 parameters are too many for a Hessian.
   const Sample sample = draw_sample(10500, 40, 40);
-  const LogisticFit one = fit(sample, {.l2 = 1, .threads = 1});
+  const LinearFit one = fit(sample, {.l2 = 1, .threads = 1});
   EXPECT_TRUE(one.converged);
   for (const int threads : {2, 7}) EXPECT_TRUE(same_bytes(one, fit(sample, {.l2 = 1, .threads = threads})));
 }
@@ -94,7 +94,7 @@ TEST(LogisticRoutes, SparseSameBytesForAnyThreads) {
   Sample labels;
   const Features x = Features::sparse(wide_rows(330, 66000, labels));
   ASSERT_GE(x.blocks(), 20);
-  const LogisticFit one = fit(x, labels, {.l2 = 1, .threads = 1});
+  const LinearFit one = fit(x, labels, {.l2 = 1, .threads = 1});
   EXPECT_TRUE(one.converged);
   for (const int threads : {2, 7}) EXPECT_TRUE(same_bytes(one, fit(x, labels, {.l2 = 1, .threads = threads})));
 }
@@ -106,8 +106,8 @@ TEST(LogisticRoutes, SparseIsDense) {
       const Sample sample = thinned(draw_sample(100, cols, classes));
       for (const bool offset : {true, false}) {
         const FitSettings settings{.l2 = 0.05, .offset = offset};
-        const LogisticFit dense = fit(sample, settings);
-        const LogisticFit sparse = fit(Features::sparse(to_csr(sample.x)), sample, settings);
+        const LinearFit dense = fit(sample, settings);
+        const LinearFit sparse = fit(Features::sparse(to_csr(sample.x)), sample, settings);
         expect_optimum(sample, dense, settings);
         expect_optimum(sample, sparse, settings);
         EXPECT_LT(gap(dense, sparse), 1e-10) << cols;
@@ -122,8 +122,8 @@ TEST(LogisticRoutes, IterativeAgreesWithDirect) {
   Sample wider = sample;
   wider.x = Matrix::Zero(300, 310);
   wider.x.leftCols(250) = sample.x;
-  const LogisticFit a = fit(sample, {.l2 = 1e-3});
-  const LogisticFit b = fit(wider, {.l2 = 1e-3});
+  const LinearFit a = fit(sample, {.l2 = 1e-3});
+  const LinearFit b = fit(wider, {.l2 = 1e-3});
   EXPECT_TRUE(a.converged && b.converged);
   EXPECT_LT((a.weights - b.weights.leftCols(250)).cwiseAbs().maxCoeff(), 1e-10);
   EXPECT_EQ(b.weights.rightCols(60).cwiseAbs().maxCoeff(), 0.0);
@@ -132,9 +132,9 @@ TEST(LogisticRoutes, IterativeAgreesWithDirect) {
 TEST(LogisticRoutes, ManyColumnsFarFromTheOrigin) {
   Sample sample = draw_sample(100, 1510);
   sample.x.array() += 1e6;
-  const LogisticFit far = fit(sample, {.l2 = 0.01});
+  const LinearFit far = fit(sample, {.l2 = 0.01});
   sample.x.array() -= 1e6;  // the rounding of the shift is in both
-  const LogisticFit near = fit(sample, {.l2 = 0.01});
+  const LinearFit near = fit(sample, {.l2 = 0.01});
   EXPECT_TRUE(far.converged && near.converged);
   EXPECT_LT((far.weights - near.weights).cwiseAbs().maxCoeff(), 1e-10);
   EXPECT_NEAR(far.risk, near.risk, 1e-13);
@@ -145,8 +145,8 @@ TEST(LogisticRoutes, AHundredThousandColumns) {
   const Features x = Features::sparse(wide_rows(24, 100000, sample));
   sample.x = x.to_matrix();
   const FitSettings settings{.l2 = 0.01};
-  const LogisticFit dense = fit(sample, settings);
-  const LogisticFit sparse = fit(x, sample, settings);
+  const LinearFit dense = fit(sample, settings);
+  const LinearFit sparse = fit(x, sample, settings);
   expect_optimum(sample, dense, settings);
   expect_optimum(sample, sparse, settings);
   EXPECT_LT(gap(dense, sparse), 1e-10);

@@ -68,7 +68,7 @@ TEST(LogisticSeparation, WellSeparatedButOverlappingIsFitted) {
     x.insert(x.end(), {-overlap, overlap});
     cls.insert(cls.end(), {1, 0});
     const Sample sample = on_a_line(x, cls);
-    const LogisticFit best = fit(sample, {});
+    const LinearFit best = fit(sample, {});
     EXPECT_TRUE(best.converged) << overlap;
     EXPECT_GT(best.weights(0, 0), 10);
     const double risk = risk_of(sample, best.weights, best.offset, {});
@@ -83,7 +83,7 @@ TEST(LogisticSeparation, ManyClassesWellSeparatedButOverlapping) {
   Sample sample = draw_sample(300, 2, 3);
   for (Index i = 0; i < 300; ++i) sample.x(i, sample.cls[static_cast<std::size_t>(i)] % 2) += 8;
   for (std::size_t i = 0; i < 6; ++i) sample.cls[i] = static_cast<std::int32_t>(i % 3);
-  const LogisticFit best = fit(sample, {});
+  const LinearFit best = fit(sample, {});
   EXPECT_TRUE(best.converged);
   EXPECT_LT(best.kkt, 1e-11);
 }

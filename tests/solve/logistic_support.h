@@ -8,7 +8,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/random.h"
-#include "ecotone/solve/logistic.h"
+#include "ecotone/solve/linear.h"
 
 namespace ecotone {
 
@@ -47,18 +47,18 @@ struct FitSettings {
   int threads = 2;
 };
 
-inline LogisticFit fit(const Features& x, const Sample& sample, const FitSettings& settings) {
-  return fit_logistic({.x = x,
-                       .cls = sample.cls,
-                       .classes = sample.classes,
-                       .weight = sample.weight,
-                       .l2 = settings.l2,
-                       .offset = settings.offset,
-                       .norm_by_weights = settings.norm_by_weights},
-                      Context(Context::Settings{.threads = settings.threads}));
+inline LinearFit fit(const Features& x, const Sample& sample, const FitSettings& settings) {
+  return fit_linear({.x = x,
+                     .cls = sample.cls,
+                     .classes = sample.classes,
+                     .weight = sample.weight,
+                     .l2 = settings.l2,
+                     .offset = settings.offset,
+                     .norm_by_weights = settings.norm_by_weights},
+                    Context(Context::Settings{.threads = settings.threads}));
 }
 
-inline LogisticFit fit(const Sample& sample, const FitSettings& settings) {
+inline LinearFit fit(const Sample& sample, const FitSettings& settings) {
   return fit(Features::dense(sample.x), sample, settings);
 }
 
@@ -89,12 +89,12 @@ inline double risk_of(const Sample& sample, const Matrix& w, const Vector& offse
   return settings.l2 * w.squaredNorm() + loss / norm;
 }
 
-inline double gap(const LogisticFit& a, const LogisticFit& b) {
+inline double gap(const LinearFit& a, const LinearFit& b) {
   const double offset = (a.offset - b.offset).cwiseAbs().maxCoeff();
   return a.weights.cols() == 0 ? offset : std::max(offset, (a.weights - b.weights).cwiseAbs().maxCoeff());
 }
 
-inline bool same_bytes(const LogisticFit& a, const LogisticFit& b) {
+inline bool same_bytes(const LinearFit& a, const LinearFit& b) {
   const auto bytes = [](const auto& v) { return sizeof(double) * static_cast<std::size_t>(v.size()); };
   return std::memcmp(a.weights.data(), b.weights.data(), bytes(a.weights)) == 0 &&
          std::memcmp(a.offset.data(), b.offset.data(), bytes(a.offset)) == 0 && a.risk == b.risk && a.kkt == b.kkt;

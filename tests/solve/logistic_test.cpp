@@ -1,10 +1,9 @@
-#include "ecotone/solve/logistic.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <numeric>
 
+#include "ecotone/solve/linear.h"
 #include "solve/logistic_support.h"
 
 namespace ecotone {
@@ -16,7 +15,7 @@ TEST(Logistic, RiskIsThatOfTheDefinitionAndLeast) {
       Sample sample = draw_sample(150, 3, classes);
       sample.weight = Vector::LinSpaced(150, 0.0, 2.0);
       const FitSettings settings{.l2 = 0.02, .offset = offset};
-      const LogisticFit best = fit(sample, settings);
+      const LinearFit best = fit(sample, settings);
       EXPECT_TRUE(best.converged);
       const double risk = risk_of(sample, best.weights, best.offset, settings);
       EXPECT_NEAR(best.risk, risk, 1e-14);
@@ -25,7 +24,7 @@ TEST(Logistic, RiskIsThatOfTheDefinitionAndLeast) {
       for (Index k = 0; k < best.weights.rows(); ++k) {
         for (Index j = 0; j < (offset ? 4 : 3); ++j) {
           const auto at = [&](double step) {
-            LogisticFit moved = best;
+            LinearFit moved = best;
             (j < 3 ? moved.weights(k, j) : moved.offset[k]) += step;
             return risk_of(sample, moved.weights, moved.offset, settings);
           };
@@ -44,20 +43,20 @@ TEST(Logistic, KktIsTheGradientInGivenUnits) {
     Sample sample = draw_sample(80, 2, classes);
     sample.x.col(0) = 30 * sample.x.col(0).array() + 500;
     const FitSettings settings{.l2 = 1e-4};
-    const LogisticFit early = fit_logistic({.x = Features::dense(sample.x),
-                                            .cls = sample.cls,
-                                            .classes = classes,
-                                            .weight = sample.weight,
-                                            .l2 = settings.l2,
-                                            .max_iterations = 1},
-                                           Context(Context::Settings{.threads = 1}));
+    const LinearFit early = fit_linear({.x = Features::dense(sample.x),
+                                        .cls = sample.cls,
+                                        .classes = classes,
+                                        .weight = sample.weight,
+                                        .l2 = settings.l2,
+                                        .max_iterations = 1},
+                                       Context(Context::Settings{.threads = 1}));
     EXPECT_FALSE(early.converged);
     EXPECT_EQ(early.iterations, 1);
     double largest = 0;
     for (Index k = 0; k < early.weights.rows(); ++k) {
       for (Index j = 0; j < 3; ++j) {
         const auto at = [&](double step) {
-          LogisticFit moved = early;
+          LinearFit moved = early;
           (j < 2 ? moved.weights(k, j) : moved.offset[k]) += step;
           return risk_of(sample, moved.weights, moved.offset, settings);
         };
@@ -82,10 +81,10 @@ TEST(Logistic, WeightsAreRepetitions) {
         repeated.cls.push_back(sample.cls[static_cast<std::size_t>(i)]);
       }
     }
-    const LogisticFit all = fit(repeated, {.l2 = 0.01});
+    const LinearFit all = fit(repeated, {.l2 = 0.01});
     EXPECT_LT(gap(fit(sample, {.l2 = 0.01, .norm_by_weights = true}), all), 1e-11);
     // A = 120 rows in place of 150: the same optimum with the penalty scaled along.
-    const LogisticFit by_count = fit(sample, {.l2 = 0.01 * 150 / 120});
+    const LinearFit by_count = fit(sample, {.l2 = 0.01 * 150 / 120});
     EXPECT_LT(gap(by_count, all), 1e-11);
     EXPECT_NEAR(by_count.risk, all.risk * 150 / 120, 1e-13);
   }
@@ -112,8 +111,8 @@ TEST(Logistic, WithoutPenaltyUnitsDoNotMatter) {
   scaled.x.col(0) = 1e9 * sample.x.col(0).array() + 1e12;
   scaled.x.col(1) *= 1e-12;
   scaled.x.col(2).array() -= 1e5;
-  const LogisticFit a = fit(sample, {});
-  const LogisticFit b = fit(scaled, {});
+  const LinearFit a = fit(sample, {});
+  const LinearFit b = fit(scaled, {});
   EXPECT_TRUE(b.converged);
   EXPECT_NEAR(b.weights(0, 0) * 1e9, a.weights(0, 0), 1e-9);
   EXPECT_NEAR(b.weights(0, 1) * 1e-12, a.weights(0, 1), 1e-9);
@@ -125,8 +124,8 @@ TEST(Logistic, SwappingTheClassesTurnsTheSign) {
   const Sample sample = draw_sample(200, 3);
   Sample swapped = sample;
   for (std::int32_t& c : swapped.cls) c = 1 - c;
-  const LogisticFit a = fit(sample, {.l2 = 0.01});
-  const LogisticFit b = fit(swapped, {.l2 = 0.01});
+  const LinearFit a = fit(sample, {.l2 = 0.01});
+  const LinearFit b = fit(swapped, {.l2 = 0.01});
   EXPECT_LT((a.weights + b.weights).cwiseAbs().maxCoeff(), 1e-12);
   EXPECT_LT((a.offset + b.offset).cwiseAbs().maxCoeff(), 1e-12);
 }
@@ -134,12 +133,12 @@ TEST(Logistic, SwappingTheClassesTurnsTheSign) {
 TEST(Logistic, SoftmaxSumsToZeroAndFollowsItsClasses) {
   for (const double l2 : {0.0, 0.01}) {
     const Sample sample = draw_sample(400, 4, 4);
-    const LogisticFit a = fit(sample, {.l2 = l2});
+    const LinearFit a = fit(sample, {.l2 = l2});
     EXPECT_LT(a.weights.colwise().sum().cwiseAbs().maxCoeff(), 1e-13);
     EXPECT_NEAR(a.offset.sum(), 0, 1e-13);
     Sample renamed = sample;
     for (std::int32_t& c : renamed.cls) c = (c + 1) % 4;
-    const LogisticFit b = fit(renamed, {.l2 = l2});
+    const LinearFit b = fit(renamed, {.l2 = l2});
     for (Index k = 0; k < 4; ++k) {
       EXPECT_LT((a.weights.row(k) - b.weights.row((k + 1) % 4)).cwiseAbs().maxCoeff(), 1e-11);
       EXPECT_NEAR(a.offset[k], b.offset[(k + 1) % 4], 1e-11);
@@ -150,7 +149,7 @@ TEST(Logistic, SoftmaxSumsToZeroAndFollowsItsClasses) {
 TEST(Logistic, SoftmaxMeetsItsClassFrequencies) {
   // The offsets' equations: mean probabilities are the classes' frequencies.
   const Sample sample = draw_sample(500, 3, 3);
-  const LogisticFit best = fit(sample, {.l2 = 0.1});
+  const LinearFit best = fit(sample, {.l2 = 0.1});
   Vector mean = Vector::Zero(3);
   Vector frequency = Vector::Zero(3);
   for (Index i = 0; i < 500; ++i) {
@@ -169,8 +168,8 @@ TEST(Logistic, RedundantColumnsShareWithoutPenalty) {
   plain.x.resize(200, 2);
   plain.x.col(0) = sample.x.col(0);
   plain.x.col(1) = sample.x.col(2);
-  const LogisticFit a = fit(sample, {});
-  const LogisticFit b = fit(plain, {});
+  const LinearFit a = fit(sample, {});
+  const LinearFit b = fit(plain, {});
   EXPECT_TRUE(a.converged);
   EXPECT_EQ(a.weights(0, 1), 0.0);
   EXPECT_NEAR(a.weights(0, 2), a.weights(0, 3), 1e-10);
@@ -187,8 +186,8 @@ TEST(Logistic, AFullSetOfIndicatorsBesideTheOffset) {
     for (Index i = 0; i < 300; ++i) sample.x(i, 1 + i % 3) = 1;
     Sample basic = sample;
     basic.x = Matrix(sample.x.leftCols(3));
-    const LogisticFit a = fit(sample, {});
-    const LogisticFit b = fit(basic, {});
+    const LinearFit a = fit(sample, {});
+    const LinearFit b = fit(basic, {});
     EXPECT_TRUE(a.converged);
     EXPECT_NEAR(a.risk, b.risk, 1e-13);
     EXPECT_LT((a.weights.col(0) - b.weights.col(0)).cwiseAbs().maxCoeff(), 1e-10);
@@ -198,7 +197,7 @@ TEST(Logistic, AFullSetOfIndicatorsBesideTheOffset) {
 
 TEST(Logistic, WithoutColumnsTheOffsetIsTheLogOdds) {
   const Sample sample{Matrix(5, 0), {1, 0, 1, 1, 1}, 2, Vector()};
-  const LogisticFit best = fit(sample, {});
+  const LinearFit best = fit(sample, {});
   EXPECT_TRUE(best.converged);
   EXPECT_NEAR(best.offset[0], std::log(4.0), 1e-14);
   EXPECT_NEAR(fit(sample, {.offset = false}).risk, std::log(2.0), 1e-15);

@@ -9,8 +9,8 @@
 #include "ecotone/linalg/cholesky.h"
 #include "ecotone/linalg/eigen.h"
 #include "ecotone/linalg/products.h"
-#include "ecotone/solve/logistic_risk.h"
 #include "ecotone/solve/pool.h"
+#include "ecotone/solve/risk.h"
 
 namespace ecotone {
 namespace {
@@ -61,7 +61,7 @@ class HessianSolver {
       Matrix damped = a;
       damped.diagonal().array() += damping;
       if (auto cholesky = Cholesky::factor(std::move(damped), context)) return std::move(*cholesky);
-      if (!(damping < 1e6)) internal_error("logistic: a Hessian that is not finite");
+      if (!(damping < 1e6)) internal_error("linear model: a Hessian that is not finite");
     }
   }
 
@@ -69,9 +69,9 @@ class HessianSolver {
   Matrix null_space_;
 };
 
-class DirectRisk final : public SmoothRisk {
+class DirectRisk final : public FactoredRisk {
  public:
-  DirectRisk(const Standardised& design, const LogisticLoss& loss, const Vector& penalty, const Context& context)
+  DirectRisk(const Standardised& design, const Loss& loss, const Vector& penalty, const Context& context)
       : design_(design), loss_(loss), penalty_(penalty), context_(context) {}
 
   RiskPoint at(Matrix theta) override {
@@ -96,6 +96,16 @@ class DirectRisk final : public SmoothRisk {
     const Matrix by_class = -point.gradient.transpose();
     const Vector step = solver_.solve(hessian_, Eigen::Map<const Vector>(by_class.data(), by_class.size()), context_);
     return Eigen::Map<const Matrix>(step.data(), by_class.rows(), by_class.cols()).transpose();
+  }
+
+  Preconditioner inverse_hessian() const override { return inverse_of(hessian_, context_); }
+
+  Vector inverse_diagonal() const override {
+    const Index p = design_.size();
+    Vector mean = Vector::Zero(p);
+    for (Index k = 0; k < loss_.outputs(); ++k) mean += hessian_.diagonal().segment(k * p, p);
+    mean /= static_cast<double>(loss_.outputs());
+    return mean.cwiseMax(1e-300).cwiseInverse();
   }
 
   LossSums margins_along(const Matrix& direction) override {
@@ -155,7 +165,7 @@ class DirectRisk final : public SmoothRisk {
   }
 
   const Standardised& design_;
-  const LogisticLoss& loss_;
+  const Loss& loss_;
   const Vector& penalty_;
   Context context_;
   Pool<Workspace> pool_;
@@ -165,8 +175,8 @@ class DirectRisk final : public SmoothRisk {
 
 }  // namespace
 
-std::unique_ptr<SmoothRisk> direct_risk(const Standardised& design, const LogisticLoss& loss, const Vector& penalty,
-                                        const Context& context) {
+std::unique_ptr<FactoredRisk> direct_risk(const Standardised& design, const Loss& loss, const Vector& penalty,
+                                          const Context& context) {
   return std::make_unique<DirectRisk>(design, loss, penalty, context);
 }
 

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <utility>
 
-#include "ecotone/solve/logistic_risk.h"
+#include "ecotone/solve/risk.h"
 
 namespace ecotone {
 namespace {
@@ -15,9 +15,9 @@ struct NoSums {
   void merge(const NoSums&) {}
 };
 
-class IterativeRisk final : public SmoothRisk {
+class IterativeRisk final : public CurvedRisk {
  public:
-  IterativeRisk(const Standardised& design, const LogisticLoss& loss, const Vector& penalty, const Context& context)
+  IterativeRisk(const Standardised& design, const Loss& loss, const Vector& penalty, const Context& context)
       : design_(design), loss_(loss), penalty_(penalty), context_(context) {
     curvature_.resize(design.rows(), loss.curvature_size());
   }
@@ -26,12 +26,15 @@ class IterativeRisk final : public SmoothRisk {
     auto [gradient, sums] = design_.sweep(theta, LossSums{}, context_, [&](Index first, MatrixView t, LossSums& acc) {
       loss_.evaluate(first, t, curvature_.middleRows(first, t.rows()), acc);
     });
-    RiskPoint point;
-    point.risk = sums.loss + (penalty_.asDiagonal() * theta.cwiseAbs2()).sum();
-    point.gradient = gradient + 2.0 * (penalty_.asDiagonal() * theta);
-    point.sums = sums;
-    point.theta = std::move(theta);
-    return point;
+    return point_of(std::move(theta), gradient, sums);
+  }
+
+  RiskPoint look(Matrix theta) override {
+    auto [gradient, sums] = design_.sweep(theta, LossSums{}, context_, [&](Index first, MatrixView t, LossSums& acc) {
+      Matrix none(t.rows(), 0);
+      loss_.evaluate(first, t, none, acc);
+    });
+    return point_of(std::move(theta), gradient, sums);
   }
 
   /// Conjugate gradients on H d = -g, preconditioned by an estimate of H's diagonal.
@@ -59,6 +62,8 @@ class IterativeRisk final : public SmoothRisk {
     return step;
   }
 
+  Vector row_curvature(Index k) const override { return loss_.curvature_entry(0, curvature_, k, k); }
+
   LossSums margins_along(const Matrix& direction) override {
     return design_
         .sweep(direction, LossSums{}, context_,
@@ -66,7 +71,24 @@ class IterativeRisk final : public SmoothRisk {
         .second;
   }
 
+  /// Columns of Z have mean square 1: the mean curvature stands for z'Cz.
+  Vector inverse_diagonal() const override {
+    double mean = 0;
+    for (Index j = 0; j < loss_.outputs(); ++j) mean += loss_.curvature_entry(0, curvature_, j, j).sum();
+    mean /= static_cast<double>(loss_.outputs());
+    return (2.0 * penalty_.array() + std::max(mean, 1e-300)).inverse();
+  }
+
  private:
+  RiskPoint point_of(Matrix theta, const Matrix& gradient, const LossSums& sums) const {
+    RiskPoint point;
+    point.risk = sums.loss + (penalty_.asDiagonal() * theta.cwiseAbs2()).sum();
+    point.gradient = gradient + 2.0 * (penalty_.asDiagonal() * theta);
+    point.sums = sums;
+    point.theta = std::move(theta);
+    return point;
+  }
+
   /// H v = Z'(C (Z v)) + 2 P v
   Matrix multiply(const Matrix& v) const {
     Matrix image = design_
@@ -79,16 +101,8 @@ class IterativeRisk final : public SmoothRisk {
     return image;
   }
 
-  /// Columns of Z have mean square 1: the mean curvature stands for z'Cz.
-  Vector inverse_diagonal() const {
-    double mean = 0;
-    for (Index j = 0; j < loss_.outputs(); ++j) mean += loss_.curvature_entry(0, curvature_, j, j).sum();
-    mean /= static_cast<double>(loss_.outputs());
-    return (2.0 * penalty_.array() + std::max(mean, 1e-300)).inverse();
-  }
-
   const Standardised& design_;
-  const LogisticLoss& loss_;
+  const Loss& loss_;
   const Vector& penalty_;
   Context context_;
   Matrix curvature_;
@@ -96,7 +110,7 @@ class IterativeRisk final : public SmoothRisk {
 
 }  // namespace
 
-std::unique_ptr<SmoothRisk> iterative_risk(const Standardised& design, const LogisticLoss& loss, const Vector& penalty,
+std::unique_ptr<CurvedRisk> iterative_risk(const Standardised& design, const Loss& loss, const Vector& penalty,
                                            const Context& context) {
   return std::make_unique<IterativeRisk>(design, loss, penalty, context);
 }

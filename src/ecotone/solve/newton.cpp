@@ -64,7 +64,9 @@ NewtonResult minimise(SmoothRisk& risk, Matrix start, const NewtonOptions& optio
   for (int& iteration = result.iterations; iteration < options.max_iterations; ++iteration) {
     result.separable = options.unpenalised && all_right(here.sums);
     if (result.separable) return result;
-    if (level <= rounding_level || (level <= target_level && decrement <= 1e-12 * options.scale)) break;
+    if (level <= std::max(rounding_level, options.tolerance) ||
+        (level <= target_level && decrement <= 1e-12 * options.scale))
+      break;
     const Matrix step = risk.newton_step(here, step_accuracy(level, options, iteration));
     if (options.unpenalised && iteration >= trusted_iterations) {
       along = risk.margins_along(step);
@@ -84,7 +86,7 @@ NewtonResult minimise(SmoothRisk& risk, Matrix start, const NewtonOptions& optio
   }
   // A vanishing gradient while steps still move the scores: the optimum is at infinity.
   result.separable = leads_to_infinity(along, tie_at_end);
-  result.converged = level <= accepted_level && !still_moves(along);
+  result.converged = level <= std::max(accepted_level, options.tolerance) && !still_moves(along);
   return result;
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <utility>
+
 #include "ecotone/linalg/matrix.h"
-#include "ecotone/solve/logistic_loss.h"
+#include "ecotone/solve/loss.h"
 
 namespace ecotone {
 
@@ -21,12 +23,17 @@ class SmoothRisk {
   virtual RiskPoint at(Matrix theta) = 0;
   /// Solves H d = -gradient at the last point; an iterative solver to this relative accuracy.
   virtual Matrix newton_step(const RiskPoint& point, double accuracy) = 0;
+  /// Risk and gradient at theta; the point that steps are made from stays where it is.
+  virtual RiskPoint look(Matrix theta) { return at(std::move(theta)); }
+  /// The inverse of an estimate of the Hessian's diagonal at the last point.
+  virtual Vector inverse_diagonal() const = 0;
   /// Margins of the rows along a direction.
   virtual LossSums margins_along(const Matrix& direction) = 0;
 };
 
 struct NewtonOptions {
   double scale = 1;          ///< natural size of the gradient
+  double tolerance = 0;      ///< largest entry of the gradient, in that size; 0: to the last digit
   bool unpenalised = false;  ///< watch for directions along which the risk falls for ever
   int max_iterations = 200;
 };

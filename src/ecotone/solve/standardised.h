@@ -1,10 +1,12 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "ecotone/base/blocks.h"
 #include "ecotone/base/context.h"
+#include "ecotone/data/csr_storage.h"
 #include "ecotone/data/features.h"
 #include "ecotone/linalg/matrix.h"
 #include "ecotone/solve/pool.h"
@@ -14,31 +16,55 @@ namespace ecotone {
 /// How rows are multiplied: as dense standardised tiles, or through the features' own sparse products (never centred).
 enum class DesignRoute { dense, sparse };
 
-/// The features in coordinates of mean 0 (dense, with an offset) and mean square 1, and a column of ones for the
-/// offset:
+/// How features become a design: whether there is a column of ones for the offset, and whether the others are centred.
+struct DesignShape {
+  bool offset = true;
+  bool centre = true;  ///< dense routes only; sparse features are never centred
+  DesignRoute route = DesignRoute::dense;
+  bool exact = true;  ///< false: means and mean squares of some of the rows will do (dense routes)
+};
+
+/// The features in coordinates of mean 0 (where centred) and mean square 1, and a column of ones for the offset:
 ///   Z = [(X - 1 m') S^-1, 1].
 /// Means and mean squares are over rows weighted by `weight`; a column that does not vary there (or is zero) has scale
-/// 0 and is a zero column of Z.
+/// 0 and is a zero column of Z. Where the shape is not exact they are those of a sample of the rows, and a column that
+/// does not vary there has scale 1.
 class Standardised {
  public:
-  Standardised(Features x, ConstVectorView weight, bool offset, DesignRoute route, const Context& context);
+  Standardised(Features x, ConstVectorView weight, const DesignShape& shape, const Context& context);
 
+  /// The same coordinates with every stride-th block of the rows alone. Rows keep their numbers.
+  Standardised thinned(Index stride) const;
+
+  /// Rows of the features.
   Index rows() const { return x_.rows(); }
   /// Columns of Z.
   Index size() const { return x_.cols() + (offset_ ? 1 : 0); }
-  Index blocks() const { return x_.blocks(); }
-  Index rows_in(Index b) const { return x_.rows_in(b); }
-  Index first_row(Index b) const { return x_.first_row(b); }
+  Index blocks() const { return (x_.blocks() + stride_ - 1) / stride_; }
+  Index rows_in(Index b) const { return x_.rows_in(b * stride_); }
+  Index first_row(Index b) const { return x_.first_row(b * stride_); }
   bool has_offset() const { return offset_; }
   /// m; zero where nothing is centred.
   const Vector& mean() const { return mean_; }
   /// S; 0: a column without variation.
   const Vector& scale() const { return scale_; }
+  /// S^-1; 0 where S is.
+  const Vector& inverse() const { return inverse_; }
   /// Makes column j a zero column of Z.
   void drop(Index j) { inverse_[j] = scale_[j] = 0; }
 
+  /// Whether measuring showed that all values are finite; false: not known.
+  bool is_finite() const { return finite_; }
+  /// Whether means and mean squares are those of a sample of the rows.
+  bool is_sampled() const { return sampled_; }
+  bool is_sparse() const { return route_ == DesignRoute::sparse; }
+  /// The features' own values; only where the route is sparse.
+  const Csr& csr() const { return *x_.storage().csr(); }
+
   /// The standardised rows of block b, made in `tile`.
   void block(Index b, Scratch& scratch, Matrix& tile) const;
+  /// The same of these columns of Z.
+  void block(Index b, std::span<const Index> columns, Scratch& scratch, Matrix& tile) const;
 
   /// One sweep over the rows: for a tile of them, t = Z theta; `body(first_row, t, sums)` turns t into r and adds to
   /// its sums. Returns Z'R and the sums.
@@ -52,15 +78,26 @@ class Standardised {
     Matrix scores;
   };
 
+  /// One pass over every stride-th block, good for all but the hardest numbers; false: nothing was set.
+  bool measure_quickly(ConstVectorView weight, Index stride, const Context& context);
   void measure_dense(ConstVectorView weight, const Context& context);
   void measure_sparse(ConstVectorView weight, const Context& context);
+  bool measure_sparse_quickly(ConstVectorView weight, const Context& context);
   Index tile_rows() const;
+  /// Into how many parts sparse rows are cut: each has a sum of the size of the columns, so not too many.
+  Index sparse_parts() const;
+  static constexpr Index sparse_tile = 512;
   /// tile = Z of rows [first, first + rows) of a block.
   void standardise(const RowBlock& block, Index first, Index rows, Matrix& tile) const;
 
   Features x_;
   bool offset_;
+  bool centre_;
   DesignRoute route_;
+  Index stride_ = 1;
+  bool finite_ = false;
+  bool sampled_ = false;
+  bool folded_ = false;  // X (S^-1 theta) - m'(S^-1 theta) loses nothing: tiles of Z need not be made
   Vector mean_;
   Vector scale_;
   Vector inverse_;  // 1 / scale, or 0
@@ -72,37 +109,66 @@ std::pair<Matrix, Sums> Standardised::sweep(const Matrix& theta, const Sums& zer
                                             Body&& body) const {
   struct Acc {
     Matrix product;
+    Matrix total;  // 1'R
     Sums sums;
     void merge(const Acc& other) {
       product += other.product;
+      total += other.total;
       sums.merge(other.sums);
     }
   };
   const Index p = x_.cols();
-  const bool sparse = route_ == DesignRoute::sparse;
-  // X (S^-1 theta) = (X S^-1) theta: the sparse values stay as they are.
-  const Matrix coefficients = sparse ? Matrix(inverse_.asDiagonal() * theta.topRows(p)) : Matrix();
-  Acc acc = sum_blocks(blocks(), context, Acc{Matrix::Zero(theta.rows(), theta.cols()), zero}, [&](Acc& a, Index b) {
+  const Index outputs = theta.cols();
+  // Z theta = X (S^-1 theta) + (c - m'(S^-1 theta)): the values of X stay as they are.
+  const Matrix coefficients = inverse_.asDiagonal() * theta.topRows(p);
+  Matrix constant = -mean_.transpose() * coefficients;
+  if (offset_) constant += theta.row(p);
+  const bool zero_weights = coefficients.isZero(0);
+  const Acc empty{Matrix::Zero(theta.rows(), outputs), Matrix::Zero(1, outputs), zero};
+  const auto sparse_part = [&](Acc& a, Index part) {
     const auto work = pool_->borrow();
     Matrix& t = work->scores;
-    if (sparse) {
-      t.resize(rows_in(b), theta.cols());
-      x_.multiply(b, coefficients, t);
-      if (offset_) t.rowwise() += theta.row(p);
-      body(first_row(b), MatrixView(t), a.sums);
-      x_.multiply_transposed(b, t, a.product.topRows(p));
-      if (offset_) a.product.row(p) += t.colwise().sum();
-      return;
+    const Index last = (part + 1) * rows() / sparse_parts();
+    for (Index first = part * rows() / sparse_parts(); first < last; first += sparse_tile) {
+      t.resize(std::min(sparse_tile, last - first), outputs);
+      csr_multiply(csr(), first, coefficients, t);
+      t.rowwise() += constant.row(0);
+      body(first, MatrixView(t), a.sums);
+      csr_multiply_transposed(csr(), first, t, a.product.topRows(p));
+      a.total += t.colwise().sum();
     }
-    const RowBlock rows = x_.block(b, work->scratch);
+  };
+  const auto dense_block = [&](Acc& a, Index b) {
+    const auto work = pool_->borrow();
+    Matrix& t = work->scores;
+    const RowBlock rows = x_.block(b * stride_, work->scratch);
     for (Index first = 0; first < rows.x.rows(); first += tile_rows()) {
-      standardise(rows, first, std::min(tile_rows(), rows.x.rows() - first), work->tile);
-      t.noalias() = work->tile * theta;
-      body(rows.first + first, MatrixView(t), a.sums);
-      a.product.noalias() += work->tile.transpose() * t;
+      const Index count = std::min(tile_rows(), rows.x.rows() - first);
+      if (folded_) {
+        const auto tile = rows.x.middleRows(first, count);
+        if (zero_weights) {
+          t.setZero(count, outputs);
+        } else {
+          t.noalias() = tile * coefficients;
+        }
+        t.rowwise() += constant.row(0);
+        body(rows.first + first, MatrixView(t), a.sums);
+        a.product.topRows(p).noalias() += tile.transpose() * t;
+        a.total += t.colwise().sum();
+      } else {
+        standardise(rows, first, count, work->tile);
+        t.noalias() = work->tile * theta;
+        body(rows.first + first, MatrixView(t), a.sums);
+        a.product.noalias() += work->tile.transpose() * t;
+      }
     }
-  });
-  if (sparse) acc.product.topRows(p) = inverse_.asDiagonal() * acc.product.topRows(p);
+  };
+  Acc acc = is_sparse() ? sum_blocks(sparse_parts(), context, empty, sparse_part)
+                        : sum_blocks(blocks(), context, empty, dense_block);
+  if (is_sparse() || folded_) {
+    acc.product.topRows(p) = inverse_.asDiagonal() * (acc.product.topRows(p) - mean_ * acc.total);
+    if (offset_) acc.product.row(p) = acc.total;
+  }
   return {std::move(acc.product), std::move(acc.sums)};
 }
 

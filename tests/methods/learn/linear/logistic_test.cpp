@@ -1,5 +1,4 @@
-#include "ecotone/methods/learn/logistic/logistic.h"
-
+#include "ecotone/methods/learn/linear/linear.h"
 #include "methods/support.h"
 
 namespace ecotone::test {
@@ -87,19 +86,22 @@ TEST(Logistic, SoftmaxForMoreThanTwoClasses) {
 }
 
 TEST(Logistic, PredictsExtremeScoresWithoutOverflow) {
-  LogisticFit fit;
+  LinearFit fit;
   fit.weights = Matrix::Constant(1, 1, 1000.0);
   fit.offset = Vector::Zero(1);
   Matrix x(3, 1);
   x << 5, -5, 0;
-  const Prediction p = Logistic(fit).predict({Features::dense(x), std::nullopt}, context());
+  const Prediction p = Linear(LinearFamily::logistic, fit, {}).predict({Features::dense(x), std::nullopt}, context());
   EXPECT_EQ(p.probability(0, 1), 1.0);
   EXPECT_EQ(p.probability(0, 0), 0.0);
   EXPECT_EQ(p.probability(1, 0), 1.0);
   EXPECT_EQ(p.index[2], 1) << "a score of 0 goes to the second class";
   EXPECT_EQ(p.probability(2, 0), 0.5);
   x << 1e308, 1, 1;
-  EXPECT_EQ(code_of([&] { Logistic(fit).predict({Features::dense(x), std::nullopt}, context()); }), "non_finite");
+  EXPECT_EQ(code_of([&] {
+              Linear(LinearFamily::logistic, fit, {}).predict({Features::dense(x), std::nullopt}, context());
+            }),
+            "non_finite");
 }
 
 TEST(Logistic, SaysWhatToDo) {

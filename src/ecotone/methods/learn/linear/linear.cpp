@@ -1,0 +1,253 @@
+#include "ecotone/methods/learn/linear/linear.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace ecotone {
+namespace {
+
+bool learns_numbers(LinearFamily family) {
+  return family == LinearFamily::poisson || family == LinearFamily::least_squares;
+}
+
+void check_task(LinearFamily family, const TrainView& view) {
+  if (learns_numbers(family) && view.y.task != Task::regress) {
+    data_error("needs_numbers",
+               "{}: the label is a class, not a number to predict; use --task regress if its values are numbers",
+               family_text(family));
+  }
+  if (!learns_numbers(family) && view.y.task != Task::classify) {
+    data_error("needs_classes",
+               "{}: the label is a number to predict, not a class; use --task classify to treat its values as classes",
+               family_text(family));
+  }
+}
+
+LinearProblem problem_of(LinearFamily family, const TrainView& view, const LinearOptions& options) {
+  LinearProblem problem{.x = view.labelled_x(), .cls = view.y.index, .classes = 2, .weight = view.weight};
+  problem.classes = std::max<Index>(2, static_cast<Index>(view.y.classes.size()));
+  problem.value = {view.y.value.data(), static_cast<std::size_t>(view.y.value.size())};
+  problem.family = family;
+  problem.l1 = options.l1.value.value_or(0.0);
+  problem.l2 = options.l2.value.value_or(0.0);
+  problem.offset = options.offset;
+  problem.penalise_offset = options.penalise_offset;
+  problem.norm_by_weights = options.norm == LinearNorm::sum;
+  problem.max_iterations = options.max_iterations;
+  problem.solver = options.solver;
+  problem.tolerance = options.tol;
+  problem.who = family_text(family);
+  problem.sgd = {.step = options.step.value.value_or(0.0),
+                 .schedule = options.schedule,
+                 .batch = options.batch,
+                 .reduce_sum = options.reduce == BatchReduce::sum,
+                 .epochs = options.epochs};
+  return problem;
+}
+
+/// Calls and says what the user can do about what the solver refuses.
+template <class Call>
+auto explained(LinearFamily family, const TrainView& view, Call&& call) {
+  try {
+    return call();
+  } catch (const Error& error) {
+    if (error.code() == "separable") {
+      data_error("separable",
+                 "{}: the classes can be separated, perhaps with ties, so no finite optimum exists; add a penalty, for "
+                 "example l2=0.01",
+                 family_text(family));
+    }
+    if (error.code() == "one_class" && view.y.classes.size() == 1) {
+      data_error("one_class", "{}: all labelled rows are of class '{}'; at least two classes are needed",
+                 family_text(family), view.y.classes[0]);
+    }
+    throw;
+  }
+}
+
+bool is_stochastic(LinearSolver solver) { return solver == LinearSolver::sgd || solver == LinearSolver::prox_sgd; }
+
+Status status_of(const LinearFit& fit) {
+  if (fit.converged) return {};
+  if (is_stochastic(fit.solver)) {
+    return {false,
+            fmt::format("{} epochs with step {:.3g} ended where the gradient is still {:.2g}; use more epochs, another "
+                        "step, or scale the features",
+                        fit.iterations, fit.step, fit.kkt)};
+  }
+  return {false, fmt::format("not converged after {} iterations, the gradient is still {:.2g}; features of very "
+                             "different size need scale, or raise max_iterations",
+                             fit.iterations, fit.kkt)};
+}
+
+/// 1 / (1 + exp(-score)) without overflow
+double sigmoid(double score) {
+  if (score >= 0) return 1 / (1 + std::exp(-score));
+  const double e = std::exp(score);
+  return e / (1 + e);
+}
+
+/// Phi(score)
+double normal_law(double score) { return 0.5 * std::erfc(-score * M_SQRT1_2); }
+
+void predict_two(double score, double p0, double p1, Index row, Prediction& prediction) {
+  prediction.score(row, 0) = score;
+  prediction.probability(row, 0) = p0;
+  prediction.probability(row, 1) = p1;
+  // A score of 0 goes to the second class, which is +1.
+  prediction.index[static_cast<std::size_t>(row)] = score >= 0 ? 1 : 0;
+}
+
+void predict_softmax(ConstVectorView score, Index row, Prediction& prediction) {
+  Index best = 0;
+  const double top = score.maxCoeff(&best);
+  // p_k = exp(s_k - max s) / sum_l exp(s_l - max s)
+  auto p = prediction.probability.row(row);
+  p = (score.array() - top).exp().matrix().transpose();
+  p /= p.sum();
+  prediction.score.row(row) = score.transpose();
+  prediction.index[static_cast<std::size_t>(row)] = static_cast<std::int32_t>(best);
+}
+
+}  // namespace
+
+const char* family_text(LinearFamily family) {
+  constexpr const char* names[] = {"logistic", "softmax", "probit", "poisson", "least_squares"};
+  return names[static_cast<std::size_t>(family)];
+}
+
+Linear::Linear(LinearFamily family, LinearFit fit, Notes notes)
+    : family_(family), fit_(std::move(fit)), notes_(std::move(notes)), columns_(fit_.weights.transpose()) {}
+
+StageResult Linear::fit(LinearFamily family, const TrainView& view, const LinearOptions& options,
+                        const Context& context) {
+  check_task(family, view);
+  LinearProblem problem = problem_of(family, view, options);
+  Notes notes;
+  if (options.l1.is_auto() || options.l2.is_auto()) {
+    notes.path = explained(family, view, [&] {
+      return choose_penalties(problem, view, options.l1.is_auto(), options.l2.is_auto(), options.rule, context);
+    });
+    problem.l1 = notes.path->l1[notes.path->chosen];
+    problem.l2 = notes.path->l2[notes.path->chosen];
+  }
+  LinearFit fit = explained(family, view, [&] { return fit_linear(problem, context); });
+  notes.solver = solver_name(fit.solver);
+  Status status = status_of(fit);
+  return {std::make_shared<Linear>(family, std::move(fit), std::move(notes)), view, std::move(status)};
+}
+
+void Linear::predict_rows(const Matrix& scores, Index first, Prediction& prediction) const {
+  for (Index i = 0; i < scores.rows(); ++i) {
+    const Index row = first + i;
+    const double score = scores.cols() == 2 ? scores(i, 1) - scores(i, 0) : scores(i, 0);
+    if (family_ == LinearFamily::poisson) {
+      prediction.value[row] = std::exp(score);
+    } else if (family_ == LinearFamily::least_squares) {
+      prediction.value[row] = score;
+    } else if (family_ == LinearFamily::probit) {
+      predict_two(score, normal_law(-score), normal_law(score), row, prediction);
+    } else if (scores.cols() <= 2) {
+      predict_two(score, sigmoid(-score), sigmoid(score), row, prediction);
+    } else {
+      predict_softmax(scores.row(i).transpose(), row, prediction);
+    }
+  }
+}
+
+Prediction Linear::predict(const Batch& batch, const Context& context) const {
+  const Features& x = batch.x;
+  const Index outputs = columns_.cols();
+  Prediction prediction;
+  if (learns_numbers(family_)) {
+    prediction.task = Task::regress;
+    prediction.value.resize(x.rows());
+  } else {
+    prediction.index.resize(static_cast<std::size_t>(x.rows()));
+    prediction.probability.resize(x.rows(), std::max<Index>(2, outputs));
+    prediction.score.resize(x.rows(), outputs > 2 ? outputs : 1);
+  }
+  context.parallel(x.blocks(), [&](Index b) {
+    // score = W x + offset
+    Matrix scores(x.rows_in(b), outputs);
+    x.multiply(b, columns_, scores);
+    scores.rowwise() += fit_.offset.transpose();
+    for (Index i = 0; i < scores.rows(); ++i) {
+      if (scores.row(i).allFinite()) continue;
+      data_error("non_finite", "{}: the values of row {} are too large to predict from", family_text(family_),
+                 origin_of(batch.origin, x.first_row(b) + i) + 1);
+    }
+    predict_rows(scores, x.first_row(b), prediction);
+  });
+  if (learns_numbers(family_) && !prediction.value.allFinite()) {
+    data_error("non_finite", "{}: a predicted value is too large for a number", family_text(family_));
+  }
+  return prediction;
+}
+
+StageState Linear::save() const {
+  StageState state;
+  if (fit_.weights.rows() == 1) {
+    state.set("weights", Vector(fit_.weights.row(0).transpose()));
+    state.info["offset"] = fit_.offset[0];
+  } else {
+    state.set("weights", fit_.weights);
+    state.set("offset", fit_.offset);
+  }
+  state.info["risk"] = fit_.risk;
+  state.info["kkt"] = fit_.kkt;
+  state.info["iterations"] = fit_.iterations;
+  state.info["solver"] = notes_.solver;
+  if (fit_.step > 0) state.info["step_size"] = fit_.step;
+  if (notes_.path) {
+    const PenaltyPath& path = *notes_.path;
+    state.set("path_l1", path.l1);
+    state.set("path_l2", path.l2);
+    state.set("path_loss", path.loss);
+    state.set("path_error", path.error);
+    state.info["path_chosen"] = path.chosen;
+    state.info["path_folds"] = path.folds;
+    state.info["chosen_l1"] = path.l1[path.chosen];
+    state.info["chosen_l2"] = path.l2[path.chosen];
+  }
+  return state;
+}
+
+std::shared_ptr<const Fitted> Linear::load(LinearFamily family, const StageState& state, const StageInput& input) {
+  const auto classes = static_cast<Index>(input.classes.size());
+  const char* name = family_text(family);
+  if (learns_numbers(family)) {
+    if (input.task != Task::regress) file_error("bad_model", "{} needs numbers to predict", name);
+  } else if (input.task != Task::classify || classes < 2 || (family == LinearFamily::probit && classes > 2)) {
+    file_error("bad_model", "{} cannot have {} classes", name, classes);
+  }
+  LinearFit fit;
+  if (family == LinearFamily::softmax || classes > 2) {
+    fit.weights = state.matrix("weights", classes, input.cols);
+    fit.offset = state.vector("offset", classes);
+  } else {
+    fit.weights = state.vector("weights", input.cols).transpose();
+    fit.offset = Vector::Constant(1, state.number("offset"));
+  }
+  fit.risk = state.number("risk");
+  fit.kkt = state.number("kkt");
+  fit.iterations = static_cast<int>(std::min<Index>(state.count("iterations"), 1'000'000'000));
+  if (state.info.contains("step_size")) fit.step = state.number("step_size");
+  Notes notes{state.text("solver"), std::nullopt};
+  if (state.has("path_loss")) {
+    PenaltyPath path;
+    path.l1 = state.vector("path_l1", -1);
+    path.l2 = state.vector("path_l2", path.l1.size());
+    path.loss = state.vector("path_loss", path.l1.size());
+    path.error = state.vector("path_error", path.l1.size());
+    path.chosen = state.count("path_chosen");
+    path.folds = state.count("path_folds");
+    if (path.chosen >= path.l1.size())
+      file_error("bad_model", "{}: penalty {} of {}", name, path.chosen, path.l1.size());
+    notes.path = std::move(path);
+  }
+  return std::make_shared<Linear>(family, std::move(fit), std::move(notes));
+}
+
+}  // namespace ecotone

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "ecotone/methods/learn/linear/penalty_path.h"
+#include "ecotone/methods/method.h"
+#include "ecotone/solve/linear.h"
+
+namespace ecotone {
+
+/// By what the loss is divided: the number of rows, or the sum of their weights.
+enum class LinearNorm { count, sum };
+/// What becomes of the gradients of a mini-batch (59.19).
+enum class BatchReduce { mean, sum };
+
+/// Options of all generalised linear models.
+struct LinearOptions {
+  AutoNumber l2{0.0};
+  AutoNumber l1{0.0};
+  LinearSolver solver = LinearSolver::automatic;
+  bool offset = true;
+  bool penalise_offset = false;
+  LinearNorm norm = LinearNorm::count;
+  double tol = 1e-10;
+  int max_iterations = 1000;
+  PenaltyRule rule = PenaltyRule::best;
+  AutoNumber step{};
+  StepSchedule schedule = StepSchedule::inverse;
+  int batch = 1;
+  BatchReduce reduce = BatchReduce::mean;
+  int epochs = 20;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        field("l2", &LinearOptions::l2,
+              "Penalty rho of rho ||w||^2 (not rho/2); auto: by cross-validation over the training domains",
+              at_least(0.0)),
+        field("l1", &LinearOptions::l1,
+              "Penalty alpha of alpha ||w||_1; auto: by cross-validation over the training domains", at_least(0.0)),
+        field("solver", &LinearOptions::solver,
+              "auto chooses by size and penalty; sgd and prox-sgd read rows one by one and stop near the optimum",
+              one_of("auto", "lbfgs", "newton", "irls", "prox-newton", "sgd", "prox-sgd")),
+        field("offset", &LinearOptions::offset, "Whether the prediction has an offset"),
+        field("penalise_offset", &LinearOptions::penalise_offset, "Whether the penalties count the offset, too"),
+        field("norm", &LinearOptions::norm, "The loss is divided by the number of rows or by the sum of their weights",
+              one_of("count", "sum")),
+        field("tol", &LinearOptions::tol,
+              "Largest entry of the gradient in standardised units at which a solver stops; 0: the last digit",
+              between(0.0, 1.0)),
+        field("max_iterations", &LinearOptions::max_iterations, "Iterations before giving up", at_least(1)),
+        field("rule", &LinearOptions::rule,
+              "Penalty that auto takes: the best held-out loss, or the largest within one standard error of it",
+              one_of("best", "one_se")),
+        field("step", &LinearOptions::step, "sgd: step size mu; auto: a quarter of what the curvature allows",
+              above(0.0)),
+        field("schedule", &LinearOptions::schedule,
+              "sgd: mu, mu / sqrt(1 + epochs) or mu / (1 + epochs), with the epochs done so far",
+              one_of("constant", "root", "inverse")),
+        field("batch", &LinearOptions::batch, "sgd: rows in a step", between(1, 1e6)),
+        field("reduce", &LinearOptions::reduce, "sgd: gradients of a batch are averaged or added",
+              one_of("mean", "sum")),
+        field("epochs", &LinearOptions::epochs, "sgd: passes over the rows", between(1, 1e6))};
+  }
+};
+
+/// A generalised linear model: logistic, softmax, probit, poisson or least squares.
+class Linear : public Fitted {
+ public:
+  /// What `inspect` shows beside the optimum.
+  struct Notes {
+    std::string solver;
+    std::optional<PenaltyPath> path;
+  };
+
+  Linear(LinearFamily family, LinearFit fit, Notes notes);
+
+  static StageResult fit(LinearFamily family, const TrainView& view, const LinearOptions& options,
+                         const Context& context);
+  static std::shared_ptr<const Fitted> load(LinearFamily family, const StageState& state, const StageInput& input);
+
+  Prediction predict(const Batch& batch, const Context& context) const override;
+  StageState save() const override;
+
+ private:
+  void predict_rows(const Matrix& scores, Index first, Prediction& prediction) const;
+
+  LinearFamily family_;
+  LinearFit fit_;
+  Notes notes_;
+  Matrix columns_;  ///< the weights as columns, ready for X W
+};
+
+/// Name of the method («least_squares»).
+const char* family_text(LinearFamily family);
+
+}  // namespace ecotone

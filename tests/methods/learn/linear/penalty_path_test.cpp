@@ -1,0 +1,118 @@
+// Penalties chosen inside the training domains.
+#include "ecotone/methods/learn/linear/penalty_path.h"
+
+#include "methods/support.h"
+
+namespace ecotone::test {
+namespace {
+
+Json stage_of(const std::string& text, const TrainView& view, int threads = 2) {
+  return fitted(text, view, context(threads)).inspect()["stages"][0];
+}
+
+std::vector<double> numbers_of(const Json& stage, const char* name) { return stage[name].get<std::vector<double>>(); }
+
+/// Mean over domains of the log loss on a domain that the fit with this penalty has not seen.
+double held_out_loss(const TrainView& view, const std::string& learner) {
+  double total = 0;
+  const Matrix x = view.x.to_matrix();
+  for (Index d = 0; d < view.domain.count(); ++d) {
+    std::vector<Index> in, out;
+    for (Index i = 0; i < view.labelled(); ++i)
+      (view.domain.index[static_cast<std::size_t>(i)] == d ? out : in).push_back(i);
+    Labels y = view.y.take(in);
+    const Model model = fitted(learner, view_of(Features::dense(x(in, Eigen::all)), y));
+    const Prediction p = model.predict({Features::dense(x(out, Eigen::all)), std::nullopt}, context());
+    double loss = 0;
+    for (std::size_t i = 0; i < out.size(); ++i)
+      loss -= std::log(p.probability(static_cast<Index>(i), view.y.index[static_cast<std::size_t>(out[i])]));
+    total += loss / static_cast<double>(out.size());
+  }
+  return total / static_cast<double>(view.domain.count());
+}
+
+TEST(PenaltyPath, LossesAreThoseOfFitsWithoutTheDomain) {
+  const TrainView view = overlapping(300, 4, 2, 3);
+  for (const std::string which : {"l2", "l1"}) {
+    const Json stage = stage_of("logistic " + which + "=auto", view);
+    const auto penalty = numbers_of(stage, ("path_" + which).c_str());
+    const auto loss = numbers_of(stage, "path_loss");
+    ASSERT_EQ(penalty.size(), which == "l2" ? 15U : 20U);
+    EXPECT_TRUE(std::is_sorted(penalty.rbegin(), penalty.rend()));
+    for (const std::size_t i : {std::size_t{0}, std::size_t{6}, penalty.size() - 1}) {
+      const double expected = held_out_loss(view, fmt::format("logistic {}={}", which, penalty[i]));
+      EXPECT_NEAR(loss[i], expected, 1e-5) << which << " " << i;
+    }
+    const auto best = static_cast<std::size_t>(std::min_element(loss.begin(), loss.end()) - loss.begin());
+    EXPECT_EQ(stage["path_chosen"], best);
+    EXPECT_EQ(stage["chosen_" + which], penalty[best]);
+    EXPECT_EQ(stage["path_folds"], 3);
+    // The model is the one of all rows with that penalty.
+    const Json direct = stage_of(fmt::format("logistic {}={}", which, penalty[best]), view);
+    for (std::size_t j = 0; j < 4; ++j)
+      EXPECT_NEAR(stage["weights"][j].get<double>(), direct["weights"][j].get<double>(), 1e-8);
+  }
+}
+
+TEST(PenaltyPath, NoiseIsPenalisedAway) {
+  // Labels that have nothing to do with the features: the best model is the constant one, or near it.
+  TrainView view = overlapping(400, 10, 2, 4);
+  Random random(4, "noise");
+  for (auto& cls : view.y.index) cls = random.uniform() < 0.5 ? 1 : 0;
+  const Json best = stage_of("logistic l1=auto", view);
+  EXPECT_LE(best["path_chosen"].get<int>(), 6);
+  const Json careful = stage_of("logistic l1=auto rule=one_se", view);
+  EXPECT_LE(careful["path_chosen"].get<int>(), 2);
+  for (const double w : numbers_of(careful, "weights")) EXPECT_LT(std::abs(w), 0.1);
+}
+
+TEST(PenaltyPath, OneStandardErrorIsNeverWeakerThanTheBest) {
+  const TrainView view = overlapping(240, 5, 3, 4);
+  const Json best = stage_of("logistic l2=auto", view);
+  const Json careful = stage_of("logistic l2=auto rule=one_se", view);
+  EXPECT_LE(careful["path_chosen"].get<int>(), best["path_chosen"].get<int>());
+  EXPECT_EQ(careful["path_loss"], best["path_loss"]);
+}
+
+TEST(PenaltyPath, BothPenaltiesAndEveryFamily) {
+  const TrainView view = overlapping(240, 4, 2, 3);
+  const Json both = stage_of("logistic l1=auto l2=auto", view);
+  EXPECT_EQ(both["path_loss"].size(), 50U);
+  for (const char* text : {"softmax l2=auto", "probit l2=auto", "probit l1=auto l2=0.01"})
+    EXPECT_EQ(stage_of(text, view)["status"], "converged") << text;
+  TrainView values = view;
+  values.y = {Task::regress, {}, {}, Vector(240)};
+  for (Index i = 0; i < 240; ++i) values.y.value[i] = static_cast<double>(i % 7);
+  for (const char* text : {"poisson l2=auto", "least_squares l1=auto"})
+    EXPECT_EQ(stage_of(text, values)["status"], "converged") << text;
+}
+
+TEST(PenaltyPath, OneDomainIsCutIntoRows) {
+  const TrainView view = overlapping(200, 3, 2, 1);
+  EXPECT_EQ(stage_of("logistic l2=auto", view)["path_folds"], 5);
+  EXPECT_EQ(stage_of("logistic l2=auto", view, 1).dump(), stage_of("logistic l2=auto", view, 7).dump());
+}
+
+TEST(PenaltyPath, SaysWhenNothingCanBeLeftOut) {
+  // Each class in a domain of its own: without either, one class is left.
+  TrainView view = overlapping(60, 3, 2, 2);
+  for (std::size_t i = 0; i < 60; ++i) view.domain.index[i] = view.y.index[i];
+  EXPECT_EQ(code_of([&] { fitted("logistic l2=auto", view); }), "no_folds");
+  // A third domain with both classes saves it: every fold then has both among its other rows.
+  for (std::size_t i = 0; i < 20; ++i) view.domain.index[i] = 2;
+  view.domain.names.push_back("both");
+  view.role.push_back(Role::source);
+  Recorder recorder;
+  const Model model = fitted("logistic l2=auto", view, context().observed_by(&recorder));
+  EXPECT_EQ(model.inspect()["stages"][0]["path_folds"], 3);
+}
+
+TEST(PenaltyPath, IsSavedAndLoaded) {
+  const TrainView view = overlapping(120, 3, 2, 3);
+  const Model model = fitted("logistic l2=auto", view);
+  EXPECT_EQ(reloaded(model).bytes(), model.bytes());
+  EXPECT_EQ(reloaded(model).inspect().dump(), model.inspect().dump());
+}
+
+}  // namespace
+}  // namespace ecotone::test

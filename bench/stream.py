@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 """A CSV of 5 GB fitted in less than 1 GB of memory, by sgd and by lbfgs. Usage: stream.py BUILD-FOLDER
 
-Not part of `make bench` unless ECOTONE_BENCH_STREAM is set: it needs 5 GB of disk and some minutes. The file is made by `generate` in parts and
-removed at the end."""
+Not part of `make bench` unless ECOTONE_BENCH_STREAM is set: it needs 5 GB of disk and some minutes. The file is made by `generate` and removed at the
+end."""
 import os
 import pathlib
-import resource
 import subprocess
 import sys
 import time
 
-ROWS, PARTS, FEATURES = 440_000, 12, 50
+ROWS, FEATURES = 5_300_000, 50
 
 
 def timed(command):
@@ -29,18 +28,8 @@ def main():
         return
     build = pathlib.Path(sys.argv[1]).resolve()
     program, data = build / "cli" / "ecotone", build / "bench" / "stream.csv"
-    part = build / "bench" / "part.csv"
-    with open(data, "wb") as out:
-        for seed in range(PARTS):
-            subprocess.run([program, "generate", "logistic", f"rows={ROWS}", "target=0", f"features={FEATURES}", "noise=true", "--seed", "7", "--quiet", "-o", part], check=True)
-            with open(part, "rb") as source:
-                header = source.readline()
-                if seed == 0:
-                    out.write(header)
-                while block := source.read(1 << 24):
-                    out.write(block)
-    part.unlink()
-    print(f"{data.stat().st_size / 1e9:.2f} GB, {ROWS * PARTS} rows x {FEATURES} features")
+    subprocess.run([program, "generate", "logistic", f"rows={ROWS}", "target=0", f"features={FEATURES}", "noise=true", "--quiet", "-o", data], check=True)
+    print(f"{data.stat().st_size / 1e9:.2f} GB, {ROWS} rows x {FEATURES} features")
     try:
         for learner in ("logistic l2=0.001 solver=sgd epochs=5", "logistic l2=0.001 solver=lbfgs tol=1e-6"):
             model = build / "bench" / "stream.eco"

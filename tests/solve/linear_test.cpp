@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "data/sparse_support.h"
 #include "ecotone/base/error.h"
 #include "solve/logistic_support.h"
 
@@ -71,19 +72,6 @@ std::string code(const Data& data, const Settings& settings) {
     return error.code();
   }
   return "";
-}
-
-Features as_csr(const Matrix& x) {
-  Csr csr{.rows = x.rows(), .cols = x.cols(), .row_start = {0}, .column = {}, .value = {}};
-  for (Index i = 0; i < x.rows(); ++i) {
-    for (Index j = 0; j < x.cols(); ++j) {
-      if (x(i, j) == 0) continue;
-      csr.column.push_back(static_cast<std::int32_t>(j));
-      csr.value.push_back(x(i, j));
-    }
-    csr.row_start.push_back(static_cast<Index>(csr.value.size()));
-  }
-  return Features::sparse(std::move(csr));
 }
 
 /// Penalties of both kinds for every family.
@@ -178,7 +166,7 @@ TEST(Linear, SparseIsDense) {
   for (const LinearFamily family : {LinearFamily::logistic, LinearFamily::poisson}) {
     for (const double l1 : {0.0, 0.01}) {
       const LinearFit dense = fit(data, {.family = family, .l1 = l1});
-      const LinearFit sparse = fit(as_csr(data.x), data, {.family = family, .l1 = l1});
+      const LinearFit sparse = fit(Features::sparse(test::to_csr(data.x)), data, {.family = family, .l1 = l1});
       EXPECT_LT(gap(dense, sparse), 1e-7) << static_cast<int>(family) << " " << l1;
       EXPECT_NEAR(dense.risk, sparse.risk, 1e-11);
     }
@@ -339,6 +327,64 @@ TEST(Linear, RefusesByName) {
     EXPECT_EQ(code(hole, {.solver = solver}), "non_finite");
     hole.x.col(2).setConstant(std::nan(""));
     EXPECT_EQ(code(hole, {.solver = solver}), "non_finite");
+  }
+}
+
+TEST(Linear, EverySolverSeesThatClassesAreSeparated) {
+  Data data = draw(300, 2);
+  for (Index i = 0; i < 300; ++i) data.cls[static_cast<std::size_t>(i)] = data.x(i, 0) > 0 ? 1 : 0;
+  Data tied = data;
+  tied.x.row(7).setZero();
+  tied.x.row(8).setZero();
+  tied.cls[7] = 0;
+  tied.cls[8] = 1;
+  for (const LinearSolver solver : {LinearSolver::automatic, LinearSolver::lbfgs, LinearSolver::newton,
+                                    LinearSolver::irls, LinearSolver::prox_newton}) {
+    for (const double tolerance : {0.0, 1e-10, 1e-3}) {
+      const Settings settings{.l2 = 0, .solver = solver, .tolerance = tolerance};
+      EXPECT_EQ(code(data, settings), "separable") << solver_name(solver) << " " << tolerance;
+      EXPECT_EQ(code(tied, settings), "separable") << solver_name(solver) << " " << tolerance << ", with a tie";
+    }
+  }
+}
+
+TEST(Linear, ASampleWithoutWeightDoesNotMislead) {
+  // Every second block of rows, and so every one that a sample would take, has no weight at all.
+  Data data = draw(60000, 5);
+  data.weight = Vector::Ones(60000);
+  const Index block = Features::dense(data.x).block_rows();
+  for (Index i = 0; i < 60000; ++i) data.weight[i] = (i / block) % 2 == 0 ? 0.0 : 1.0;
+  Data kept;
+  kept.x = data.x;
+  for (Index i = 0, at = 0; i < 60000; ++i) {
+    if (data.weight[i] == 0) continue;
+    kept.x.row(at++) = data.x.row(i);
+    kept.cls.push_back(data.cls[static_cast<std::size_t>(i)]);
+    kept.value.push_back(data.value[static_cast<std::size_t>(i)]);
+  }
+  kept.x = Matrix(kept.x.topRows(static_cast<Index>(kept.cls.size())));
+  for (const double l1 : {0.0, 0.01}) {
+    const Settings settings{.l1 = l1, .tolerance = 1e-10, .norm_by_weights = true};
+    const LinearFit found = fit(data, settings);
+    EXPECT_TRUE(found.converged);
+    EXPECT_LT(gap(fit(kept, settings), found), 1e-7) << l1;
+  }
+}
+
+TEST(Linear, AHoleFarFromTheSampleIsFound) {
+  for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    for (const LinearSolver solver : {LinearSolver::lbfgs, LinearSolver::prox_newton}) {
+      Data data = draw(20000, 3);
+      data.x(600, 1) = bad;
+      EXPECT_EQ(code(data, {.solver = solver}), "non_finite") << solver_name(solver);
+    }
+  }
+  // One huge but finite value there is no error.
+  Data data = draw(20000, 3);
+  data.x(600, 1) = 1e20;
+  for (const double l1 : {0.0, 0.01}) {
+    const LinearFit found = fit(data, {.l1 = l1, .tolerance = 1e-8});
+    EXPECT_TRUE(found.converged) << l1;
   }
 }
 

@@ -3,23 +3,13 @@
 
 #include <algorithm>
 
+#include "data/sparse_support.h"
 #include "solve/logistic_support.h"
 
 namespace ecotone {
 namespace {
 
-Csr to_csr(const Matrix& x) {
-  Csr csr{x.rows(), x.cols(), {0}, {}, {}};
-  for (Index i = 0; i < x.rows(); ++i) {
-    for (Index j = 0; j < x.cols(); ++j) {
-      if (x(i, j) == 0) continue;
-      csr.column.push_back(static_cast<std::int32_t>(j));
-      csr.value.push_back(x(i, j));
-    }
-    csr.row_start.push_back(static_cast<Index>(csr.value.size()));
-  }
-  return csr;
-}
+using test::to_csr;
 
 /// Sparse rows of many columns with 100 values each; the classes differ a little in all of them.
 Csr wide_rows(Index rows, Index cols, Sample& labels) {

@@ -172,6 +172,18 @@ TEST(LogisticKernel, IsExactToAFewUnitsInTheLastPlace) {
   }
 }
 
+TEST(LogisticKernel, NotANumberStaysOne) {
+  const std::vector<std::int32_t> cls{0, 1};
+  const std::vector<double> score{std::nan(""), std::nan("")};
+  std::vector<double> margin(2), loss(2), slope(2), curvature(2);
+  logistic_rows({cls.data(), score.data(), margin.data(), loss.data(), slope.data(), curvature.data()}, 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_TRUE(std::isnan(loss[i]));
+    EXPECT_TRUE(std::isnan(slope[i]));
+    EXPECT_TRUE(std::isnan(curvature[i]));
+  }
+}
+
 TEST(LogisticKernel, HugeScoresStayFinite) {
   const std::vector<std::int32_t> cls{0, 1, 0, 1};
   const std::vector<double> score{1e300, 1e300, -1e300, -1e300};

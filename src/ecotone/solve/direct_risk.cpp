@@ -76,6 +76,7 @@ class DirectRisk final : public FactoredRisk {
 
   RiskPoint at(Matrix theta) override {
     const Index size = theta.size();
+    if (size > 1000) require_gram_memory(size, context_);
     Sums sums = sum_blocks(design_.blocks(), context_,
                            Sums{{}, Matrix::Zero(theta.rows(), theta.cols()), Matrix::Zero(size, size)},
                            [&](Sums& acc, Index b) { add_block(acc, b, theta); });

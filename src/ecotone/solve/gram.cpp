@@ -15,14 +15,24 @@ struct Workspace {
   Matrix tile;
 };
 
-void check_memory(Index size, const Context& context) {
-  const auto bytes = static_cast<std::size_t>(size) * static_cast<std::size_t>(size) * sizeof(double);
-  const auto copies = static_cast<std::size_t>(context.threads()) + 6;
+std::size_t copies_for(const Context& context) { return static_cast<std::size_t>(context.threads()) + 6; }
+
+std::size_t gram_bytes(Index size) {
+  return static_cast<std::size_t>(size) * static_cast<std::size_t>(size) * sizeof(double);
+}
+
+}  // namespace
+
+void require_gram_memory(Index size, const Context& context) {
+  const std::size_t bytes = gram_bytes(size);
+  const std::size_t copies = copies_for(context);
   require_memory(bytes * copies, "linear model", fmt::format("{} matrices of {} x {}", copies, size, size),
                  "use solver=lbfgs, a larger l1 or fewer columns");
 }
 
-}  // namespace
+bool gram_fits(Index size, const Context& context) {
+  return gram_bytes(size) * copies_for(context) <= available_memory() / 2;
+}
 
 Preconditioner inverse_of(Matrix a, const Context& context) {
   for (Index j = 0; j < a.rows(); ++j) {
@@ -42,7 +52,7 @@ Preconditioner inverse_of(Matrix a, const Context& context) {
 Matrix weighted_gram(const Standardised& design, std::span<const Index> columns, ConstVectorView c, Index stride,
                      const Context& context) {
   const auto size = static_cast<Index>(columns.size());
-  check_memory(size, context);
+  require_gram_memory(size, context);
   bool all = size == design.size();
   for (Index k = 0; all && k < size; ++k) all = columns[static_cast<std::size_t>(k)] == k;
   Pool<Workspace> pool;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@ constexpr double slow = 0.1;             // of the gradient must be gone after a
 double inner(const Matrix& a, const Matrix& b) { return a.cwiseProduct(b).sum(); }
 
 double residual(const RiskPoint& point) {
+  if (!point.gradient.allFinite()) return std::numeric_limits<double>::infinity();
   return point.gradient.size() == 0 ? 0.0 : point.gradient.cwiseAbs().maxCoeff();
 }
 

@@ -160,8 +160,9 @@ class Standard {
     }
     const NewtonResult result = minimise(*risk, std::move(from),
                                          {.scale = loss_.scale(),
-                                          .tolerance = problem_.tolerance,
-                                          .unpenalised = problem_.l2 == 0 && loss_.separates(),
+                                          // Where there may be no optimum only the last digits tell.
+                                          .tolerance = unpenalised() ? 0 : problem_.tolerance,
+                                          .unpenalised = unpenalised(),
                                           .max_iterations = problem_.max_iterations});
     if (result.separable) {
       data_error("separable", "{}: the classes can be separated, so there is no optimum without a penalty; use l2 > 0",
@@ -182,7 +183,7 @@ class Standard {
     const Index rows = design_.rows();
     const Index size = design_.size();
     Matrix from = start();
-    if (loss_.outputs() == 1 && !design_.is_sparse() && size <= factor_columns) {
+    if (loss_.outputs() == 1 && !design_.is_sparse() && size <= factor_columns && gram_fits(size, context_)) {
       options.at_once = size * size <= rows;
       const Index stride = std::max<Index>(1, rows / ((options.at_once ? 100 : 8) * size));
       options.on_slow = [&, stride] { return preconditioner(risk->row_curvature(0), stride); };
@@ -196,10 +197,27 @@ class Standard {
     give(result.point, fit);
     fit.iterations = result.iterations;
     fit.converged = result.converged;
+    if (unpenalised()) return certify(fit);
     if ((fit.converged && !polish) || problem_.solver == LinearSolver::lbfgs) return;
-    fit.solver =
-        is_direct(rows, size * loss_.outputs()) && !design_.is_sparse() ? LinearSolver::irls : LinearSolver::newton;
+    fit.solver = newton_solver();
     use_newton(fit, result.point.theta);
+  }
+
+  LinearSolver newton_solver() const {
+    const bool direct = is_direct(design_.rows(), design_.size() * loss_.outputs()) && !design_.is_sparse();
+    return direct ? LinearSolver::irls : LinearSolver::newton;
+  }
+
+  /// Whether the risk may fall for ever.
+  bool unpenalised() const { return problem_.l1 == 0 && problem_.l2 == 0 && loss_.separates(); }
+
+  /// A small gradient does not tell an optimum from classes that are drawn apart without end; Newton's method, from
+  /// its own start, does.
+  void certify(LinearFit& fit) {
+    const LinearSolver asked = fit.solver;
+    fit.solver = newton_solver();
+    use_newton(fit, constant());
+    fit.solver = asked;
   }
 
   /// Near the optimum of every stride-th block of rows, and the inverse of the Hessian there.
@@ -209,9 +227,9 @@ class Standard {
   };
   Sampled solve_sample(Index stride) const {
     const Standardised sample = design_.thinned(stride);
-    double part = 0;
-    for (Index b = 0; b < sample.blocks(); ++b) part += static_cast<double>(sample.rows_in(b));
-    part /= static_cast<double>(design_.rows());
+    const double part = weight_of(sample) / weight_of(design_);
+    // Rows without weight may stand together, and then the sample may have little of the others.
+    if (!(part > 0.25 / static_cast<double>(stride))) return {constant(), {}};
     // The loss of a part of the rows is about that part of the loss.
     const Vector l2 = part * l2_;
     const auto risk = direct_risk(sample, loss_, l2, context_);
@@ -221,6 +239,16 @@ class Standard {
     Preconditioner inverse = risk->inverse_hessian();
     if (!inverse) return {std::move(result.point.theta), {}};
     return {std::move(result.point.theta), [inverse, part](const Matrix& v) { return Matrix(part * inverse(v)); }};
+  }
+
+  double weight_of(const Standardised& design) const {
+    double sum = 0;
+    for (Index b = 0; b < design.blocks(); ++b) {
+      const Index rows = design.rows_in(b);
+      sum += problem_.weight.size() == 0 ? static_cast<double>(rows)
+                                         : problem_.weight.segment(design.first_row(b), rows).sum();
+    }
+    return sum;
   }
 
   /// The inverse of the Hessian with these second derivatives, of every stride-th block of rows.
@@ -239,6 +267,7 @@ class Standard {
     give(result.point, fit);
     fit.iterations = result.iterations;
     fit.converged = result.converged;
+    if (unpenalised()) certify(fit);
   }
 
   /// dR/dw_j = s_j dR/du_j + m_j dR/dc, class by class; the last column is dR/dc.
@@ -299,7 +328,12 @@ LinearFit solve_stochastically(const LinearProblem& problem, LinearSolver solver
   const Optimality end = optimality_of(problem, *per_row, {result.weights, result.offset}, 1.0 / rows, context);
   fit.kkt = end.kkt;
   fit.risk = end.risk;
-  fit.converged = fit.kkt <= (problem.tolerance > 0 ? problem.tolerance : 0.02) * end.scale;
+  if (!std::isfinite(fit.risk) || !std::isfinite(fit.kkt)) {
+    data_error("diverged", "{}: steps of {:.3g} lead away from the optimum; scale the features or use a smaller step",
+               problem.who, fit.step);
+  }
+  // Steps end near the optimum, not at it: a fiftieth of the first gradient is what can be asked.
+  fit.converged = fit.kkt <= std::max(problem.tolerance, 0.02) * end.scale;
   return fit;
 }
 
@@ -353,11 +387,19 @@ LinearFit fit_linear(const LinearProblem& problem, const Context& context) {
   if (!sampled && !design.is_finite()) check_finite(problem, context);
   const auto loss = make_loss(problem, checked_norm(problem, !sampled, context));
   LinearFit fit = Standard(problem, *loss, std::move(design), context).solve(solver);
-  if (!sampled || (fit.weights.allFinite() && std::isfinite(fit.risk) && std::isfinite(fit.kkt))) return fit;
+  const bool finite =
+      fit.weights.allFinite() && fit.offset.allFinite() && std::isfinite(fit.risk) && std::isfinite(fit.kkt);
+  if (!sampled || (finite && (fit.converged || fit.iterations >= problem.max_iterations))) return fit;
   // Values that are not numbers, or numbers that need more care.
   check_finite(problem, context);
   shape.exact = true;
   return Standard(problem, *loss, Standardised(problem.x, problem.weight, shape, context), context).solve(solver);
+}
+
+void check_linear(const LinearProblem& problem, const Context& context) {
+  check_shapes(problem);
+  check_finite(problem, context);
+  check_labels(problem);
 }
 
 double mean_loss(const LinearProblem& problem, const LinearScores& scores, const Context& context) {
@@ -380,6 +422,7 @@ double largest_l1(const LinearProblem& problem, const Context& context) {
   use_one_blas_thread();
   LinearProblem lasso = problem;
   lasso.l1 = 1;
+  lasso.solver = LinearSolver::automatic;
   check_shapes(lasso);
   check_finite(lasso, context);
   const auto loss = make_loss(lasso, checked_norm(lasso, true, context));

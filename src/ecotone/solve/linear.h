@@ -66,6 +66,9 @@ struct LinearFit : LinearScores {
 /// have one.
 LinearFit fit_linear(const LinearProblem& problem, const Context& context);
 
+/// Refuses what `fit_linear` would refuse, but for separable classes.
+void check_linear(const LinearProblem& problem, const Context& context);
+
 /// (1/A) sum_n a_n loss_n of given scores, without penalties.
 double mean_loss(const LinearProblem& problem, const LinearScores& scores, const Context& context);
 

@@ -149,7 +149,9 @@ Optimality optimality_of(const LinearProblem& problem, const Loss& loss, const L
     });
   };
   const Sums here = sums_at(columns, scores.offset);
-  const Sums constant = sums_at(Matrix::Zero(p, loss.outputs()), loss.constant_scores());
+  const Vector start = problem.offset ? loss.constant_scores() : Vector(Vector::Zero(loss.outputs()));
+  Sums constant = sums_at(Matrix::Zero(p, loss.outputs()), start);
+  if (!problem.offset) constant.gradient.row(p).setZero();
 
   Matrix theta(p + 1, loss.outputs());
   theta << columns, scores.offset.transpose();

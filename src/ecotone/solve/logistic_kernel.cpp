@@ -62,7 +62,8 @@ namespace {
     const double y = 2.0 * static_cast<double>(cls[i]) - 1.0;
     const double m = y * score[i];
     const double size = std::abs(m);
-    const double e = exp_of(size < 708.0 ? -size : -708.0);
+    // A score that is not a number stays one: the comparison is false for it.
+    const double e = exp_of(size > 708.0 ? -708.0 : -size);
     const double part = 1.0 / (1.0 + e);
     // ln(1 + exp(-m)) = ln(1 + exp(-|m|)) + max(-m, 0)
     margin[i] = m;

@@ -18,6 +18,7 @@ constexpr double tie_at_end = 1e-5;
 constexpr int trusted_iterations = 8;  // a Newton step points to infinity only after the finite part has settled
 
 double residual(const RiskPoint& point) {
+  if (!point.gradient.allFinite()) return std::numeric_limits<double>::infinity();
   return point.gradient.size() == 0 ? 0.0 : point.gradient.cwiseAbs().maxCoeff();
 }
 

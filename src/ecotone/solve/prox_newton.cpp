@@ -145,6 +145,7 @@ double kkt_residual(const Matrix& theta, const Matrix& gradient, const Vector& l
       const double distance = theta(j, k) > 0   ? std::abs(g + l1[j])
                               : theta(j, k) < 0 ? std::abs(g - l1[j])
                                                 : std::max(std::abs(g) - l1[j], 0.0);
+      if (!std::isfinite(distance)) return std::numeric_limits<double>::infinity();
       largest = std::max(largest, distance);
     }
   }
@@ -183,7 +184,11 @@ ProxNewtonResult minimise_prox_newton(const Standardised& design, const Loss& lo
       next = newton.at(here.theta + length * step, true);
       better = next.risk <= here.risk + 1e-4 * length * std::min(decrease, 0.0) + noise;
     }
-    if (!better) break;
+    if (!better) {
+      if (newton.sees_all_rows()) break;
+      newton.see_more_rows();
+      continue;
+    }
     const double next_level = level_of(next);
     if (next_level > 0.3 * level || length < 0.4) newton.see_more_rows();
     idle = next_level < 0.9 * level ? 0 : idle + 1;

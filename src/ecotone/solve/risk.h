@@ -38,6 +38,11 @@ std::unique_ptr<CurvedRisk> iterative_risk(const Standardised& design, const Los
 /// factor.
 Preconditioner inverse_of(Matrix a, const Context& context);
 
+/// Refuses Gram (or Hessian) matrices whose sums do not fit into memory.
+void require_gram_memory(Index size, const Context& context);
+/// Whether the sums of a Gram matrix of this size fit into half of the memory that is available.
+bool gram_fits(Index size, const Context& context);
+
 /// Z_A' diag(c) Z_A of the columns A of Z, lower triangle, from every `stride`-th block, scaled up to all of them.
 /// Memory is checked first.
 Matrix weighted_gram(const Standardised& design, std::span<const Index> columns, ConstVectorView c, Index stride,

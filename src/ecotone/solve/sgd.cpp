@@ -51,15 +51,20 @@ double safe_step(const Window& window, const Loss& loss, const SgdOptions& optio
   Matrix curvature(1, loss.curvature_size());
   const double norm = window.x.squaredNorm() / static_cast<double>(window.x.rows()) + (options.offset ? 1.0 : 0.0);
   double steepest = 0;
-  const auto rows = static_cast<Index>(std::min<std::size_t>(window.row.size(), 1000));
-  for (Index i = 0; i < rows; ++i) {
+  Index counted = 0;
+  // About a thousand rows of the window; rows without weight say nothing.
+  const auto stride = std::max<std::size_t>(1, window.row.size() / 1000);
+  for (std::size_t i = 0; i < window.row.size(); i += stride) {
     Matrix scores = t;
     LossSums sums;
-    const Index n = window.row[static_cast<std::size_t>(i)];
-    loss.evaluate(n, scores, curvature, sums);
-    for (Index k = 0; k < loss.outputs(); ++k)
-      steepest += loss.curvature_entry(n, curvature, k, k)[0] / static_cast<double>(rows);
+    loss.evaluate(window.row[i], scores, curvature, sums);
+    double bend = 0;
+    for (Index k = 0; k < loss.outputs(); ++k) bend += loss.curvature_entry(window.row[i], curvature, k, k)[0];
+    steepest += bend;
+    counted += bend > 0 ? 1 : 0;
   }
+  if (counted == 0) data_error("diverged", "sgd: no row among the first {} has weight; give a step", window.row.size());
+  steepest /= static_cast<double>(counted);
   const double batch = options.reduce_sum ? static_cast<double>(options.batch) : 1.0;
   const double step = 0.25 / (batch * std::max(steepest * norm, 1e-300) + 2 * options.l2);
   if (!(step > 0)) data_error("diverged", "sgd: the features are too large for steps of any size; scale them first");
@@ -95,7 +100,12 @@ void StochasticDescent::step(ConstMatrixView x, std::span<const Index> index, do
     weights_ = (weights_.array() > cut)
                    .select(weights_.array() - cut, (weights_.array() < -cut).select(weights_.array() + cut, 0.0));
   }
-  if (options_.offset) offset_ = (options_.penalise_offset ? shrink : 1.0) * offset_ - part * offset_gradient_;
+  if (!options_.offset) return;
+  offset_ = (options_.penalise_offset ? shrink : 1.0) * offset_ - part * offset_gradient_;
+  if (options_.penalise_offset && options_.l1 > 0) {
+    const double cut = mu * options_.l1;
+    for (double& c : offset_) c = c > cut ? c - cut : c < -cut ? c + cut : 0.0;
+  }
 }
 
 SgdResult run_sgd(const Features& x, const Loss& loss, const SgdOptions& options, const Context& context) {
@@ -106,7 +116,7 @@ SgdResult run_sgd(const Features& x, const Loss& loss, const SgdOptions& options
   Window window;
   SgdResult result;
   Progress progress(context.observer(), "sgd", options.epochs);
-  Matrix batch(options.batch, x.cols());
+  Matrix batch(std::min(options.batch, x.rows()), x.cols());
   std::vector<Index> index;
   for (int epoch = 0; epoch < options.epochs; ++epoch) {
     const auto purpose = static_cast<std::uint64_t>(epoch);

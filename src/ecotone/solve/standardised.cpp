@@ -40,6 +40,8 @@ struct Powers {
   RowArray square;
   RowArray largest;
   double weight = 0;
+  Index rows = 0;
+  Index weighted = 0;
 
   void add(const double* row, const RowArray& shift, double a) {
     for (Index j = 0; j < shift.size(); ++j) {
@@ -49,12 +51,15 @@ struct Powers {
       largest[j] = std::max(largest[j], std::abs(d));
     }
     weight += a;
+    ++weighted;
   }
   void merge(const Powers& other) {
     sum += other.sum;
     square += other.square;
     largest = largest.max(other.largest);
     weight += other.weight;
+    rows += other.rows;
+    weighted += other.weighted;
   }
 };
 
@@ -139,16 +144,19 @@ bool Standardised::measure_quickly(ConstVectorView weight, Index stride, const C
   // Sums about the first row, so that a large common part does not drown the squares.
   const RowArray shift = centre_ ? RowArray(x_.block(0, scratch).x.row(0).array()) : RowArray::Zero(x_.cols());
   const Index p = x_.cols();
-  const Powers zero{RowArray::Zero(p), RowArray::Zero(p), RowArray::Zero(p), 0};
+  const Powers zero{RowArray::Zero(p), RowArray::Zero(p), RowArray::Zero(p)};
   Pool<Scratch> pool;
   const Powers powers = sum_blocks((x_.blocks() + stride - 1) / stride, context, zero, [&](Powers& acc, Index b) {
     const auto lease = pool.borrow();
     const RowBlock block = x_.block(b * stride, *lease);
     for (Index i = 0; i < block.x.rows(); ++i) {
       const double a = weight_of(weight, block.first + i);
+      ++acc.rows;
       if (a != 0) acc.add(block.x.row(i).data(), shift, a);
     }
   });
+  // Rows without weight may fill a sample: it must not stand for the others then.
+  if (!(powers.weight > 0) || (stride > 1 && 4 * powers.weighted < powers.rows)) return false;
   const RowArray square = powers.square / powers.weight;
   const RowArray mean = powers.sum / powers.weight;
   const RowArray variance = centre_ ? RowArray(square - mean.square()) : square;

@@ -30,8 +30,10 @@ Rows random_rows(Index count, std::uint64_t seed, bool weighted) {
 
 /// What Platt's map minimises, written down directly.
 double platt_objective(const Rows& rows, double slope, double intercept) {
-  const double plus = rows.weight.dot(rows.positive);
-  const double minus = rows.weight.sum() - plus;
+  const double total = rows.weight.sum();
+  const double counts = std::max(1.0, static_cast<double>((rows.weight.array() > 0).count()) / total);
+  const double plus = counts * rows.weight.dot(rows.positive);
+  const double minus = counts * total - plus;
   double sum = 0;
   for (Index i = 0; i < rows.score.size(); ++i) {
     const double t = rows.positive[i] > 0 ? (plus + 1) / (plus + 2) : 1 / (minus + 2);
@@ -58,6 +60,16 @@ TEST(Platt, IsTheMinimum) {
     }
     EXPECT_GT(fit.map.slope, 0.5);
   }
+}
+
+TEST(Platt, SmallWeightsAreSharesOfTheSameRows) {
+  Rows rows = random_rows(200, 9, false);
+  rows.weight.setOnes();
+  const PlattMap ones = fit_platt(rows.score, rows.positive, rows.weight).map;
+  rows.weight.setConstant(1e-4);
+  const PlattMap shares = fit_platt(rows.score, rows.positive, rows.weight).map;
+  EXPECT_NEAR(shares.slope, ones.slope, 1e-9);
+  EXPECT_NEAR(shares.intercept, ones.intercept, 1e-9);
 }
 
 TEST(Platt, AWeightOfTwoIsARowTwice) {

@@ -151,9 +151,11 @@ PlattFit fit_platt(ConstVectorView score, ConstVectorView positive, ConstVectorV
   const double total = weight.sum();
   const double plus = weight.dot(positive);
   const double minus = total - plus;
-  // t+ = (N+ + 1) / (N+ + 2), t- = 1 / (N- + 2)
-  const double high = (plus + 1) / (plus + 2);
-  const double low = 1 / (minus + 2);
+  // t+ = (N+ + 1) / (N+ + 2), t- = 1 / (N- + 2). Weights below 1 on average are shares, not counts: as many rows as
+  // there are stand behind them.
+  const double rows = std::max(1.0, static_cast<double>((weight.array() > 0).count()) / total);
+  const double high = (plus * rows + 1) / (plus * rows + 2);
+  const double low = 1 / (minus * rows + 2);
   const double mean = (plus * high + minus * low) / total;
   const Spread spread = spread_of(score, weight, total);
   Eigen::Vector2d at(0, log_odds_of(mean));

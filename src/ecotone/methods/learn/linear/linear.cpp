@@ -24,6 +24,28 @@ void check_task(LinearFamily family, const TrainView& view) {
   }
 }
 
+bool is_stochastic(LinearSolver solver) { return solver == LinearSolver::sgd || solver == LinearSolver::prox_sgd; }
+
+/// Refuses options that contradict each other and warns of those that do nothing.
+void check_combination(LinearFamily family, const LinearOptions& options, const Context& context) {
+  const bool lasso = options.solver == LinearSolver::automatic || options.solver == LinearSolver::prox_newton ||
+                     options.solver == LinearSolver::prox_sgd;
+  if (options.l1.is_auto() && !lasso) {
+    option_error("bad_option", "{}: solver={} cannot have l1=auto; use solver=auto or solver=prox-newton",
+                 family_text(family), solver_name(options.solver));
+  }
+  const LinearOptions defaults;
+  const bool steps = options.step != defaults.step || options.schedule != defaults.schedule ||
+                     options.batch != defaults.batch || options.reduce != defaults.reduce ||
+                     options.epochs != defaults.epochs;
+  if (steps && !is_stochastic(options.solver)) {
+    context.warn("unused_option", "{}: step, schedule, batch, reduce and epochs are for solver=sgd and solver=prox-sgd",
+                 family_text(family));
+  }
+  if (options.rule != defaults.rule && !options.l1.is_auto() && !options.l2.is_auto())
+    context.warn("unused_option", "{}: rule is for l1=auto and l2=auto", family_text(family));
+}
+
 LinearProblem problem_of(LinearFamily family, const TrainView& view, const LinearOptions& options) {
   LinearProblem problem{.x = view.labelled_x(), .cls = view.y.index, .classes = 2, .weight = view.weight};
   problem.classes = std::max<Index>(2, static_cast<Index>(view.y.classes.size()));
@@ -65,8 +87,6 @@ auto explained(LinearFamily family, const TrainView& view, Call&& call) {
     throw;
   }
 }
-
-bool is_stochastic(LinearSolver solver) { return solver == LinearSolver::sgd || solver == LinearSolver::prox_sgd; }
 
 Status status_of(const LinearFit& fit) {
   if (fit.converged) return {};
@@ -123,6 +143,7 @@ Linear::Linear(LinearFamily family, LinearFit fit, Notes notes)
 StageResult Linear::fit(LinearFamily family, const TrainView& view, const LinearOptions& options,
                         const Context& context) {
   check_task(family, view);
+  check_combination(family, options, context);
   LinearProblem problem = problem_of(family, view, options);
   Notes notes;
   if (options.l1.is_auto() || options.l2.is_auto()) {
@@ -198,7 +219,7 @@ StageState Linear::save() const {
   state.info["risk"] = fit_.risk;
   state.info["kkt"] = fit_.kkt;
   state.info["iterations"] = fit_.iterations;
-  state.info["solver"] = notes_.solver;
+  if (!notes_.solver.empty()) state.info["solver"] = notes_.solver;
   if (fit_.step > 0) state.info["step_size"] = fit_.step;
   if (notes_.path) {
     const PenaltyPath& path = *notes_.path;
@@ -234,7 +255,8 @@ std::shared_ptr<const Fitted> Linear::load(LinearFamily family, const StageState
   fit.kkt = state.number("kkt");
   fit.iterations = static_cast<int>(std::min<Index>(state.count("iterations"), 1'000'000'000));
   if (state.info.contains("step_size")) fit.step = state.number("step_size");
-  Notes notes{state.text("solver"), std::nullopt};
+  // Models of earlier versions do not say it.
+  Notes notes{state.info.contains("solver") ? state.text("solver") : "", std::nullopt};
   if (state.has("path_loss")) {
     PenaltyPath path;
     path.l1 = state.vector("path_l1", -1);

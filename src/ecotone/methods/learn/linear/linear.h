@@ -48,7 +48,8 @@ struct LinearOptions {
         field("norm", &LinearOptions::norm, "The loss is divided by the number of rows or by the sum of their weights",
               one_of("count", "sum")),
         field("tol", &LinearOptions::tol,
-              "Largest entry of the gradient in standardised units at which a solver stops; 0: the last digit",
+              "Largest entry of the gradient in standardised units at which a solver stops; 0: the last digit; not for "
+              "sgd",
               between(0.0, 1.0)),
         field("max_iterations", &LinearOptions::max_iterations, "Iterations before giving up", at_least(1)),
         field("rule", &LinearOptions::rule,

@@ -13,6 +13,7 @@ namespace ecotone {
 namespace {
 
 constexpr double path_tolerance = 1e-6;
+constexpr double worst_loss = 1e30;
 
 struct Penalties {
   double l1 = 0;
@@ -68,9 +69,12 @@ Vector masked(const LinearProblem& problem, std::span<const Index> rows) {
   return weight;
 }
 
-/// Whether all classes (for numbers: anything) have weight among these rows.
-bool has_all_classes(const LinearProblem& problem, const Vector& weight) {
-  if (problem.cls.empty()) return weight.sum() > 0;
+/// Whether these rows can be fitted: all classes have weight; for numbers, something does, and some count is not zero.
+bool can_be_fitted(const LinearProblem& problem, const Vector& weight) {
+  if (problem.cls.empty()) {
+    const Eigen::Map<const Vector> y(problem.value.data(), weight.size());
+    return weight.sum() > 0 && (problem.family != LinearFamily::poisson || weight.dot(y) > 0);
+  }
   Vector total = Vector::Zero(problem.classes);
   for (Index i = 0; i < weight.size(); ++i) total[problem.cls[static_cast<std::size_t>(i)]] += weight[i];
   return total.minCoeff() > 0;
@@ -93,10 +97,10 @@ LinearProblem with_weights(const LinearProblem& problem, const Vector& weight) {
 
 /// Held-out losses of one fold along the path; empty when it cannot be fitted.
 std::vector<double> fold_losses(const LinearProblem& problem, const InnerFold& fold, const std::vector<Penalties>& path,
-                                Progress& progress, const Context& context) {
+                                Index& not_converged, Progress& progress, const Context& context) {
   const Vector train = masked(problem, fold.train);
   const Vector held = masked(problem, fold.held);
-  if (!has_all_classes(problem, train) || held.sum() == 0) return {};
+  if (!can_be_fitted(problem, train) || held.sum() == 0) return {};
   std::vector<double> losses;
   std::optional<LinearFit> previous;
   LinearProblem inner = with_weights(problem, train);
@@ -108,7 +112,10 @@ std::vector<double> fold_losses(const LinearProblem& problem, const InnerFold& f
     inner.l2 = penalties.l2;
     inner.start = previous ? &*previous : nullptr;
     LinearFit fit = fit_linear(inner, context);
-    losses.push_back(mean_loss(outer, fit, context));
+    // A loss that overflows is as bad as one that only just does not.
+    const double loss = mean_loss(outer, fit, context);
+    losses.push_back(std::isfinite(loss) ? std::min(loss, worst_loss) : worst_loss);
+    if (!fit.converged) ++not_converged;
     previous = std::move(fit);
     progress.advance();
   }
@@ -129,14 +136,16 @@ Index choice(const PenaltyPath& path, PenaltyRule rule) {
 
 PenaltyPath choose_penalties(const LinearProblem& problem, const TrainView& view, bool choose_l1, bool choose_l2,
                              PenaltyRule rule, const Context& context) {
+  check_linear(problem, context);
   const std::vector<InnerFold> folds = inner_folds(view, context);
   const std::vector<Penalties> path = candidates(problem, choose_l1, choose_l2, context);
   const auto size = static_cast<Index>(path.size());
   Matrix losses(0, size);
+  Index not_converged = 0;
   {
     Progress progress(context.observer(), "penalties", static_cast<Index>(folds.size()) * size);
     for (const InnerFold& fold : folds) {
-      const std::vector<double> row = fold_losses(problem, fold, path, progress, context);
+      const std::vector<double> row = fold_losses(problem, fold, path, not_converged, progress, context);
       if (row.empty()) continue;
       losses.conservativeResize(losses.rows() + 1, size);
       losses.bottomRows(1) = Eigen::Map<const Vector>(row.data(), size).transpose();
@@ -150,8 +159,12 @@ PenaltyPath choose_penalties(const LinearProblem& problem, const TrainView& view
   }
   if (losses.rows() < static_cast<Index>(folds.size())) {
     context.warn("fold_lacks_class",
-                 "{}: {} of {} folds were left out of the choice of penalties: the others lack a class", problem.who,
-                 static_cast<Index>(folds.size()) - losses.rows(), folds.size());
+                 "{}: {} of {} folds were left out of the choice of penalties: the rows outside them cannot be fitted",
+                 problem.who, static_cast<Index>(folds.size()) - losses.rows(), folds.size());
+  }
+  if (not_converged > 0) {
+    context.warn("not_converged", "{}: {} of {} fits along the path of penalties have not converged", problem.who,
+                 not_converged, losses.size());
   }
   const auto count = static_cast<double>(losses.rows());
   PenaltyPath result;

@@ -302,6 +302,26 @@ TEST(Linear, ProximalStepsFindTheZeros) {
   EXPECT_GT((near.weights.array() == 0).count(), 0);
 }
 
+TEST(Linear, RowsWithoutWeightDoNotSetTheStep) {
+  Data data = draw(5000, 4);
+  const double step = fit(data, {.solver = LinearSolver::sgd}).step;
+  data.weight = Vector::Ones(5000);
+  data.weight.head(2500).setZero();
+  const LinearFit found = fit(data, {.solver = LinearSolver::sgd, .norm_by_weights = true});
+  // Half of the rows have twice the part of the loss each: steps must be about half as long.
+  EXPECT_NEAR(found.step / step, 0.5, 0.05);
+}
+
+TEST(Linear, ProximalStepsPenaliseTheOffsetToo) {
+  const Data data = draw(2000, 3);
+  LinearProblem problem = problem_of(Features::dense(data.x), data,
+                                     {.l1 = 0.4, .l2 = 0, .solver = LinearSolver::prox_sgd, .penalise_offset = true});
+  problem.sgd = {.batch = 20, .epochs = 30};
+  const LinearFit found = fit_linear(problem, Context());
+  EXPECT_EQ(found.offset[0], 0);
+  EXPECT_LT(found.kkt, 1e-12);
+}
+
 TEST(Linear, RefusesByName) {
   Data data = draw(60, 3);
   EXPECT_EQ(code(data, {.l1 = -1}), "bad_option");

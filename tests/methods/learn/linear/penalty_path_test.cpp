@@ -107,6 +107,37 @@ TEST(PenaltyPath, SaysWhenNothingCanBeLeftOut) {
   EXPECT_EQ(model.inspect()["stages"][0]["path_folds"], 3);
 }
 
+TEST(PenaltyPath, DataErrorsKeepTheirNames) {
+  TrainView view = overlapping(60, 3, 2, 3);
+  view.weight = Vector::Zero(60);
+  EXPECT_EQ(code_of([&] { fitted("logistic l2=auto", view); }), "zero_weights");
+  view.weight = Vector();
+  view.y = class_labels({"only"}, std::vector<std::int32_t>(60, 0));
+  EXPECT_EQ(code_of([&] { fitted("logistic l2=auto", view); }), "one_class");
+  EXPECT_EQ(code_of([&] { fitted("logistic l1=auto solver=lbfgs", overlapping(60, 3, 2, 3)); }), "bad_option");
+}
+
+TEST(PenaltyPath, LossesThatOverflowAndFoldsWithoutCountsAreSurvived) {
+  // Two domains; the first alone has counts, and a column that is huge in the second.
+  Matrix x(40, 1);
+  Labels y{Task::regress, {}, {}, Vector::Zero(40)};
+  for (Index i = 0; i < 40; ++i) {
+    x(i, 0) = i < 20 ? static_cast<double>(i % 5) : 1e5 * static_cast<double>(i % 5);
+    if (i < 20) y.value[i] = static_cast<double>(i % 5) + 1;
+  }
+  TrainView view = view_of(Features::dense(x), y);
+  view.domain = {{"counts", "none"}, {}};
+  view.role = {Role::source, Role::source};
+  for (Index i = 0; i < 40; ++i) view.domain.index.push_back(i < 20 ? 0 : 1);
+  Recorder recorder;
+  const Model model = fitted("poisson l2=auto", view, context().observed_by(&recorder));
+  const Json stage = model.inspect()["stages"][0];
+  EXPECT_EQ(stage["path_folds"], 1);
+  for (const double loss : numbers_of(stage, "path_loss")) EXPECT_TRUE(std::isfinite(loss));
+  ASSERT_FALSE(recorder.warnings.empty());
+  EXPECT_EQ(recorder.warnings[0].first, "fold_lacks_class");
+}
+
 TEST(PenaltyPath, IsSavedAndLoaded) {
   const TrainView view = overlapping(120, 3, 2, 3);
   const Model model = fitted("logistic l2=auto", view);

@@ -84,12 +84,7 @@ class DirectRisk final : public FactoredRisk {
       hessian_diagonal(sums.hessian, k) += 2.0 * penalty_;
     }
     hessian_ = std::move(sums.hessian);
-    RiskPoint point;
-    point.risk = sums.loss.loss + (penalty_.asDiagonal() * theta.cwiseAbs2()).sum();
-    point.gradient = sums.gradient + 2.0 * (penalty_.asDiagonal() * theta);
-    point.sums = sums.loss;
-    point.theta = std::move(theta);
-    return point;
+    return penalised_point(std::move(theta), sums.gradient, sums.loss, penalty_);
   }
 
   Matrix newton_step(const RiskPoint& point, double) override {
@@ -100,14 +95,6 @@ class DirectRisk final : public FactoredRisk {
   }
 
   Preconditioner inverse_hessian() const override { return inverse_of(hessian_, context_); }
-
-  Vector inverse_diagonal() const override {
-    const Index p = design_.size();
-    Vector mean = Vector::Zero(p);
-    for (Index k = 0; k < loss_.outputs(); ++k) mean += hessian_.diagonal().segment(k * p, p);
-    mean /= static_cast<double>(loss_.outputs());
-    return mean.cwiseMax(1e-300).cwiseInverse();
-  }
 
   LossSums margins_along(const Matrix& direction) override {
     return design_

@@ -26,7 +26,7 @@ class IterativeRisk final : public CurvedRisk {
     auto [gradient, sums] = design_.sweep(theta, LossSums{}, context_, [&](Index first, MatrixView t, LossSums& acc) {
       loss_.evaluate(first, t, curvature_.middleRows(first, t.rows()), acc);
     });
-    return point_of(std::move(theta), gradient, sums);
+    return penalised_point(std::move(theta), gradient, sums, penalty_);
   }
 
   RiskPoint look(Matrix theta) override {
@@ -34,7 +34,7 @@ class IterativeRisk final : public CurvedRisk {
       Matrix none(t.rows(), 0);
       loss_.evaluate(first, t, none, acc);
     });
-    return point_of(std::move(theta), gradient, sums);
+    return penalised_point(std::move(theta), gradient, sums, penalty_);
   }
 
   /// Conjugate gradients on H d = -g, preconditioned by an estimate of H's diagonal.
@@ -80,15 +80,6 @@ class IterativeRisk final : public CurvedRisk {
   }
 
  private:
-  RiskPoint point_of(Matrix theta, const Matrix& gradient, const LossSums& sums) const {
-    RiskPoint point;
-    point.risk = sums.loss + (penalty_.asDiagonal() * theta.cwiseAbs2()).sum();
-    point.gradient = gradient + 2.0 * (penalty_.asDiagonal() * theta);
-    point.sums = sums;
-    point.theta = std::move(theta);
-    return point;
-  }
-
   /// H v = Z'(C (Z v)) + 2 P v
   Matrix multiply(const Matrix& v) const {
     Matrix image = design_

@@ -51,7 +51,7 @@ Matrix direction(const std::deque<Pair>& pairs, const Preconditioner& preconditi
 }
 
 /// Backtracks with quadratic interpolation; false when no length gives a decrease.
-bool line_search(SmoothRisk& risk, const RiskPoint& here, const Matrix& step, double slope, RiskPoint& next) {
+bool line_search(CurvedRisk& risk, const RiskPoint& here, const Matrix& step, double slope, RiskPoint& next) {
   const double noise = 1e-15 * std::abs(here.risk);
   double length = 1;
   for (int trial = 0; trial < 40; ++trial) {
@@ -66,7 +66,7 @@ bool line_search(SmoothRisk& risk, const RiskPoint& here, const Matrix& step, do
 
 }  // namespace
 
-LbfgsResult minimise_lbfgs(SmoothRisk& risk, Matrix start, const LbfgsOptions& options) {
+LbfgsResult minimise_lbfgs(CurvedRisk& risk, Matrix start, const LbfgsOptions& options) {
   LbfgsResult result;
   RiskPoint& here = result.point;
   here = risk.at(std::move(start));

@@ -6,9 +6,6 @@
 
 namespace ecotone {
 
-/// v -> an approximation of H^-1 v
-using Preconditioner = std::function<Matrix(const Matrix& v)>;
-
 struct LbfgsOptions {
   double scale = 1;      ///< natural size of the gradient
   double tolerance = 0;  ///< largest entry of the gradient, in that size; 0: to the last digit
@@ -27,6 +24,6 @@ struct LbfgsResult {
 };
 
 /// L-BFGS with ten pairs; every iteration is one sweep over the rows for value and gradient, rarely more.
-LbfgsResult minimise_lbfgs(SmoothRisk& risk, Matrix start, const LbfgsOptions& options);
+LbfgsResult minimise_lbfgs(CurvedRisk& risk, Matrix start, const LbfgsOptions& options);
 
 }  // namespace ecotone

@@ -55,13 +55,10 @@ bool is_direct(Index rows, Index size) {
   return size <= always_few || (size <= few_parameters && d * d * static_cast<double>(rows) <= direct_work);
 }
 
-bool has_classes(const LinearProblem& problem) {
-  return problem.family != LinearFamily::poisson && problem.family != LinearFamily::least_squares;
-}
-
 /// Numbers per row that fix the scores, as the loss will count them.
 Index outputs_of(const LinearProblem& problem) {
-  const bool several = has_classes(problem) && (problem.family == LinearFamily::softmax || problem.classes > 2);
+  const bool several =
+      learns_classes(problem.family) && (problem.family == LinearFamily::softmax || problem.classes > 2);
   return !several ? 1 : problem.l1 > 0 ? problem.classes : problem.classes - 1;
 }
 
@@ -72,7 +69,8 @@ LinearSolver choose(const LinearProblem& problem) {
   const Index size = (problem.x.cols() + 1) * outputs_of(problem);
   if (is_instant(rows, size)) return LinearSolver::irls;
   // Without a penalty Newton's method alone finds out whether there is an optimum; a quadratic is one step.
-  const bool newton = (has_classes(problem) && problem.l2 == 0) || problem.family == LinearFamily::least_squares;
+  const bool newton =
+      (learns_classes(problem.family) && problem.l2 == 0) || problem.family == LinearFamily::least_squares;
   if (newton) return is_direct(rows, size) ? LinearSolver::irls : LinearSolver::newton;
   return LinearSolver::lbfgs;
 }

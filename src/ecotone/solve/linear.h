@@ -17,6 +17,11 @@ namespace ecotone {
 /// number (poisson, least_squares).
 enum class LinearFamily { logistic, softmax, probit, poisson, least_squares };
 
+/// Whether its labels are classes, not numbers.
+inline bool learns_classes(LinearFamily family) {
+  return family != LinearFamily::poisson && family != LinearFamily::least_squares;
+}
+
 enum class LinearSolver { automatic, lbfgs, newton, irls, prox_newton, sgd, prox_sgd };
 std::string_view solver_name(LinearSolver solver);
 

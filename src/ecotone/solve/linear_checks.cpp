@@ -10,23 +10,20 @@
 namespace ecotone {
 namespace {
 
-bool has_classes(const LinearProblem& problem) {
-  return problem.family != LinearFamily::poisson && problem.family != LinearFamily::least_squares;
-}
-
 double weight_of(const LinearProblem& problem, Index row) {
   return problem.weight.size() == 0 ? 1.0 : problem.weight[row];
 }
 
 void check_sizes(const LinearProblem& problem) {
   const Index rows = problem.x.rows();
-  const std::size_t labels = has_classes(problem) ? problem.cls.size() : problem.value.size();
+  const std::size_t labels = learns_classes(problem.family) ? problem.cls.size() : problem.value.size();
   if (static_cast<Index>(labels) != rows)
     data_error("shape_mismatch", "{}: {} labels for {} rows", problem.who, labels, rows);
   if (problem.weight.size() != 0 && problem.weight.size() != rows)
     data_error("shape_mismatch", "{}: {} weights for {} rows", problem.who, problem.weight.size(), rows);
   if (rows == 0) data_error("empty_data", "{}: there are no rows to fit", problem.who);
-  if (has_classes(problem) && problem.classes < 2) internal_error("{}: {} classes", problem.who, problem.classes);
+  if (learns_classes(problem.family) && problem.classes < 2)
+    internal_error("{}: {} classes", problem.who, problem.classes);
   if (problem.family == LinearFamily::probit && problem.classes > 2)
     internal_error("{}: {} classes", problem.who, problem.classes);
 }
@@ -49,7 +46,7 @@ void check_options(const LinearProblem& problem) {
 void check_each_label(const LinearProblem& problem) {
   for (Index i = 0; i < problem.x.rows(); ++i) {
     const auto n = static_cast<std::size_t>(i);
-    if (has_classes(problem)) {
+    if (learns_classes(problem.family)) {
       if (problem.cls[n] < 0 || problem.cls[n] >= problem.classes) {
         data_error("bad_label", "{}: row {} has class {}, not one of 0 .. {}", problem.who, i + 1, problem.cls[n],
                    problem.classes - 1);
@@ -119,7 +116,7 @@ double check_labels(const LinearProblem& problem) {
     if (problem.weight[i] < 0)
       data_error("negative_weight", "{}: the weight of row {} is {}", problem.who, i + 1, problem.weight[i]);
   }
-  return has_classes(problem) ? check_classes(problem) : check_numbers(problem);
+  return learns_classes(problem.family) ? check_classes(problem) : check_numbers(problem);
 }
 
 Optimality optimality_of(const LinearProblem& problem, const Loss& loss, const LinearScores& scores, double part,

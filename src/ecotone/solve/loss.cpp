@@ -1,5 +1,6 @@
 #include "ecotone/solve/loss.h"
 
+#include <cmath>
 #include <utility>
 
 namespace ecotone {
@@ -14,6 +15,12 @@ void Loss::slope(Index row, Vector& t) const {
   LossSums sums;
   evaluate(row, scores, none, sums);
   t = scores.transpose();
+}
+
+double sigmoid(double score) {
+  if (score >= 0) return 1 / (1 + std::exp(-score));
+  const double e = std::exp(score);
+  return e / (1 + e);
 }
 
 void Loss::apply_curvature(Index, ConstMatrixView curvature, MatrixView t) const {

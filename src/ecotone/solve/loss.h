@@ -86,6 +86,9 @@ std::unique_ptr<Loss> poisson_loss(ConstVectorView y, ConstVectorView weight, do
 /// (y - t)^2 / 2
 std::unique_ptr<Loss> squared_loss(ConstVectorView y, ConstVectorView weight, double norm);
 
+/// 1 / (1 + exp(-score)) without overflow
+double sigmoid(double score);
+
 /// phi(m) / Phi(m), and that plus m, both to full relative accuracy; and -ln Phi(m).
 struct ProbitTerms {
   double ratio = 0;

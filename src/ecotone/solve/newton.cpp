@@ -55,6 +55,15 @@ double step_accuracy(double level, const NewtonOptions& options, int iteration) 
 
 }  // namespace
 
+RiskPoint penalised_point(Matrix theta, const Matrix& loss_gradient, const LossSums& sums, const Vector& penalty) {
+  RiskPoint point;
+  point.risk = sums.loss + (penalty.asDiagonal() * theta.cwiseAbs2()).sum();
+  point.gradient = loss_gradient + 2.0 * (penalty.asDiagonal() * theta);
+  point.sums = sums;
+  point.theta = std::move(theta);
+  return point;
+}
+
 NewtonResult minimise(SmoothRisk& risk, Matrix start, const NewtonOptions& options) {
   NewtonResult result;
   RiskPoint& here = result.point;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <utility>
 
 #include "ecotone/linalg/matrix.h"
@@ -15,6 +16,9 @@ struct RiskPoint {
   LossSums sums;
 };
 
+/// The point of a risk with the penalty sum_j penalty_j theta_j^2, from the loss alone.
+RiskPoint penalised_point(Matrix theta, const Matrix& loss_gradient, const LossSums& sums, const Vector& penalty);
+
 /// A smooth convex risk of a matrix of parameters, as Newton's method sees it.
 class SmoothRisk {
  public:
@@ -23,12 +27,29 @@ class SmoothRisk {
   virtual RiskPoint at(Matrix theta) = 0;
   /// Solves H d = -gradient at the last point; an iterative solver to this relative accuracy.
   virtual Matrix newton_step(const RiskPoint& point, double accuracy) = 0;
-  /// Risk and gradient at theta; the point that steps are made from stays where it is.
-  virtual RiskPoint look(Matrix theta) { return at(std::move(theta)); }
-  /// The inverse of an estimate of the Hessian's diagonal at the last point.
-  virtual Vector inverse_diagonal() const = 0;
   /// Margins of the rows along a direction.
   virtual LossSums margins_along(const Matrix& direction) = 0;
+};
+
+/// A risk that keeps the rows' second derivatives at the last point.
+class CurvedRisk : public SmoothRisk {
+ public:
+  /// Risk and gradient at theta; the last point stays where it is.
+  virtual RiskPoint look(Matrix theta) = 0;
+  /// Entry (k, k) of the rows' second derivatives.
+  virtual Vector row_curvature(Index k) const = 0;
+  /// The inverse of an estimate of the Hessian's diagonal.
+  virtual Vector inverse_diagonal() const = 0;
+};
+
+/// v -> an approximation of H^-1 v
+using Preconditioner = std::function<Matrix(const Matrix& v)>;
+
+/// A risk whose Hessian can be solved with again and again.
+class FactoredRisk : public SmoothRisk {
+ public:
+  /// v -> H^-1 v with the Hessian of the last point, factored once; empty when it has no factor.
+  virtual Preconditioner inverse_hessian() const = 0;
 };
 
 struct NewtonOptions {

@@ -38,11 +38,8 @@ class ProxNewton {
         loss_.evaluate(first, t, none, acc);
       }
     });
-    RiskPoint point;
-    point.risk = sums.loss + (l2_.asDiagonal() * theta.cwiseAbs2()).sum() + absolute(theta, l1_);
-    point.gradient = gradient + 2.0 * (l2_.asDiagonal() * theta);
-    point.sums = sums;
-    point.theta = std::move(theta);
+    RiskPoint point = penalised_point(std::move(theta), gradient, sums, l2_);
+    point.risk += absolute(point.theta, l1_);
     return point;
   }
 

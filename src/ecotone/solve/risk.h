@@ -4,31 +4,16 @@
 
 #include "ecotone/base/context.h"
 #include "ecotone/linalg/matrix.h"
-#include "ecotone/solve/lbfgs.h"
 #include "ecotone/solve/loss.h"
 #include "ecotone/solve/newton.h"
 #include "ecotone/solve/standardised.h"
 
 namespace ecotone {
 
-/// A risk whose Hessian can be solved with again and again.
-class FactoredRisk : public SmoothRisk {
- public:
-  /// v -> H^-1 v with the Hessian of the last point, factored once; empty when it has no factor.
-  virtual Preconditioner inverse_hessian() const = 0;
-};
-
 /// sum_j penalty_j theta_j^2 + loss(Z theta), with the Hessian formed and factored: for few parameters. All three must
 /// outlive the risk.
 std::unique_ptr<FactoredRisk> direct_risk(const Standardised& design, const Loss& loss, const Vector& penalty,
                                           const Context& context);
-
-/// A risk that keeps the rows' second derivatives at the last point.
-class CurvedRisk : public SmoothRisk {
- public:
-  /// Entry (k, k) of them.
-  virtual Vector row_curvature(Index k) const = 0;
-};
 
 /// The same with steps by preconditioned conjugate gradients; nothing of the size parameters x parameters exists.
 std::unique_ptr<CurvedRisk> iterative_risk(const Standardised& design, const Loss& loss, const Vector& penalty,

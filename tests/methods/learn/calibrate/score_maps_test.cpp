@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ecotone/methods/learn/calibrate/threshold.h"
+#include "ecotone/solve/loss.h"
 #include "methods/support.h"
 
 namespace ecotone::test {
@@ -22,7 +23,7 @@ Rows random_rows(Index count, std::uint64_t seed, bool weighted) {
   Rows rows{Vector(count), Vector(count), Vector::Ones(count)};
   for (Index i = 0; i < count; ++i) {
     rows.score[i] = std::round(8 * random.normal()) / 4;
-    rows.positive[i] = random.uniform() < from_log_odds(1.3 * rows.score[i] - 0.4) ? 1 : 0;
+    rows.positive[i] = random.uniform() < sigmoid(1.3 * rows.score[i] - 0.4) ? 1 : 0;
     if (weighted) rows.weight[i] = static_cast<double>(random.below(4)) / 2;
   }
   return rows;
@@ -116,7 +117,7 @@ TEST(Platt, SeparatedEqualAndLonelyRows) {
   // No row of the class: t- = 1 / (N- + 2) everywhere.
   const PlattMap absent = fit_platt(score, Vector::Zero(4), Vector::Ones(4)).map;
   EXPECT_EQ(absent.slope, 0);
-  EXPECT_NEAR(from_log_odds(absent.intercept), 1.0 / 6, 1e-12);
+  EXPECT_NEAR(sigmoid(absent.intercept), 1.0 / 6, 1e-12);
 }
 
 TEST(VersusRest, IsTheLogOddsOfTheSoftmax) {
@@ -214,7 +215,7 @@ TEST(Threshold, IsTheBestCutNearestToOneHalf) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     Rows rows = random_rows(40, 100 + seed, seed % 2 == 1);
     // Scores become probabilities in twentieths, too high or too low.
-    for (double& s : rows.score) s = std::round(20 * from_log_odds(s + (static_cast<double>(seed % 5) - 2))) / 20;
+    for (double& s : rows.score) s = std::round(20 * sigmoid(s + (static_cast<double>(seed % 5) - 2))) / 20;
     for (const auto measure : {ThresholdMeasure::accuracy, ThresholdMeasure::balanced_accuracy, ThresholdMeasure::f1}) {
       const double chosen = best_threshold(measure, rows.score, rows.positive, rows.weight);
       EXPECT_DOUBLE_EQ(chosen, tried_threshold(measure, rows)) << "seed " << seed;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ecotone/methods/cross_fit.h"
+#include "ecotone/solve/loss.h"
 
 namespace ecotone {
 
@@ -22,14 +23,14 @@ Index columns_of(const CalibrateMaps& maps) {
 
 /// The probability of decision value s by map k.
 double mapped(const CalibrateMaps& maps, Index k, double s) {
-  return maps.platt.empty() ? maps.isotonic[at(k)](s) : from_log_odds(maps.platt[at(k)].log_odds(s));
+  return maps.platt.empty() ? maps.isotonic[at(k)](s) : sigmoid(maps.platt[at(k)].log_odds(s));
 }
 
 /// p_0 and p_1 of one decision value.
 void two_probabilities(const CalibrateMaps& maps, double s, Eigen::Ref<Eigen::RowVectorXd> p) {
   p[1] = mapped(maps, 0, s);
   // 1 - p has few digits left where p is near 1.
-  p[0] = maps.platt.empty() ? 1 - p[1] : from_log_odds(-maps.platt[0].log_odds(s));
+  p[0] = maps.platt.empty() ? 1 - p[1] : sigmoid(-maps.platt[0].log_odds(s));
 }
 
 /// The probability of each class against the rest, divided by their sum; all alike where all are 0. `s` is of

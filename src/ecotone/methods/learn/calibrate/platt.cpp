@@ -4,14 +4,9 @@
 #include <utility>
 
 #include "ecotone/methods/learn/calibrate/score_maps.h"
+#include "ecotone/solve/loss.h"
 
 namespace ecotone {
-
-double from_log_odds(double z) {
-  if (z >= 0) return 1 / (1 + std::exp(-z));
-  const double e = std::exp(z);
-  return e / (1 + e);
-}
 
 double log_odds_of(double p) {
   p = std::clamp(p, 1e-15, 1 - 1e-15);
@@ -73,11 +68,11 @@ class PlattRisk {
     hessian.setZero();
     for (Index i = 0; i < u_.size(); ++i) {
       const double z = at[0] * u_[i] + at[1];
-      const double p = from_log_odds(z);
+      const double p = sigmoid(z);
       // g = sum w (p - t) (u, 1), H = sum w p (1 - p) (u, 1) (u, 1)'
       const Eigen::Vector2d row(u_[i], 1);
       gradient += weight_[i] * (p - target_[i]) * row;
-      hessian += weight_[i] * p * from_log_odds(-z) * row * row.transpose();
+      hessian += weight_[i] * p * sigmoid(-z) * row * row.transpose();
     }
   }
 

@@ -5,8 +5,6 @@
 /// Maps from a decision value to the probability of a class. They know rows with targets and weights, nothing else.
 namespace ecotone {
 
-/// 1 / (1 + exp(-z)) without overflow.
-double from_log_odds(double z);
 /// ln p - ln (1 - p), with p kept 1e-15 away from 0 and 1.
 double log_odds_of(double p);
 

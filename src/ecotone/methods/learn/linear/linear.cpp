@@ -4,20 +4,18 @@
 #include <cmath>
 #include <utility>
 
+#include "ecotone/solve/loss.h"
+
 namespace ecotone {
 namespace {
 
-bool learns_numbers(LinearFamily family) {
-  return family == LinearFamily::poisson || family == LinearFamily::least_squares;
-}
-
 void check_task(LinearFamily family, const TrainView& view) {
-  if (learns_numbers(family) && view.y.task != Task::regress) {
+  if (!learns_classes(family) && view.y.task != Task::regress) {
     data_error("needs_numbers",
                "{}: the label is a class, not a number to predict; use --task regress if its values are numbers",
                family_text(family));
   }
-  if (!learns_numbers(family) && view.y.task != Task::classify) {
+  if (learns_classes(family) && view.y.task != Task::classify) {
     data_error("needs_classes",
                "{}: the label is a number to predict, not a class; use --task classify to treat its values as classes",
                family_text(family));
@@ -101,13 +99,6 @@ Status status_of(const LinearFit& fit) {
                              fit.iterations, fit.kkt)};
 }
 
-/// 1 / (1 + exp(-score)) without overflow
-double sigmoid(double score) {
-  if (score >= 0) return 1 / (1 + std::exp(-score));
-  const double e = std::exp(score);
-  return e / (1 + e);
-}
-
 /// Phi(score)
 double normal_law(double score) { return 0.5 * std::erfc(-score * M_SQRT1_2); }
 
@@ -181,7 +172,7 @@ Prediction Linear::predict(const Batch& batch, const Context& context) const {
   const Features& x = batch.x;
   const Index outputs = columns_.cols();
   Prediction prediction;
-  if (learns_numbers(family_)) {
+  if (!learns_classes(family_)) {
     prediction.task = Task::regress;
     prediction.value.resize(x.rows());
   } else {
@@ -201,7 +192,7 @@ Prediction Linear::predict(const Batch& batch, const Context& context) const {
     }
     predict_rows(scores, x.first_row(b), prediction);
   });
-  if (learns_numbers(family_) && !prediction.value.allFinite()) {
+  if (!learns_classes(family_) && !prediction.value.allFinite()) {
     data_error("non_finite", "{}: a predicted value is too large for a number", family_text(family_));
   }
   return prediction;
@@ -238,7 +229,7 @@ StageState Linear::save() const {
 std::shared_ptr<const Fitted> Linear::load(LinearFamily family, const StageState& state, const StageInput& input) {
   const auto classes = static_cast<Index>(input.classes.size());
   const char* name = family_text(family);
-  if (learns_numbers(family)) {
+  if (!learns_classes(family)) {
     if (input.task != Task::regress) file_error("bad_model", "{} needs numbers to predict", name);
   } else if (input.task != Task::classify || classes < 2 || (family == LinearFamily::probit && classes > 2)) {
     file_error("bad_model", "{} cannot have {} classes", name, classes);

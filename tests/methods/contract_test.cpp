@@ -180,6 +180,7 @@ std::vector<std::string> bad_values(const OptionInfo& option) {
       return bad;
     case OptionType::real:
     case OptionType::auto_real:
+    case OptionType::word_or_real:
       outside();
       bad.insert(bad.end(), {"", "many", "nan", "inf", "1x"});
       return bad;

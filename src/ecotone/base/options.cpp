@@ -67,6 +67,8 @@ class Checker {
         return real(parse_real(text), "must be a number", text);
       case OptionType::auto_real:
         return text == "auto" ? Json(text) : real(parse_real(text), "must be a number or auto", text);
+      case OptionType::word_or_real:
+        return is_choice(text) ? Json(text) : real(parse_real(text), info_.limits.text(), text);
       case OptionType::numbers:
         return numbers_from_text(text);
       case OptionType::choice:
@@ -90,6 +92,9 @@ class Checker {
       case OptionType::auto_real:
         if (value == "auto") return value;
         return real(number_of(value), "must be a number or auto", shown(value));
+      case OptionType::word_or_real:
+        if (value.is_string() && is_choice(value.get<std::string>())) return value;
+        return real(number_of(value), info_.limits.text(), shown(value));
       case OptionType::numbers:
         return numbers_from_json(value);
       case OptionType::choice:
@@ -118,6 +123,11 @@ class Checker {
   static std::optional<double> number_of(const Json& value) {
     if (!value.is_number() || !std::isfinite(value.get<double>())) return std::nullopt;
     return value.get<double>();
+  }
+
+  bool is_choice(const std::string& text) const {
+    const auto* begin = info_.limits.choices.data();
+    return std::any_of(begin, begin + info_.limits.n_choices, [&](const char* choice) { return text == choice; });
   }
 
   void check_limits(double value, std::string_view got) const {
@@ -231,6 +241,11 @@ bool Limits::contains(double value) const {
 }
 
 std::string Limits::text() const {
+  if (numbers_too) {
+    const std::string number = Limits{low, high, open_low, open_high}.text();
+    return fmt::format("must be {} or {}", fmt::join(choices.data(), choices.data() + n_choices, ", "),
+                       number.empty() ? "a number" : number.substr(std::string_view("must be ").size()));
+  }
   if (n_choices > 0)
     return fmt::format("must be one of {}", fmt::join(choices.data(), choices.data() + n_choices, ", "));
   const bool has_low = std::isfinite(low);
@@ -253,6 +268,8 @@ std::string_view type_name(OptionType type) {
       return "real";
     case OptionType::auto_real:
       return "real or auto";
+    case OptionType::word_or_real:
+      return "real or word";
     case OptionType::choice:
       return "choice";
     case OptionType::numbers:

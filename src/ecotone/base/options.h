@@ -30,6 +30,14 @@ struct AutoNumber {
   bool operator==(const AutoNumber&) const = default;
 };
 
+/// A number, or one of the words that the limits name.
+struct WordOrNumber {
+  std::optional<double> value;
+  int word = 0;  ///< counted from 0; when there is no value
+  bool is_word(int number) const { return !value && word == number; }
+  bool operator==(const WordOrNumber&) const = default;
+};
+
 /// The path of a file that the user names.
 struct FilePath {
   std::string path;
@@ -44,9 +52,11 @@ struct Limits {
   bool open_high = false;
   std::array<const char*, 8> choices{};
   int n_choices = 0;
+  bool numbers_too = false;  ///< the choices are words that may stand in place of a number
 
   bool contains(double value) const;
-  /// «must be > 0», «must be in [0, 1]», «must be one of mean, median»; empty when anything goes.
+  /// «must be > 0», «must be in [0, 1]», «must be one of mean, median», «must be auto, none or >= 1»; empty when
+  /// anything goes.
   std::string text() const;
 };
 
@@ -59,6 +69,16 @@ template <class... Names>
 constexpr Limits one_of(Names... names) {
   static_assert(sizeof...(names) <= 8);
   return {.choices = {names...}, .n_choices = sizeof...(names)};
+}
+
+/// A number within these limits or one of these words; of a WordOrNumber.
+template <class... Words>
+constexpr Limits or_words(Limits limits, Words... words) {
+  static_assert(sizeof...(words) >= 1 && sizeof...(words) <= 8);
+  limits.choices = {words...};
+  limits.n_choices = sizeof...(words);
+  limits.numbers_too = true;
+  return limits;
 }
 
 template <class Struct, class T>
@@ -74,9 +94,9 @@ constexpr Field<Struct, T> field(const char* name, T Struct::*member, const char
   return {name, member, help, limits};
 }
 
-/// How an option is written. Member types: bool, int, double, AutoNumber, an enum class, std::vector<double>,
-/// std::string, FilePath.
-enum class OptionType { boolean, integer, real, auto_real, choice, numbers, text, file };
+/// How an option is written. Member types: bool, int, double, AutoNumber, WordOrNumber, an enum class,
+/// std::vector<double>, std::string, FilePath.
+enum class OptionType { boolean, integer, real, auto_real, word_or_real, choice, numbers, text, file };
 std::string_view type_name(OptionType type);
 
 /// One option of one method, with the types erased.
@@ -132,6 +152,8 @@ constexpr OptionType option_type() {
     return OptionType::real;
   else if constexpr (std::is_same_v<T, AutoNumber>)
     return OptionType::auto_real;
+  else if constexpr (std::is_same_v<T, WordOrNumber>)
+    return OptionType::word_or_real;
   else if constexpr (std::is_same_v<T, std::vector<double>>)
     return OptionType::numbers;
   else if constexpr (std::is_same_v<T, FilePath>)
@@ -148,6 +170,8 @@ Json option_json(const T& value, const Limits& limits) {
     return limits.choices[static_cast<std::size_t>(value)];
   else if constexpr (std::is_same_v<T, AutoNumber>)
     return value.value ? Json(*value.value) : Json("auto");
+  else if constexpr (std::is_same_v<T, WordOrNumber>)
+    return value.value ? Json(*value.value) : Json(limits.choices[static_cast<std::size_t>(value.word)]);
   else if constexpr (std::is_same_v<T, FilePath>)
     return value.path;
   else
@@ -160,6 +184,12 @@ T option_value(const Json& value, const Limits& limits) {
     const auto text = value.get<std::string>();
     for (int i = 0; i < limits.n_choices; ++i)
       if (text == limits.choices[static_cast<std::size_t>(i)]) return static_cast<T>(i);
+    internal_error("option value '{}' was not checked", text);
+  } else if constexpr (std::is_same_v<T, WordOrNumber>) {
+    if (value.is_number()) return {.value = value.get<double>()};
+    const auto text = value.get<std::string>();
+    for (int i = 0; i < limits.n_choices; ++i)
+      if (text == limits.choices[static_cast<std::size_t>(i)]) return {.value = std::nullopt, .word = i};
     internal_error("option value '{}' was not checked", text);
   } else if constexpr (std::is_same_v<T, AutoNumber>) {
     return value.is_string() ? AutoNumber{} : AutoNumber{value.get<double>()};

@@ -126,7 +126,7 @@ void drop_unseen_levels(Features& x, Schema& schema, const Context& context) {
   x = x.columns(kept, schema.feature_names(), context);
 }
 
-/// A learner takes finite numbers only; says where the first other one is.
+/// A learner and a weight stage take finite numbers only; says where the first other one is.
 void require_finite(const std::string& who, const Features& x, const Origin& origin, const Context& context) {
   const NonFinite found = find_non_finite(x, context);
   if (found.row < 0) return;
@@ -221,7 +221,8 @@ Model Model::fit(const Pipeline& pipeline, const TrainView& given, const Schema&
     context.check_cancelled();
     const Method& method = *stage.method;
     const bool behind = method.reads_scores();
-    if (method.predicts() && method.reads_features && !behind)
+    const bool needs_numbers = method.predicts() || method.family == Family::weight;
+    if (needs_numbers && method.reads_features && !behind)
       require_finite(method.name, view.x, view.origin, context);
     StageResult result = behind ? method.fit_behind_learner({pipeline.before_last(), first, model.schema_, view.weight},
                                                             stage.options, context)

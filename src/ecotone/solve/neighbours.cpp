@@ -296,8 +296,8 @@ Neighbours nearest_neighbours(ConstMatrixView query, ConstMatrixView reference, 
   result.index.resize(query.rows(), k);
   result.squared_distance.resize(query.rows(), k);
   const Filter filter = make_filter(query, reference, context);
-  context.parallel(parts(query.rows(), query_tile),
-                   [&](Index t) { search_tile(filter, query, reference, t * query_tile, self, result); });
+  const Search search{query, reference, k, self, filter};
+  context.parallel(parts(query.rows(), query_tile), [&](Index t) { search_tile(search, t * query_tile, result); });
   return result;
 }
 

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <tuple>
+
+#include "ecotone/methods/weight/weighting.h"
+
+namespace ecotone {
+
+/// Importance weights (59.61) of source rows from a logistic classifier of source against target.
+struct WeightLogisticOptions : WeightOptions {
+  double l2 = 1e-3;
+  bool squares = false;
+
+  static constexpr auto fields() {
+    return std::tuple_cat(
+        std::tuple{
+            field("l2", &WeightLogisticOptions::l2, "Penalty of the classifier's squared weights", at_least(0.0)),
+            field("squares", &WeightLogisticOptions::squares,
+                  "The classifier sees each feature and its square: weights of Gaussian form")},
+        WeightOptions::fields());
+  }
+};
+
+}  // namespace ecotone

@@ -1,0 +1,198 @@
+#include "ecotone/methods/weight/weighting.h"
+
+#include <numeric>
+
+#include "ecotone/measure/metrics.h"
+#include "ecotone/methods/registry.h"
+#include "methods/support.h"
+
+namespace ecotone::test {
+namespace {
+
+/// Source domains a and b (labels by the sign of the first column) and a target whose first column is moved by `shift`.
+TrainView shifted(Index a, Index b, Index target, double shift, Index cols = 2) {
+  Random random(7, "weighting_test");
+  Matrix x(a + b + target, cols);
+  for (Index i = 0; i < x.rows(); ++i) {
+    for (Index j = 0; j < cols; ++j) x(i, j) = random.normal();
+    if (i >= a && i < a + b) x(i, 1) += 0.5;
+    if (i >= a + b) x(i, 0) += shift;
+  }
+  Labels y = class_labels({"no", "yes"}, {});
+  for (Index i = 0; i < a + b; ++i) y.index.push_back(x(i, 0) + 0.8 * random.normal() > 0 ? 1 : 0);
+  TrainView view = view_of(Features::dense(std::move(x)), std::move(y));
+  view.domain.names = {"a", "b", "t"};
+  view.role = {Role::source, Role::source, Role::target};
+  for (Index i = 0; i < view.x.rows(); ++i)
+    view.domain.index[static_cast<std::size_t>(i)] = i < a ? 0 : i < a + b ? 1 : 2;
+  return view;
+}
+
+/// A weight stage alone.
+StageResult weighted(const std::string& text, const TrainView& view, const Context& run = context()) {
+  const Stage stage = Pipeline::parse(text).stages().front();
+  FitCache cache;
+  return stage.method->fit(view, stage.options, run, cache);
+}
+
+WeightReport report_of(const StageResult& result) { return dynamic_cast<const Weighting&>(*result.fitted).all(); }
+
+const std::vector<std::string> stages = {"weight.logistic"};
+
+TEST(Weighting, WithoutAShiftWeightsAreNearOne) {
+  for (const std::string& stage : stages) {
+    const StageResult result = weighted(stage, shifted(1000, 1000, 2000, 0));
+    const WeightReport report = report_of(result);
+    EXPECT_EQ(report.exponent, 1) << stage;
+    EXPECT_GT(report.ess, 0.7 * 2000) << stage;
+    EXPECT_NEAR(report.auroc, 0.5, 0.1) << stage;
+    EXPECT_NEAR(result.next.weight.mean(), 1, 1e-12) << stage;
+  }
+}
+
+TEST(Weighting, PullsTheMeanOfTheSourceToTheTarget) {
+  for (const std::string& stage : stages) {
+    const TrainView view = shifted(1000, 1000, 2000, 0.7);
+    const Vector weight = weighted(stage, view).next.weight;
+    const Matrix x = view.x.to_matrix();
+    const double mean = weight.dot(x.col(0).head(2000)) / weight.sum();
+    EXPECT_NEAR(mean, 0.7, 0.15) << stage;
+  }
+}
+
+TEST(Weighting, FlattenReachesTheEffectiveSampleSize) {
+  const TrainView view = shifted(300, 300, 300, 2.5);
+  for (const std::string& stage : stages) {
+    const WeightReport raw = report_of(weighted(stage + " flatten=none", view));
+    EXPECT_EQ(raw.exponent, 1) << stage;
+    EXPECT_DOUBLE_EQ(raw.ess, raw.ess_raw) << stage;
+    const StageResult half = weighted(stage + " flatten=400", view);
+    EXPECT_NEAR(report_of(half).ess, 400, 1e-6) << stage;
+    EXPECT_NEAR(effective_sample_size(half.next.weight), 400, 1e-6) << stage;
+    EXPECT_LT(report_of(half).exponent, 1) << stage;
+    EXPECT_DOUBLE_EQ(report_of(half).ess_raw, raw.ess_raw) << stage;
+    // More than there are rows: equal weights.
+    const StageResult equal = weighted(stage + " flatten=601", view);
+    EXPECT_LT(report_of(equal).exponent, 1e-12) << stage;
+    // By default 20 rows for each of two columns and the offset.
+    EXPECT_GE(report_of(weighted(stage, view)).ess, 60 - 1e-6) << stage;
+  }
+}
+
+TEST(Weighting, ClipCutsAtAMultipleOfTheMean) {
+  const TrainView view = shifted(300, 300, 300, 2);
+  const Vector raw = weighted("weight.logistic flatten=none", view).next.weight;
+  const Vector cut = weighted("weight.logistic flatten=none clip=3", view).next.weight;
+  ASSERT_GT(raw.maxCoeff(), 3);
+  // Divided by their mean again after the cut.
+  const Vector expected = raw.cwiseMin(3.0) / raw.cwiseMin(3.0).mean();
+  EXPECT_LT((cut - expected).cwiseAbs().maxCoeff(), 1e-12);
+}
+
+TEST(Weighting, WithoutNormalisingTheMeanIsTheEstimated) {
+  const TrainView view = shifted(300, 300, 200, 1);
+  const Vector normal = weighted("weight.logistic flatten=none", view).next.weight;
+  const Vector raw = weighted("weight.logistic flatten=none normalise=false", view).next.weight;
+  const double factor = raw[0] / normal[0];
+  EXPECT_GT(std::abs(factor - 1), 1e-3);
+  EXPECT_LT((raw - factor * normal).cwiseAbs().maxCoeff(), 1e-9);
+}
+
+TEST(Weighting, GivenWeightsAndFormerStagesMultiply) {
+  TrainView view = shifted(200, 200, 300, 1);
+  const Vector alone = weighted("weight.logistic", view).next.weight;
+  view.weight = Vector::LinSpaced(400, 0, 4);
+  const StageResult once = weighted("weight.logistic", view);
+  EXPECT_TRUE(once.next.weight == Vector(alone.array() * view.weight.array()));
+  const StageResult twice = weighted("weight.logistic", once.next);
+  EXPECT_TRUE(twice.next.weight == Vector(alone.array() * once.next.weight.array()));
+}
+
+TEST(Weighting, PerSourceKeepsTheSharesOfDomains) {
+  const TrainView view = shifted(300, 100, 300, 1.5);
+  for (const std::string& stage : stages) {
+    const StageResult result = weighted(stage + " per_source=true", view);
+    const Vector& weight = result.next.weight;
+    EXPECT_NEAR(weight.head(300).sum(), 300, 1e-9) << stage;
+    EXPECT_NEAR(weight.tail(100).sum(), 100, 1e-9) << stage;
+    const auto& fitted = dynamic_cast<const Weighting&>(*result.fitted);
+    ASSERT_EQ(fitted.sources().size(), 2U);
+    EXPECT_EQ(fitted.sources()[1].domain, "b");
+    EXPECT_EQ(fitted.sources()[1].report.rows, 100);
+    EXPECT_GE(fitted.all().ess, 60 - 1e-6) << stage;
+    // Pooled weights need not keep them: domain b differs from the target in its second column, too.
+    EXPECT_GT(std::abs(weighted(stage, view).next.weight.tail(100).sum() - 100), 1) << stage;
+  }
+}
+
+TEST(Weighting, WarnsOfFewEffectiveRows) {
+  const auto said = [](const std::string& text, const TrainView& view) {
+    Recorder recorder;
+    weighted(text, view, context().observed_by(&recorder));
+    return recorder.warnings;
+  };
+  EXPECT_TRUE(said("weight.logistic", shifted(300, 300, 600, 0.3)).empty());
+  const TrainView far = shifted(300, 300, 300, 4);
+  const auto flattened = said("weight.logistic", far);
+  ASSERT_EQ(flattened.size(), 1U);
+  EXPECT_EQ(flattened[0].first, "low_effective_sample");
+  EXPECT_NE(flattened[0].second.find("of 600 rows"), std::string::npos) << flattened[0].second;
+  EXPECT_NE(flattened[0].second.find("power 0."), std::string::npos) << flattened[0].second;
+  const auto raw = said("weight.logistic flatten=none", far);
+  ASSERT_EQ(raw.size(), 1U);
+  EXPECT_NE(raw[0].second.find("not flattened"), std::string::npos) << raw[0].second;
+  const auto few = said("weight.logistic", shifted(10, 10, 20, 1));
+  ASSERT_EQ(few.size(), 1U);
+  EXPECT_NE(few[0].second.find("all weights are equal"), std::string::npos) << few[0].second;
+}
+
+TEST(Weighting, SaysWhatIsMissing) {
+  TrainView view = shifted(20, 20, 0, 0);
+  view.domain.names.pop_back();
+  view.role.pop_back();
+  for (const std::string& stage : stages) {
+    const auto fit = [&] { fitted(stage + " | logistic l2=0.1", view); };
+    EXPECT_EQ(code_of(fit), "no_target");
+    EXPECT_EQ(message_of(fit), stage + ": no target domain; name one with --target or use --protocol adapt");
+  }
+}
+
+TEST(Weighting, WorksWithWhatFollows) {
+  const TrainView view = shifted(150, 150, 200, 1);
+  for (const std::string& stage : stages) {
+    for (const char* learner :
+         {"logistic l2=auto", "logistic l2=0.1 | calibrate", "least_squares l2=0.1", "constant"}) {
+      TrainView suited = view;
+      if (std::string(learner).starts_with("least")) {
+        suited.y = {Task::regress, {}, {}, Vector::LinSpaced(300, 0, 1)};
+      }
+      const Model model = fitted(stage + " | " + learner, suited);
+      EXPECT_EQ(reloaded(model).inspect(), model.inspect()) << stage << learner;
+      EXPECT_EQ(model.inspect()["stages"][0]["rows"], 300);
+    }
+    const Model three = fitted(stage + " | logistic l2=0.1 multiclass=ovo", overlapping(200, 3, 3, 2, 60));
+    EXPECT_EQ(three.classes().size(), 3U);
+  }
+}
+
+TEST(Weighting, RefusesBrokenModels) {
+  const TrainView view = shifted(150, 150, 200, 1);
+  const StageState state = weighted("weight.logistic per_source=true", view).fitted->save();
+  EXPECT_EQ(code_of([&] { Weighting::load(state); }), "none");
+  const auto with = [&](const char* name, Json value) {
+    StageState broken = state;
+    broken.info[name] = std::move(value);
+    return code_of([&] { Weighting::load(broken); });
+  };
+  EXPECT_EQ(with("exponent", 1.5), "bad_model");
+  EXPECT_EQ(with("exponent", "x"), "bad_model");
+  EXPECT_EQ(with("ess", 301), "bad_model");
+  EXPECT_EQ(with("rows", -1), "bad_model");
+  EXPECT_EQ(with("auroc", -0.1), "bad_model");
+  EXPECT_EQ(with("sources", 3), "bad_model");
+  EXPECT_EQ(with("sources", Json::array({1})), "bad_model");
+  EXPECT_EQ(with("sources", Json::array({Json::object()})), "bad_model");
+}
+
+}  // namespace
+}  // namespace ecotone::test

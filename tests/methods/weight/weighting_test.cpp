@@ -37,7 +37,7 @@ StageResult weighted(const std::string& text, const TrainView& view, const Conte
 
 WeightReport report_of(const StageResult& result) { return dynamic_cast<const Weighting&>(*result.fitted).all(); }
 
-const std::vector<std::string> stages = {"weight.logistic"};
+const std::vector<std::string> stages = {"weight.logistic", "weight.knn", "weight.gaussian"};
 
 TEST(Weighting, WithoutAShiftWeightsAreNearOne) {
   for (const std::string& stage : stages) {

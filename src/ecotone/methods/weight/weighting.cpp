@@ -7,7 +7,7 @@
 
 #include "ecotone/measure/metrics.h"
 #include "ecotone/measure/weights.h"
-#include "ecotone/solve/density_ratio.h"
+#include "ecotone/solve/domain_auroc.h"
 
 namespace ecotone {
 namespace {
@@ -15,9 +15,6 @@ namespace {
 constexpr double rows_per_parameter = 20;  // flatten=auto
 constexpr double few_per_parameter = 10;   // fewer effective rows are warned of
 constexpr double low_exponent = 0.5;       // as is a smaller power
-constexpr Index auroc_folds = 5;
-constexpr Index auroc_rows = 5000;  // of each sample
-constexpr double auroc_l2 = 1e-3;
 
 /// Source rows stand first, also where nothing is labelled.
 Index source_rows(const TrainView& view) {
@@ -29,28 +26,6 @@ Index source_rows(const TrainView& view) {
 std::vector<Index> with_target(std::vector<Index> rows, Index sources, Index all) {
   for (Index i = sources; i < all; ++i) rows.push_back(i);
   return rows;
-}
-
-/// At most `most` of the numbers first .. last-1, ascending.
-void add_sample(std::vector<Index>& rows, Index first, Index last, Index most, Random random) {
-  const auto begin = static_cast<std::ptrdiff_t>(rows.size());
-  if (last - first <= most) {
-    for (Index i = first; i < last; ++i) rows.push_back(i);
-    return;
-  }
-  for (const Index i : random.sample(last - first, most)) rows.push_back(first + i);
-  std::sort(rows.begin() + begin, rows.end());
-}
-
-/// How well a classifier tells source from target rows that it has not seen.
-double domain_auroc(const Features& x, Index sources, const Weigher& weigher, const Context& context) {
-  std::vector<Index> rows;
-  add_sample(rows, 0, sources, auroc_rows, context.random("domain classifier sample", 0));
-  const auto sampled = static_cast<Index>(rows.size());
-  add_sample(rows, sources, x.rows(), auroc_rows, context.random("domain classifier sample", 1));
-  const Features seen = static_cast<Index>(rows.size()) == x.rows() ? x : x.take(rows);
-  const RatioOptions options{.l2 = auroc_l2, .squares = weigher.squares, .who = weigher.who};
-  return separation(held_out_scores(seen, sampled, options, auroc_folds, context), sampled);
 }
 
 /// Weights of mean 1, of those that are not 0 flattened to `ess` rows.
@@ -86,7 +61,7 @@ class Shaping {
     if (options_.clip.value) shaped.weights = clipped(shaped.weights, *options_.clip.value);
     report.ess = effective_sample_size(shaped.weights);
     report.largest_share = largest_share(shaped.weights);
-    report.auroc = domain_auroc(x, sources, weigher_, context_);
+    report.auroc = domain_auroc(x, sources, {.squares = weigher_.squares, .who = weigher_.who}, context_);
     if (!options_.normalise) shaped.weights *= estimated_mean(log_weight);
     return shaped.weights;
   }

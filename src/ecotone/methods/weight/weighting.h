@@ -29,7 +29,7 @@ struct WeightOptions {
         field(
             "flatten", &WeightOptions::flatten,
             "Weights are raised to the largest power up to 1 that leaves this effective sample size, in rows; auto: 20 "
-            "for each column and one more 20",
+            "(columns + 1)",
             or_words(at_least(1.0), "auto", "none")),
         field(
             "per_source", &WeightOptions::per_source,

@@ -1,0 +1,105 @@
+#include "ecotone/methods/adapt/joint/joint.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ecotone/measure/metrics.h"
+#include "ecotone/solve/domain_auroc.h"
+
+namespace ecotone {
+namespace {
+
+constexpr const char* who = "adapt.joint";
+
+/// z = w'h + offset as a logistic model.
+LinearFit label_scores(const JointFit& joint) {
+  LinearFit fit;
+  fit.weights = joint.weights.transpose();
+  fit.offset = Vector::Constant(1, joint.offset);
+  return fit;
+}
+
+}  // namespace
+
+JointModel::JointModel(JointFit fit, Notes notes)
+    : fit_(std::move(fit)), notes_(notes), linear_(LinearFamily::logistic, label_scores(fit_), {}) {}
+
+StageResult JointModel::fit(const TrainView& view, const JointOptions& options, const Context& context, FitCache&) {
+  if (view.y.task != Task::classify) {
+    data_error("needs_classes",
+               "{}: the label is a number to predict, not a class; use --task classify to treat its values as classes",
+               who);
+  }
+  const Index sources = view.labelled();
+  if (sources == view.x.rows()) {
+    data_error("no_target", "{}: no target domain; name one with --target or use --protocol adapt", who);
+  }
+  JointFit joint = fit_joint({.x = view.x,
+                              .sources = sources,
+                              .cls = view.y.index,
+                              .weight = view.weight,
+                              .l2 = options.l2,
+                              .lam = options.lam,
+                              .domain_l2 = options.domain_l2,
+                              .offset = options.offset,
+                              .who = who},
+                             context);
+  const double top = joint.log_weight.maxCoeff();
+  const Notes notes{.rows = sources,
+                    .ess = effective_sample_size(Vector((joint.log_weight.array() - top).exp())),
+                    .auroc = domain_auroc(view.x, sources, {.who = who}, context)};
+  Status status;
+  if (!joint.converged) {
+    status = {false,
+              fmt::format("not converged after {} iterations, gradient {:.1e}", joint.iterations, joint.gradient)};
+  }
+  return {std::make_shared<JointModel>(std::move(joint), notes), view, std::move(status)};
+}
+
+Prediction JointModel::predict(const Batch& batch, const Context& context) const {
+  return linear_.predict(batch, context);
+}
+
+StageState JointModel::save() const {
+  StageState state;
+  state.set("weights", fit_.weights);
+  state.set("domain_weights", fit_.domain_weights);
+  state.info["offset"] = fit_.offset;
+  state.info["domain_offset"] = fit_.domain_offset;
+  state.info["risk"] = fit_.risk;
+  state.info["gradient"] = fit_.gradient;
+  state.info["iterations"] = fit_.iterations;
+  state.info["rows"] = notes_.rows;
+  state.info["ess"] = notes_.ess;
+  state.info["auroc"] = notes_.auroc;
+  return state;
+}
+
+std::shared_ptr<const Fitted> JointModel::load(const StageState& state, const JointOptions&, const StageInput& input) {
+  if (input.task != Task::classify || input.classes.size() != 2) {
+    file_error("bad_model", "{} cannot have {} classes", who, input.classes.size());
+  }
+  JointFit fit;
+  fit.weights = state.vector("weights", input.cols);
+  fit.domain_weights = state.vector("domain_weights", input.cols);
+  fit.offset = state.number("offset");
+  fit.domain_offset = state.number("domain_offset");
+  fit.risk = state.number("risk");
+  fit.gradient = state.number("gradient");
+  fit.iterations = static_cast<int>(std::min<Index>(state.count("iterations"), 1'000'000'000));
+  const Notes notes{.rows = state.count("rows"), .ess = state.number("ess"), .auroc = state.number("auroc")};
+  if (notes.auroc < 0 || notes.auroc > 1) file_error("bad_model", "'auroc' must be in [0, 1], is {}", notes.auroc);
+  return std::make_shared<JointModel>(std::move(fit), notes);
+}
+
+Method adapt_joint_method() {
+  return make_method<JointOptions, JointModel::fit, JointModel::load>(
+      {.name = "adapt.joint",
+       .family = Family::adapt,
+       .summary = "Logistic regression and its importance weights learned at once.",
+       .citation = "bickel2007",
+       .needs_labels = true,
+       .binary = true});
+}
+
+}  // namespace ecotone

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <tuple>
+
+#include "ecotone/methods/learn/linear/linear.h"
+#include "ecotone/methods/method.h"
+#include "ecotone/solve/joint.h"
+
+namespace ecotone {
+
+struct JointOptions {
+  double l2 = 1e-3;
+  double lam = 10;
+  double domain_l2 = 1e-3;
+  bool offset = true;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        field("l2", &JointOptions::l2, "Penalty of the label classifier's squared weights", at_least(0.0)),
+        field("lam", &JointOptions::lam, "What the domain classifier counts beside the label classifier", above(0.0)),
+        field("domain_l2", &JointOptions::domain_l2, "Penalty of the domain classifier's squared weights",
+              at_least(0.0)),
+        field("offset", &JointOptions::offset, "Whether the label's score has an offset")};
+  }
+};
+
+/// A logistic classifier whose importance weights were learned with it.
+class JointModel : public Fitted {
+ public:
+  /// What `inspect` shows beside the weights.
+  struct Notes {
+    Index rows = 0;      ///< source rows
+    double ess = 0;      ///< effective sample size of the importance weights
+    double auroc = 0.5;  ///< of a classifier of source against target, cross-validated
+  };
+
+  JointModel(JointFit fit, Notes notes);
+
+  static StageResult fit(const TrainView& view, const JointOptions& options, const Context& context, FitCache& cache);
+  static std::shared_ptr<const Fitted> load(const StageState& state, const JointOptions& options,
+                                            const StageInput& input);
+
+  Prediction predict(const Batch& batch, const Context& context) const override;
+  StageState save() const override;
+
+ private:
+  JointFit fit_;
+  Notes notes_;
+  Linear linear_;
+};
+
+}  // namespace ecotone

@@ -1,0 +1,45 @@
+#include <tuple>
+
+#include "ecotone/methods/weight/weighting.h"
+#include "ecotone/solve/gaussian_ratio.h"
+
+namespace ecotone {
+namespace {
+
+struct WeightGaussianOptions : WeightOptions {
+  AutoNumber shrink;
+
+  static constexpr auto fields() {
+    return std::tuple_cat(
+        std::tuple{
+            field("shrink", &WeightGaussianOptions::shrink,
+                  "Part of the mean variance in place of each covariance matrix, of columns of variance 1; auto: "
+                  "by the sample's size",
+                  between(0.0, 1.0))},
+        WeightOptions::fields());
+  }
+};
+
+StageResult fit(const TrainView& view, const WeightGaussianOptions& options, const Context& context, FitCache&) {
+  const GaussianRatioOptions ratio{.shrink = options.shrink.value};
+  const auto log_ratio = [&](const Features& x, Index sources) {
+    return gaussian_log_ratio(x, sources, ratio, context);
+  };
+  return weigh(view, {.who = "weight.gaussian", .log_ratio = log_ratio, .squares = true}, options, context);
+}
+
+std::shared_ptr<const Fitted> load(const StageState& state, const WeightGaussianOptions&, const StageInput&) {
+  return Weighting::load(state);
+}
+
+}  // namespace
+
+Method weight_gaussian_method() {
+  return make_method<WeightGaussianOptions, fit, load>(
+      {.name = "weight.gaussian",
+       .family = Family::weight,
+       .summary = "Weights source rows by the ratio of two Gaussian densities.",
+       .citation = "sayed2022"});
+}
+
+}  // namespace ecotone

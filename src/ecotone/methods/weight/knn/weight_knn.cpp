@@ -1,0 +1,49 @@
+#include <cmath>
+#include <tuple>
+
+#include "ecotone/methods/weight/weighting.h"
+#include "ecotone/solve/knn_ratio.h"
+
+namespace ecotone {
+namespace {
+
+struct WeightKnnOptions : WeightOptions {
+  int k = 15;
+  ZeroCount zero = ZeroCount::smooth;
+  bool include_self = false;
+
+  static constexpr auto fields() {
+    return std::tuple_cat(
+        std::tuple{field("k", &WeightKnnOptions::k, "Neighbours that are counted", at_least(1)),
+                   field("zero", &WeightKnnOptions::zero,
+                         "Rows without source neighbours: the prior is added to both counts, or half a neighbour is "
+                         "counted",
+                         one_of("smooth", "cap")),
+                   field("include_self", &WeightKnnOptions::include_self, "A row counts as its own neighbour")},
+        WeightOptions::fields());
+  }
+};
+
+StageResult fit(const TrainView& view, const WeightKnnOptions& options, const Context& context, FitCache&) {
+  const KnnRatioOptions ratio{.k = options.k, .zero = options.zero, .include_self = options.include_self};
+  const auto log_ratio = [&](const Features& x, Index sources) {
+    return Vector(knn_ratio(x, sources, ratio, context).array().log());
+  };
+  return weigh(view, {.who = "weight.knn", .log_ratio = log_ratio}, options, context);
+}
+
+std::shared_ptr<const Fitted> load(const StageState& state, const WeightKnnOptions&, const StageInput&) {
+  return Weighting::load(state);
+}
+
+}  // namespace
+
+Method weight_knn_method() {
+  return make_method<WeightKnnOptions, fit, load>(
+      {.name = "weight.knn",
+       .family = Family::weight,
+       .summary = "Weights source rows by the target rows among their nearest neighbours.",
+       .citation = "sayed2022"});
+}
+
+}  // namespace ecotone

@@ -48,5 +48,11 @@ TEST(Single, SizesThatDoNotFitAreOurOwnBug) {
   EXPECT_THROW(add_transpose_product(a, a, 1, 0, c), Error);
 }
 
+TEST(Single, ProductsOverNothingAreZero) {
+  SingleMatrix c = SingleMatrix::Constant(2, 3, 7);
+  multiply(SingleMatrix(2, 0), SingleMatrix(0, 3), c);
+  EXPECT_EQ(c, SingleMatrix::Zero(2, 3).eval());
+}
+
 }  // namespace
 }  // namespace ecotone

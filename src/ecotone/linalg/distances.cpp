@@ -10,75 +10,100 @@
 namespace ecotone {
 namespace {
 
-constexpr Index tile = 256;
+constexpr Index tile_side = DistanceTiles::side;
 // Below this part of ||x||^2 + ||y||^2 the product form has lost more than 4 digits: take differences.
 constexpr double near = 1e-4;
 
-Index parts(Index size) { return (size + tile - 1) / tile; }
+Index parts(Index size) { return (size + tile_side - 1) / tile_side; }
 
-/// Rows moved to a common origin, and their squared lengths.
-struct Centred {
-  Matrix rows;
-  Vector norms;
+Eigen::RowVectorXd mean_of_rows(ConstMatrixView x) {
+  if (x.rows() == 0) return Eigen::RowVectorXd::Zero(x.cols());
+  return x.colwise().sum() / static_cast<double>(x.rows());
+}
 
-  Centred(ConstMatrixView x, const Eigen::RowVectorXd& origin) : rows(x.rowwise() - origin), norms(x.rows()) {
-    for (Index i = 0; i < x.rows(); ++i) norms[i] = rows.row(i).squaredNorm();
+Eigen::RowVectorXd mean_of_rows(ConstMatrixView x, ConstMatrixView y) {
+  if (x.cols() != y.cols()) internal_error("squared_distances: {} and {} columns", x.cols(), y.cols());
+  const Index rows = std::max<Index>(1, x.rows() + y.rows());
+  return (x.colwise().sum() + y.colwise().sum()) / static_cast<double>(rows);
+}
+
+/// v(c) = p(c) + norm + norms(c); whether any is so small that it must be computed from differences.
+bool add_norms(double norm, const double* __restrict norms, double* __restrict values, Index count) {
+  Index close = 0;
+  for (Index c = 0; c < count; ++c) {
+    const double scale = norm + norms[c];
+    const double value = values[c] + scale;
+    close += value > near * scale ? 0 : 1;
+    values[c] = value;
   }
-};
-
-/// D of rows [i, i + h) of X and [j, j + w) of Y.
-void distance_tile(const Centred& x, const Centred& y, Index i, Index j, MatrixView d) {
-  const Index cols = x.rows.cols();
-  // -2 X Y'
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(d.rows()), static_cast<int>(d.cols()),
-              static_cast<int>(cols), -2.0, x.rows.data() + i * cols, static_cast<int>(cols), y.rows.data() + j * cols,
-              static_cast<int>(cols), 0.0, d.data(), static_cast<int>(d.outerStride()));
-  for (Index r = 0; r < d.rows(); ++r) {
-    const double norm = x.norms[i + r];
-    for (Index c = 0; c < d.cols(); ++c) {
-      const double scale = norm + y.norms[j + c];
-      const double value = d(r, c) + scale;
-      d(r, c) = value > near * scale ? value : (x.rows.row(i + r) - y.rows.row(j + c)).squaredNorm();
-    }
-  }
+  return close > 0;
 }
 
 }  // namespace
 
-Matrix squared_distances(ConstMatrixView x, ConstMatrixView y, const Context& context) {
-  if (x.cols() != y.cols()) internal_error("squared_distances: {} and {} columns", x.cols(), y.cols());
+DistanceTiles::Centred::Centred(ConstMatrixView x, const Eigen::RowVectorXd& origin)
+    : rows(x.rowwise() - origin), norms(x.rows()) {
+  for (Index i = 0; i < x.rows(); ++i) norms[i] = rows.row(i).squaredNorm();
+}
+
+DistanceTiles::DistanceTiles(ConstMatrixView x) : x_(x, mean_of_rows(x)) { use_one_blas_thread(); }
+
+DistanceTiles::DistanceTiles(ConstMatrixView x, ConstMatrixView y)
+    : x_(x, mean_of_rows(x, y)), y_(Centred(y, mean_of_rows(x, y))) {
   use_one_blas_thread();
+}
+
+void DistanceTiles::tile(Index i, Index j, MatrixView d) const {
+  const Centred& other = y();
+  const Index width = x_.rows.cols();
+  if (width == 0 || d.size() == 0) {
+    d.setZero();
+    return;
+  }
+  // -2 X Y'
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(d.rows()), static_cast<int>(d.cols()),
+              static_cast<int>(width), -2.0, x_.rows.data() + i * width, static_cast<int>(width),
+              other.rows.data() + j * width, static_cast<int>(width), 0.0, d.data(), static_cast<int>(d.outerStride()));
+  for (Index r = 0; r < d.rows(); ++r) {
+    double* const row = d.data() + r * d.outerStride();
+    const double norm = x_.norms[i + r];
+    if (!add_norms(norm, other.norms.data() + j, row, d.cols())) continue;
+    for (Index c = 0; c < d.cols(); ++c) {
+      if (!(row[c] > near * (norm + other.norms[j + c])))
+        row[c] = (x_.rows.row(i + r) - other.rows.row(j + c)).squaredNorm();
+    }
+  }
+}
+
+Matrix squared_distances(ConstMatrixView x, ConstMatrixView y, const Context& context) {
+  const DistanceTiles tiles(x, y);
   Matrix d = Matrix::Zero(x.rows(), y.rows());
   if (d.size() == 0 || x.cols() == 0) return d;
-  const Eigen::RowVectorXd origin = (x.colwise().sum() + y.colwise().sum()) / static_cast<double>(x.rows() + y.rows());
-  const Centred cx(x, origin);
-  const Centred cy(y, origin);
   const Index across = parts(y.rows());
   context.parallel(parts(x.rows()) * across, [&](Index t) {
-    const Index i = t / across * tile;
-    const Index j = t % across * tile;
-    distance_tile(cx, cy, i, j, d.block(i, j, std::min(tile, x.rows() - i), std::min(tile, y.rows() - j)));
+    const Index i = t / across * tile_side;
+    const Index j = t % across * tile_side;
+    tiles.tile(i, j, d.block(i, j, std::min(tile_side, x.rows() - i), std::min(tile_side, y.rows() - j)));
   });
   return d;
 }
 
 Matrix squared_distances(ConstMatrixView x, const Context& context) {
-  use_one_blas_thread();
+  const DistanceTiles tiles(x);
   const Index n = x.rows();
   Matrix d = Matrix::Zero(n, n);
   if (n == 0 || x.cols() == 0) return d;
-  const Centred cx(x, x.colwise().mean());
   const Index across = parts(n);
   context.parallel(across * across, [&](Index t) {
-    const Index i = t / across * tile;
-    const Index j = t % across * tile;
+    const Index i = t / across * tile_side;
+    const Index j = t % across * tile_side;
     if (j > i) return;
-    distance_tile(cx, cx, i, j, d.block(i, j, std::min(tile, n - i), std::min(tile, n - j)));
+    tiles.tile(i, j, d.block(i, j, std::min(tile_side, n - i), std::min(tile_side, n - j)));
   });
   // One triangle decides: also inside the diagonal tiles.
   context.parallel(across, [&](Index t) {
-    const Index first = t * tile;
-    const Index last = std::min(n, first + tile);
+    const Index first = t * tile_side;
+    const Index last = std::min(n, first + tile_side);
     for (Index i = first; i < last; ++i) {
       for (Index j = i + 1; j < n; ++j) d(i, j) = d(j, i);
     }

@@ -1,9 +1,39 @@
 #pragma once
 
+#include <optional>
+
 #include "ecotone/base/context.h"
 #include "ecotone/linalg/matrix.h"
 
 namespace ecotone {
+
+/// Squared distances tile by tile, for those who do not keep the whole matrix: the rows at their common mean and their
+/// lengths. Distances are as those of squared_distances.
+class DistanceTiles {
+ public:
+  /// Side of the tiles that keep products busy.
+  static constexpr Index side = 256;
+
+  /// Of X with itself.
+  explicit DistanceTiles(ConstMatrixView x);
+  DistanceTiles(ConstMatrixView x, ConstMatrixView y);
+
+  Index rows() const { return x_.rows.rows(); }
+  Index cols() const { return y().rows.rows(); }
+  /// d(r, c) = ||x_(i + r) - y_(j + c)||^2, on the calling thread.
+  void tile(Index i, Index j, MatrixView d) const;
+
+ private:
+  struct Centred {
+    Centred(ConstMatrixView x, const Eigen::RowVectorXd& origin);
+    Matrix rows;
+    Vector norms;
+  };
+  Centred x_;
+  std::optional<Centred> y_;  // none: X itself
+
+  const Centred& y() const { return y_ ? *y_ : x_; }
+};
 
 /// ||x_i - y_j||^2 for all rows of X and Y, through products of rows centred at their common mean, so that a large
 /// common offset costs no digits. Pairs so near that the products would cancel are computed from differences: equal

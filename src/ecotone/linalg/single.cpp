@@ -12,6 +12,10 @@ namespace {
 void sgemm(CBLAS_TRANSPOSE of_a, ConstSingleView a, CBLAS_TRANSPOSE of_b, ConstSingleView b, Index inner, float factor,
            float keep, SingleView c) {
   if (c.size() == 0) return;
+  if (inner == 0) {
+    c *= keep;
+    return;
+  }
   use_one_blas_thread();
   cblas_sgemm(CblasRowMajor, of_a, of_b, static_cast<int>(c.rows()), static_cast<int>(c.cols()),
               static_cast<int>(inner), factor, a.data(), static_cast<int>(a.outerStride()), b.data(),

@@ -1,35 +1,11 @@
 #include "ecotone/solve/logistic_kernel.h"
 
-#include <bit>
 #include <cmath>
+
+#include "ecotone/linalg/exponential.h"
 
 namespace ecotone {
 namespace {
-
-/// exp(x) for -708 <= x <= 0: 2^k exp(r), |r| <= ln(2)/2, by its series.
-[[gnu::always_inline]] inline double exp_of(double x) {
-  constexpr double to_integer = 6755399441055744.0;  // 1.5 2^52: adding it rounds to an integer
-  const double shifted = x * 1.4426950408889634 + to_integer;
-  const double k = shifted - to_integer;
-  const double r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
-  double sum = 1.0 / 6227020800.0;
-  sum = sum * r + 1.0 / 479001600.0;
-  sum = sum * r + 1.0 / 39916800.0;
-  sum = sum * r + 1.0 / 3628800.0;
-  sum = sum * r + 1.0 / 362880.0;
-  sum = sum * r + 1.0 / 40320.0;
-  sum = sum * r + 1.0 / 5040.0;
-  sum = sum * r + 1.0 / 720.0;
-  sum = sum * r + 1.0 / 120.0;
-  sum = sum * r + 1.0 / 24.0;
-  sum = sum * r + 1.0 / 6.0;
-  sum = sum * r + 0.5;
-  sum = sum * r + 1.0;
-  sum = sum * r + 1.0;
-  // The integer k stands in the low bits of `shifted`; moved to the exponent it is 2^k.
-  const auto power = std::bit_cast<double>((std::bit_cast<std::uint64_t>(shifted) + 1023) << 52);
-  return sum * power;
-}
 
 /// ln(1 + e) = 2 artanh(e / (2 + e)) for 0 <= e <= 1: no digit is lost for small e.
 [[gnu::always_inline]] inline double log_one_plus(double e) {

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "ecotone/base/index.h"
+
+namespace ecotone {
+
+/// exp(x) for -708 <= x <= 0 to about 1e-15 of its size: 2^k exp(r), |r| <= ln(2)/2, by its series. Without branches,
+/// so that compilers turn loops over it into vectors.
+[[gnu::always_inline]] inline double exp_of(double x) {
+  constexpr double to_integer = 6755399441055744.0;  // 1.5 2^52: adding it rounds to an integer
+  const double shifted = x * 1.4426950408889634 + to_integer;
+  const double k = shifted - to_integer;
+  const double r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
+  double sum = 1.0 / 6227020800.0;
+  sum = sum * r + 1.0 / 479001600.0;
+  sum = sum * r + 1.0 / 39916800.0;
+  sum = sum * r + 1.0 / 3628800.0;
+  sum = sum * r + 1.0 / 362880.0;
+  sum = sum * r + 1.0 / 40320.0;
+  sum = sum * r + 1.0 / 5040.0;
+  sum = sum * r + 1.0 / 720.0;
+  sum = sum * r + 1.0 / 120.0;
+  sum = sum * r + 1.0 / 24.0;
+  sum = sum * r + 1.0 / 6.0;
+  sum = sum * r + 0.5;
+  sum = sum * r + 1.0;
+  sum = sum * r + 1.0;
+  // The integer k stands in the low bits of `shifted`; moved to the exponent it is 2^k.
+  const auto power = std::bit_cast<double>((std::bit_cast<std::uint64_t>(shifted) + 1023) << 52);
+  return sum * power;
+}
+
+/// v_i <- exp(-scale v_i) for scale >= 0 and v_i >= 0; exponents beyond 708 count as 708, exp(0) is exactly 1, NaN
+/// stays. Uses the widest vectors that this processor has; results do not depend on how values are cut into calls.
+void exp_of_negative(double scale, double* values, Index count);
+
+}  // namespace ecotone

@@ -4,6 +4,7 @@
 // A constant that is subtracted from all of K does not change it; K - mean(K) keeps small what single precision rounds.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -20,27 +21,69 @@ namespace ecotone {
 namespace {
 
 constexpr Index line = 16;            // columns that share a cache line
+constexpr Index strip_width = 1024;   // columns of K that one product takes
 constexpr double equal_up_to = 1e-6;  // times the spread of K: what single precision may round
+
+/// Numbers below a bound that fits 32 bits, two of each 64 random bits; exact by rejection (lemire2019).
+class SmallNumbers {
+ public:
+  explicit SmallNumbers(Random random) : random_(random) {}
+
+  std::uint32_t below(std::uint32_t bound) {
+    std::uint64_t wide = std::uint64_t{next()} * bound;
+    if (static_cast<std::uint32_t>(wide) < bound) {
+      const std::uint32_t least = (0U - bound) % bound;
+      while (static_cast<std::uint32_t>(wide) < least) wide = std::uint64_t{next()} * bound;
+    }
+    return static_cast<std::uint32_t>(wide >> 32);
+  }
+
+ private:
+  Random random_;
+  std::uint64_t bits_ = 0;
+  bool half_ = false;
+
+  std::uint32_t next() {
+    half_ = !half_;
+    if (half_) bits_ = random_.bits();
+    return static_cast<std::uint32_t>(half_ ? bits_ : bits_ >> 32);
+  }
+};
+
+/// Marks `marked` of the rows at random: the first part of a Fisher-Yates shuffle.
+void mark(std::vector<std::uint8_t>& mark_of, std::vector<std::uint32_t>& order, Index marked, Random random) {
+  SmallNumbers numbers(random);
+  std::iota(order.begin(), order.end(), 0U);
+  std::fill(mark_of.begin(), mark_of.end(), std::uint8_t{0});
+  const auto rows = static_cast<std::uint32_t>(order.size());
+  for (std::uint32_t k = 0; k < static_cast<std::uint32_t>(marked); ++k) {
+    std::swap(order[k], order[k + numbers.below(rows - k)]);
+    mark_of[order[k]] = 1;
+  }
+}
 
 /// z of the observed labels in column 0, of permutation p in column p; columns are filled up to whole lines.
 SingleMatrix indicators(Index rows, Index first, Index permutations, const Context& context) {
   const Index lines = (permutations + line) / line;
-  SingleMatrix z = SingleMatrix::Zero(rows, lines * line);
+  SingleMatrix z(rows, lines * line);
   // The smaller sample is marked: MMD^2 is the same, and fewer rows are drawn.
   const bool mark_first = first <= rows - first;
   const Index marked = mark_first ? first : rows - first;
-  z.col(0).segment(mark_first ? 0 : first, marked).setOnes();
+  const Index begin = mark_first ? 0 : first;
   context.parallel(lines, [&](Index group) {
-    std::vector<Index> order(static_cast<std::size_t>(rows));
-    for (Index p = std::max<Index>(1, group * line); p < std::min(permutations + 1, (group + 1) * line); ++p) {
-      Random random = context.random("mmd_test", static_cast<std::uint64_t>(p));
-      std::iota(order.begin(), order.end(), Index{0});
-      for (Index k = 0; k < marked; ++k) {
-        const auto other = k + static_cast<Index>(random.below(static_cast<std::uint64_t>(rows - k)));
-        std::swap(order[static_cast<std::size_t>(k)], order[static_cast<std::size_t>(other)]);
-        z(order[static_cast<std::size_t>(k)], p) = 1.0F;
-      }
+    const auto size = static_cast<std::size_t>(rows);
+    std::vector<std::uint32_t> order(size);
+    std::vector<std::vector<std::uint8_t>> marks(line, std::vector<std::uint8_t>(size, 0));
+    for (Index k = 0; k < line; ++k) {
+      const Index p = group * line + k;
+      auto& of = marks[static_cast<std::size_t>(k)];
+      if (p == 0) std::fill_n(of.begin() + begin, marked, std::uint8_t{1});
+      if (p > 0 && p <= permutations)
+        mark(of, order, marked, context.random("mmd_test", static_cast<std::uint64_t>(p)));
     }
+    for (Index i = 0; i < rows; ++i)
+      for (Index k = 0; k < line; ++k)
+        z(i, group * line + k) = static_cast<float>(marks[static_cast<std::size_t>(k)][static_cast<std::size_t>(i)]);
   });
   return z;
 }
@@ -53,11 +96,12 @@ struct Room {
   Eigen::VectorXf part;
 };
 
-/// Sums over tiles. `form` is z'Kz of every column; `row` is K1.
+/// Sums over strips. `form` is z'Kz of every column; `row` is K1.
 struct Sums {
   Vector form;
   Vector row;
-  double squares = 0;
+  double squares = 0;  // of K over pairs within a tile of the diagonal: what its spread is taken from
+  double square_pairs = 0;
   double between = 0;  // z'K(1 - z) of the observed labels in double precision, and within either sample
   double within_first = 0;
   double within_second = 0;
@@ -72,75 +116,97 @@ struct Sums {
     form += other.form;
     row += other.row;
     squares += other.squares;
+    square_pairs += other.square_pairs;
     between += other.between;
     within_first += other.within_first;
     within_second += other.within_second;
   }
 };
 
-class Tiles {
+/// Some columns of the rows of one tile: left of the diagonal (they count twice), or the diagonal tile.
+struct Strip {
+  Index i, rows, j, cols;
+  bool diagonal;
+
+  double times() const { return diagonal ? 1 : 2; }
+};
+
+std::vector<Strip> strips_of(Index n) {
+  constexpr Index side = RbfTiles::side;
+  std::vector<Strip> strips;
+  for (Index i = 0; i < n; i += side) {
+    const Index rows = std::min(side, n - i);
+    for (Index j = 0; j < i; j += strip_width) strips.push_back({i, rows, j, std::min(strip_width, i - j), false});
+    strips.push_back({i, rows, i, rows, true});
+  }
+  return strips;
+}
+
+class Strips {
  public:
-  Tiles(ConstMatrixView x, Index first, double sigma, const SingleMatrix& z)
-      : kernel_(x, sigma), lower_(x.rows()), first_(first), z_(z) {
-    const auto at = lower_.at(0);
-    Matrix k(at.rows, at.cols);
+  Strips(ConstMatrixView x, Index first, double sigma, const SingleMatrix& z)
+      : kernel_(x, sigma), strips_(strips_of(x.rows())), first_(first), z_(z) {
+    const Index rows = strips_.front().rows;
+    Matrix k(rows, rows);
     kernel_.tile(0, 0, k);
-    const auto pairs = static_cast<double>(at.rows * (at.rows - 1));
-    centre_ = (k.sum() - k.trace()) / pairs;
+    centre_ = (k.sum() - k.trace()) / static_cast<double>(rows * (rows - 1));
   }
 
-  Index count() const { return lower_.count(); }
+  Index count() const { return static_cast<Index>(strips_.size()); }
 
-  void add(Sums& sums, Index t) const {
+  void add(Sums& sums, Index s) const {
     if (!sums.room) sums.room = std::make_unique<Room>();
     Room& room = *sums.room;
-    const auto at = lower_.at(t);
-    room.k.resize(at.rows, at.cols);
-    kernel_.tile(at.i, at.j, room.k);
-    room.k.array() -= centre_;
-    if (at.diagonal()) {
-      mirror_lower(room.k);
-      room.k.diagonal().setZero();
+    const Strip& at = strips_[static_cast<std::size_t>(s)];
+    room.single.resize(at.rows, at.cols);
+    for (Index j = 0; j < at.cols; j += RbfTiles::side) {
+      const Index cols = std::min(RbfTiles::side, at.cols - j);
+      room.k.resize(at.rows, cols);
+      kernel_.tile(at.i, at.j + j, room.k);
+      room.k.array() -= centre_;
+      if (at.diagonal) {
+        mirror_lower(room.k);
+        room.k.diagonal().setZero();
+        sums.squares += room.k.squaredNorm();
+        sums.square_pairs += static_cast<double>(at.rows * (at.rows - 1));
+      }
+      add_rows(sums, room.k, {at.i, at.rows, at.j + j, cols, at.diagonal});
+      room.single.middleCols(j, cols) = room.k.cast<float>();
     }
-    add_rows(sums, room.k, at);
     add_forms(sums, room, at);
   }
 
  private:
   RbfTiles kernel_;
-  LowerTiles lower_;
+  std::vector<Strip> strips_;
   Index first_;
   const SingleMatrix& z_;
   double centre_ = 0;
 
   /// K1 and the observed sums, in double precision.
-  void add_rows(Sums& sums, const Matrix& k, const LowerTiles::Tile& at) const {
+  void add_rows(Sums& sums, const Matrix& k, const Strip& at) const {
     const Index left = std::clamp<Index>(first_ - at.j, 0, at.cols);  // columns of the first sample
-    const double times = at.diagonal() ? 1 : 2;
     for (Index r = 0; r < at.rows; ++r) {
       const double of_first = k.row(r).head(left).sum();
       const double of_second = k.row(r).tail(at.cols - left).sum();
       const bool in_first = at.i + r < first_;
       sums.row[at.i + r] += of_first + of_second;
-      (in_first ? sums.within_first : sums.within_second) += times * (in_first ? of_first : of_second);
-      sums.between += times * (in_first ? of_second : of_first);
+      (in_first ? sums.within_first : sums.within_second) += at.times() * (in_first ? of_first : of_second);
+      sums.between += at.times() * (in_first ? of_second : of_first);
+      if (!at.diagonal) sums.row.segment(at.j, at.cols) += k.row(r).transpose();
     }
-    if (!at.diagonal()) sums.row.segment(at.j, at.cols) += k.colwise().sum().transpose();
-    sums.squares += times * k.squaredNorm();
   }
 
-  /// z'Kz of all columns: the tile counts twice off the diagonal.
-  void add_forms(Sums& sums, Room& room, const LowerTiles::Tile& at) const {
+  /// z'Kz of all columns.
+  void add_forms(Sums& sums, Room& room, const Strip& at) const {
     constexpr Index together = 16;  // rows that are added in single precision
-    room.single = room.k.cast<float>();
     room.product.resize(at.rows, z_.cols());
     multiply(room.single, z_.middleRows(at.j, at.cols), room.product);
-    const double times = at.diagonal() ? 1 : 2;
     for (Index r = 0; r < at.rows; r += together) {
       room.part = Eigen::VectorXf::Zero(z_.cols());
       for (Index i = r; i < std::min(at.rows, r + together); ++i)
         room.part.array() += (z_.row(at.i + i).array() * room.product.row(i).array()).transpose();
-      sums.form += times * room.part.cast<double>();
+      sums.form += at.times() * room.part.cast<double>();
     }
   }
 };
@@ -179,15 +245,15 @@ void check(ConstMatrixView x, Index first, Index permutations) {
 MmdTest mmd_test(ConstMatrixView x, Index first, double sigma, Index permutations, const Context& context) {
   check(x, first, permutations);
   const SingleMatrix z = indicators(x.rows(), first, permutations, context);
-  const Tiles tiles(x, first, sigma, z);
+  const Strips strips(x, first, sigma, z);
   const Sums sums =
-      sum_blocks(tiles.count(), context, Sums(z.cols(), x.rows()), [&](Sums& acc, Index t) { tiles.add(acc, t); });
+      sum_blocks(strips.count(), context, Sums(z.cols(), x.rows()), [&](Sums& acc, Index t) { strips.add(acc, t); });
   const Vector marked = sums_of_marked(z, sums.row, context);
   const auto n = static_cast<double>(x.rows());
   const auto s = static_cast<double>(std::min(first, x.rows() - first));
   const Sizes sizes{s, n - s};
   const double all = sums.row.sum();
-  const double rounding = equal_up_to * std::sqrt(sums.squares / (n * (n - 1)));
+  const double rounding = equal_up_to * std::sqrt(sums.squares / sums.square_pairs);
   const double observed = sizes.statistic(sums.form[0], marked[0], all) - rounding;
   Index as_large = 0;
   for (Index p = 1; p <= permutations; ++p)

@@ -36,6 +36,7 @@ Verb make_verb(CLI::App& program, const VerbText& text);
 
 Verb generate_verb(CLI::App& program);
 Verb convert_verb(CLI::App& program);
+Verb diagnose_verb(CLI::App& program);
 Verb evaluate_verb(CLI::App& program);
 Verb fit_verb(CLI::App& program);
 Verb predict_verb(CLI::App& program);

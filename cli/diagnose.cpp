@@ -1,0 +1,58 @@
+#include "ecotone/evaluate/diagnose.h"
+
+#include "cli/arguments.h"
+#include "cli/verbs.h"
+#include "ecotone/data/read.h"
+
+namespace ecotone::cli {
+namespace {
+
+struct Flags {
+  std::vector<std::string> data;
+  DataFlags read;
+  std::string target;
+  int permutations = 499;
+  int sample = 2000;
+};
+
+void run(const Flags& flags, Session& session) {
+  const std::vector<std::filesystem::path> files(flags.data.begin(), flags.data.end());
+  require_files(files);
+  const ReadOptions read = flags.read.read_options();
+  DiagnoseOptions options;
+  options.permutations = flags.permutations;
+  options.sample = flags.sample;
+  options.targets = split_list(flags.target);
+  const Context& context = session.context();
+  const Dataset data = session.timed("read", [&] { return read_dataset(files, read, context); });
+  const Diagnosis diagnosis = session.timed("diagnose", [&] { return diagnose(data, options, context); });
+  if (!session.json()) session.say(diagnosis_text(diagnosis));
+  session.print(diagnosis.to_json());
+}
+
+}  // namespace
+
+Verb diagnose_verb(CLI::App& program) {
+  const auto flags = std::make_shared<Flags>();
+  Verb verb =
+      make_verb(program, {"diagnose", "Say how domains differ, in which columns, and whether weighting could help",
+                          "diagnose DATA... [flags]",
+                          "  ecotone diagnose clinics.csv --label disease --domain hospital\n"
+                          "  ecotone diagnose data.csv --domain site --target new_site --json\n"
+                          "  ecotone diagnose a.csv b.csv --domain-from-file --label y\n"});
+  CLI::App& app = *verb.app;
+  app.add_option("DATA...", flags->data, "Data files")->required();
+  app.add_option("--target", flags->target, "Compare these domains with the others, and nothing else")
+      ->type_name("A,B,..");
+  app.add_option("--permutations", flags->permutations, "Permutations of each test (default 499)")
+      ->check(CLI::Range(1, 1000000).description(""))
+      ->type_name("N");
+  app.add_option("--sample", flags->sample, "Rows per domain that tests look at (default 2000)")
+      ->check(CLI::Range(10, 20000).description(""))
+      ->type_name("N");
+  add_data_flags(app, flags->read, DataUse::evaluation);
+  verb.run = [flags](Session& session) { run(*flags, session); };
+  return verb;
+}
+
+}  // namespace ecotone::cli

@@ -1,0 +1,114 @@
+#include "ecotone/evaluate/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ecotone/kernels/mmd.h"
+#include "ecotone/measure/metrics.h"
+#include "ecotone/solve/density_ratio.h"
+
+namespace ecotone {
+namespace {
+
+constexpr Index folds = 5;
+constexpr Index least_rows = 5;     // of each sample, for a classifier
+constexpr Index block = 200;        // rows of the smaller sample in a block of the linear-time estimate
+constexpr Index least_blocks = 20;  // fewer say little of their spread
+
+Matrix stacked(const Matrix& a, const Matrix& b) {
+  Matrix both(a.rows() + b.rows(), a.cols());
+  both.topRows(a.rows()) = a;
+  both.bottomRows(b.rows()) = b;
+  return both;
+}
+
+/// Effective share of rows weighted by exp(log_weight).
+double effective_share(const Vector& log_weight) {
+  const Vector weight = (log_weight.array() - log_weight.maxCoeff()).exp();
+  return effective_sample_size(weight) / static_cast<double>(weight.size());
+}
+
+/// 2 (1 - 2 err) of the sign of s - ln(n_a / n_b): both samples count the same, whatever their sizes.
+double proxy_distance(const Vector& scores, Index a) {
+  const Index b = scores.size() - a;
+  const double middle = std::log(static_cast<double>(a) / static_cast<double>(b));
+  const auto wrong_a = static_cast<double>((scores.head(a).array() <= middle).count());
+  const auto wrong_b = static_cast<double>((scores.tail(b).array() > middle).count());
+  const double error = (wrong_a / static_cast<double>(a) + wrong_b / static_cast<double>(b)) / 2;
+  return std::max(0.0, 2 * (1 - 2 * error));
+}
+
+/// AUROC and proxy A-distance of held-out rows; shares of the weights that the classifier of all rows gives.
+void classify(Comparison& result, const Matrix& both, Index a, const Context& context) {
+  if (a < least_rows || both.rows() - a < least_rows) return;
+  const RatioOptions options{.who = "diagnose"};
+  const Features x = Features::dense(both);
+  const Context quiet = context.observed_by(nullptr);
+  const Vector held_out = held_out_scores(x, a, options, folds, quiet);
+  result.auroc = separation(held_out, a);
+  result.a_distance = proxy_distance(held_out, a);
+  const LinearFit fit = logistic_ratio(x, a, options, quiet).classifier;
+  const Vector score = both * fit.weights.row(0).transpose();
+  // ln(p_b / p_a) at a row is a constant minus its score.
+  result.ess_a_to_b = effective_share(-score.head(a));
+  result.ess_b_to_a = effective_share(score.tail(score.size() - a));
+}
+
+/// The permutation test of the used rows.
+void test(Comparison& result, const ComparisonPlan& plan, const Matrix& both, Index a, const Context& context) {
+  if (a < 2 || both.rows() - a < 2) return;
+  const MmdTest found = mmd_test(both, a, plan.sigma, plan.options.permutations, context);
+  result.mmd2 = found.mmd2;
+  result.p = found.p;
+}
+
+/// MMD^2 of as many rows as linear time allows, where not all were used in the test.
+void average_blocks(Comparison& result, const ComparisonPlan& plan, const ShiftSample::Rows& a,
+                    const ShiftSample::Rows& b, const Context& context) {
+  const bool all_used = result.used_a == static_cast<Index>(a.size()) && result.used_b == static_cast<Index>(b.size());
+  if (all_used || static_cast<Index>(std::min(a.size(), b.size())) < block * least_blocks) return;
+  const BlockMmd blocks = block_mmd(plan.sample.matrix(a), plan.sample.matrix(b), plan.sigma, block, context);
+  result.mmd2 = blocks.mmd2;
+  result.mmd2_error = blocks.standard_error;
+  result.block_p = blocks.p;
+}
+
+FeatureShift compare_feature(const ComparisonPlan& plan, Index a, Index b, Index feature,
+                             const ShiftSample::Rows& rows_a, const ShiftSample::Rows& rows_b) {
+  FeatureShift shift;
+  shift.feature = plan.data.x.name(feature);
+  if (b < 0) shift.domain = plan.data.domain.names[static_cast<std::size_t>(a)];
+  shift.smd = standardised_mean_difference(plan.moments.of(a, feature),
+                                           b < 0 ? plan.moments.without(a, feature) : plan.moments.of(b, feature));
+  const KolmogorovSmirnov ks =
+      kolmogorov_smirnov(plan.sample.values(rows_a, feature), plan.sample.values(rows_b, feature));
+  shift.ks = ks.statistic;
+  shift.p = ks.p;
+  return shift;
+}
+
+}  // namespace
+
+Comparison compare_domains(const ComparisonPlan& plan, Index a, Index b, Index number, const Context& parent) {
+  const Context context = parent.derived("diagnose comparison", static_cast<std::uint64_t>(number));
+  const ShiftSample& sample = plan.sample;
+  const auto& names = plan.data.domain.names;
+  Comparison result;
+  result.a = names[static_cast<std::size_t>(a)];
+  result.b = b < 0 ? "" : names[static_cast<std::size_t>(b)];
+  result.rows_a = sample.total(a);
+  result.rows_b = b < 0 ? plan.data.rows() - result.rows_a : sample.total(b);
+  const auto rows_a = sample.small(a);
+  const auto rows_b = b < 0 ? sample.small_rest(a, parent) : sample.small(b);
+  result.used_a = static_cast<Index>(rows_a.size());
+  result.used_b = static_cast<Index>(rows_b.size());
+
+  const Matrix both = stacked(sample.matrix(rows_a), sample.matrix(rows_b));
+  test(result, plan, both, result.used_a, context);
+  average_blocks(result, plan, sample.large(a), b < 0 ? sample.large_rest(a, parent) : sample.large(b), context);
+  classify(result, both, result.used_a, context);
+  for (Index j = 0; j < sample.cols(); ++j) result.features.push_back(compare_feature(plan, a, b, j, rows_a, rows_b));
+  return result;
+}
+
+}  // namespace ecotone

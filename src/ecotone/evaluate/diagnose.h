@@ -1,0 +1,109 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ecotone/base/context.h"
+#include "ecotone/base/json.h"
+#include "ecotone/data/dataset.h"
+
+namespace ecotone {
+
+struct DiagnoseOptions {
+  Index permutations = 499;          ///< of each MMD test
+  Index sample = 2000;               ///< rows per domain that tests and classifiers look at; more are sampled
+  std::vector<std::string> targets;  ///< compare with these domains only; empty: all
+};
+
+/// How far one feature of two samples lies apart.
+struct FeatureShift {
+  std::string feature;
+  std::string domain;         ///< compared with all others; empty where the two samples are clear
+  std::optional<double> smd;  ///< standardised mean difference, of all rows; empty when both are constant and differ
+  double ks = 0;              ///< Kolmogorov-Smirnov distance, of the sampled rows
+  double p = 1;
+  double q = 1;  ///< p adjusted for all features and domains (Benjamini-Hochberg)
+};
+
+/// Two samples side by side. What cannot be computed (too few rows) is empty.
+struct Comparison {
+  std::string a;
+  std::string b;  ///< empty: all other domains
+  Index rows_a = 0, rows_b = 0;
+  Index used_a = 0, used_b = 0;        ///< rows of the permutation test and the classifier
+  std::optional<double> mmd2;          ///< unbiased; of all rows, of blocks, or of the sampled rows
+  std::optional<double> mmd2_error;    ///< standard error, where blocks were averaged
+  std::optional<double> block_p;       ///< by the normal law, where blocks were averaged
+  std::optional<double> p, q;          ///< of the permutation test of the used rows; adjusted within its table
+  std::optional<double> auroc;         ///< of a domain classifier, cross-validated
+  std::optional<double> a_distance;    ///< proxy A-distance 2 (1 - 2 err), not below 0; err is balanced
+  std::optional<double> ess_a_to_b;    ///< effective share of a's rows when they are weighted to look like b
+  std::optional<double> ess_b_to_a;    ///< the other way round
+  std::vector<FeatureShift> features;  ///< the most shifted ones, largest ks first
+};
+
+/// The labels of one domain.
+struct DomainLabels {
+  std::string domain;
+  Index rows = 0;                  ///< with a label
+  std::vector<double> share;       ///< of each class; empty without rows or for numbers
+  std::optional<double> mean, sd;  ///< of numbers
+};
+
+/// How often a column's values are missing, per domain.
+struct MissingShift {
+  std::string column;
+  std::vector<double> share;  ///< by domain
+  double spread = 0;          ///< largest minus smallest
+};
+
+struct Advice {
+  std::string domain;  ///< empty: of all
+  std::string text;
+};
+
+/// What `diagnose` found.
+struct Diagnosis {
+  Index rows = 0;
+  Index features = 0;
+  std::string domain_word;  ///< what the user calls a domain
+  std::vector<std::string> domains;
+  std::vector<Index> domain_rows;
+  Index sample = 0;
+  Index permutations = 0;
+  Index missing_values = 0;
+  double sigma = 1;
+  Index sigma_rows = 0;
+  double variance = 0;  ///< distributional variance tr(KQ)
+  double unbiased_variance = 0;
+  Index variance_rows = 0;
+  std::vector<Comparison> against_rest;     ///< one per domain; with targets: one per target
+  std::vector<Comparison> pairs;            ///< none with more than 12 domains, unless targets are given
+  std::vector<FeatureShift> feature_shift;  ///< every feature with the domain that stands out most, largest ks first
+  std::optional<Task> task;                 ///< empty: no labels
+  std::string label;
+  std::vector<std::string> classes;
+  std::vector<DomainLabels> labels;
+  std::vector<MissingShift> missing;  ///< columns that miss values, largest spread first
+  std::vector<Advice> advice;
+
+  bool sampled() const;
+  /// As `diagnose --json` prints it; docs/diagnose.md explains the fields.
+  Json to_json() const;
+};
+
+/// More domains than this are compared with the rest only, not pair by pair.
+inline constexpr Index most_paired_domains = 12;
+
+/// How the domains of a data set differ. Features are standardised over all rows. A missing value counts as the
+/// column's mean in MMD and domain classifiers, and not at all in per-feature shifts. Domains of more than `sample`
+/// rows are sampled by the context's seed for permutation tests, classifiers and Kolmogorov-Smirnov distances; their
+/// MMD^2 is averaged over blocks of up to 50,000 rows. Row weights are not looked at. Data errors: `empty_data`,
+/// `no_features`, `needs_two_domains`, `non_finite` (an infinity), `unknown_domain`.
+Diagnosis diagnose(const Dataset& data, const DiagnoseOptions& options, const Context& context);
+
+/// The diagnosis as tables for a terminal of 100 columns.
+std::string diagnosis_text(const Diagnosis& diagnosis);
+
+}  // namespace ecotone

@@ -89,7 +89,9 @@ void adjust(std::vector<Comparison>& comparisons) {
     if (one.p) one.q = q[next++];
 }
 
+/// Those beyond chance come first: a distance of few values is large by itself.
 bool more_shifted(const FeatureShift& a, const FeatureShift& b) {
+  if ((a.q <= shift_level) != (b.q <= shift_level)) return a.q <= shift_level;
   if (a.ks != b.ks) return a.ks > b.ks;
   return std::abs(a.smd.value_or(INFINITY)) > std::abs(b.smd.value_or(INFINITY));
 }

@@ -40,7 +40,7 @@ struct Comparison {
   std::optional<double> a_distance;    ///< proxy A-distance 2 (1 - 2 err), not below 0; err is balanced
   std::optional<double> ess_a_to_b;    ///< effective share of a's rows when they are weighted to look like b
   std::optional<double> ess_b_to_a;    ///< the other way round
-  std::vector<FeatureShift> features;  ///< the most shifted ones, largest ks first
+  std::vector<FeatureShift> features;  ///< the most shifted ones
 };
 
 /// The labels of one domain.
@@ -78,10 +78,11 @@ struct Diagnosis {
   double variance = 0;  ///< distributional variance tr(KQ)
   double unbiased_variance = 0;
   Index variance_rows = 0;
-  std::vector<Comparison> against_rest;     ///< one per domain; with targets: one per target
-  std::vector<Comparison> pairs;            ///< none with more than 12 domains, unless targets are given
-  std::vector<FeatureShift> feature_shift;  ///< every feature with the domain that stands out most, largest ks first
-  std::optional<Task> task;                 ///< empty: no labels
+  std::vector<Comparison> against_rest;  ///< one per domain; with targets: one per target
+  std::vector<Comparison> pairs;         ///< none with more than 12 domains, unless targets are given
+  /// Every feature with the domain that stands out most: those beyond chance first, then by ks.
+  std::vector<FeatureShift> feature_shift;
+  std::optional<Task> task;  ///< empty: no labels
   std::string label;
   std::vector<std::string> classes;
   std::vector<DomainLabels> labels;
@@ -93,6 +94,8 @@ struct Diagnosis {
   Json to_json() const;
 };
 
+/// Adjusted p-values up to this count as a shift: such features are ranked first, and advice speaks of them.
+inline constexpr double shift_level = 0.05;
 /// More domains than this are compared with the rest only, not pair by pair.
 inline constexpr Index most_paired_domains = 12;
 

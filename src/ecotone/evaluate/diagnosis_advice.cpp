@@ -6,7 +6,6 @@
 namespace ecotone {
 namespace {
 
-constexpr double level = 0.05;   // of adjusted p-values
 constexpr double far_apart = 5;  // standardised mean differences beyond this smell of another unit
 constexpr std::size_t most_named = 3;
 constexpr double label_points = 0.1;  // differences of shares worth a word
@@ -22,7 +21,7 @@ std::string joined(const std::vector<std::string>& names) {
 std::string where(const Comparison& one) {
   std::vector<std::string> names;
   for (const FeatureShift& shift : one.features) {
-    if (names.size() == most_named || shift.q > level || shift.ks < one.features.front().ks / 2) break;
+    if (names.size() == most_named || shift.q > shift_level || shift.ks < one.features.front().ks / 2) break;
     const bool unit = !shift.smd || std::abs(*shift.smd) > far_apart;
     names.push_back(shift.feature + (unit ? " (another unit?)" : ""));
   }
@@ -93,8 +92,8 @@ void add_advice(Diagnosis& diagnosis) {
   for (const Comparison& one : diagnosis.against_rest) {
     const auto d = static_cast<std::size_t>(std::find(diagnosis.domains.begin(), diagnosis.domains.end(), one.a) -
                                             diagnosis.domains.begin());
-    const bool features = !one.features.empty() && one.features.front().q <= level;
-    const bool differs = (one.q && *one.q <= level) || features;
+    const bool features = !one.features.empty() && one.features.front().q <= shift_level;
+    const bool differs = (one.q && *one.q <= shift_level) || features;
     const std::string labelled = labels(diagnosis, d);
     const std::string absent = missing(diagnosis, d);
     if (!differs && labelled.empty() && absent.empty()) continue;

@@ -14,6 +14,7 @@ constexpr std::size_t most_features = 15;
 constexpr std::size_t most_classes = 6;
 
 std::string name(std::string_view text) { return display_text(text, name_width); }
+std::string short_name(std::string_view text) { return display_text(text, 14); }
 
 std::string small(const std::optional<double>& value) {
   if (!value) return "-";
@@ -39,11 +40,11 @@ std::string more(std::size_t all, std::size_t shown, std::string_view what) {
   return all > shown ? fmt::format("({} more {}; --json lists them)\n", all - shown, what) : "";
 }
 
-std::string main_features(const Comparison& one) {
+std::string main_features(const Comparison& one, Index width) {
   std::string text;
   for (std::size_t i = 0; i < std::min<std::size_t>(2, one.features.size()); ++i)
-    if (one.features[i].q <= 0.05) text += (text.empty() ? "" : ", ") + name(one.features[i].feature);
-  return text;
+    if (one.features[i].q <= shift_level) text += (text.empty() ? "" : ", ") + one.features[i].feature;
+  return display_text(text, width);
 }
 
 std::string title(const Diagnosis& d) {
@@ -68,7 +69,7 @@ std::string rest_table(const Diagnosis& d) {
     const Comparison& one = d.against_rest[i];
     table.lines.push_back({name(one.a), fmt::format("{}", one.rows_a), small(one.mmd2), probability(one.p),
                            decimals(one.auroc, 3), decimals(one.a_distance, 2), percent(one.ess_b_to_a),
-                           main_features(one)});
+                           main_features(one, 28)});
   }
   return "\neach against all others; keeps: what weighting the others to it leaves of them\n" + table.text() +
          more(d.against_rest.size(), most_lines, "domains");
@@ -80,9 +81,9 @@ std::string pair_table(const Diagnosis& d) {
                    {"a to b"},  {"b to a"},  {"mostly in", true}};
   for (std::size_t i = 0; i < std::min(most_lines, d.pairs.size()); ++i) {
     const Comparison& one = d.pairs[i];
-    table.lines.push_back({name(one.a), name(one.b), small(one.mmd2), probability(one.p), decimals(one.auroc, 3),
-                           decimals(one.a_distance, 2), percent(one.ess_a_to_b), percent(one.ess_b_to_a),
-                           main_features(one)});
+    table.lines.push_back({short_name(one.a), short_name(one.b), small(one.mmd2), probability(one.p),
+                           decimals(one.auroc, 3), decimals(one.a_distance, 2), percent(one.ess_a_to_b),
+                           percent(one.ess_b_to_a), main_features(one, 20)});
   }
   return "\npair by pair; a to b: what weighting a's rows to look like b leaves of them\n" + table.text() +
          more(d.pairs.size(), most_lines, "pairs");

@@ -1,0 +1,97 @@
+"""The verb `diagnose`: how domains differ."""
+
+import json
+
+import pytest
+from conftest import CLINIC_COLUMNS, SMALL_COLUMNS
+
+FIELDS = {
+    "rows", "features", "domains", "sample_rows", "sampled", "permutations", "bandwidth", "distributional_variance",
+    "against_rest", "pairs", "feature_shift", "label_shift", "missing_shift", "advice",
+}
+COMPARISON = {
+    "mmd2", "mmd2_estimator", "mmd2_standard_error", "mmd2_block_p_value", "p_value", "q_value", "auroc",
+    "proxy_a_distance", "top_features", "rows", "used_rows",
+}
+QUICK = ("--permutations", 19, "--sample", 200)
+
+
+def test_the_fields_of_json(ecotone, clinics):
+    found = ecotone.json("diagnose", clinics, *CLINIC_COLUMNS, *QUICK)
+    assert set(found) - {"notes"} == FIELDS
+    assert found["rows"] == 3340 and len(found["domains"]) == 8
+    assert found["sampled"] and found["sample_rows"] == 200 and found["permutations"] == 19
+    assert set(found["bandwidth"]) == {"sigma", "rows"}
+    assert set(found["distributional_variance"]) == {"value", "unbiased", "rows"}
+    assert len(found["pairs"]) == 28 and len(found["against_rest"]) == 8
+    for pair in found["pairs"]:
+        assert set(pair) == COMPARISON | {"a", "b", "ess_a_to_b", "ess_b_to_a"}
+        assert 0.05 <= pair["p_value"] <= 1 and 0 < pair["ess_a_to_b"] <= 1 and 0 <= pair["proxy_a_distance"] <= 2
+    for one in found["against_rest"]:
+        assert set(one) == COMPARISON | {"domain", "ess_rest_to_domain", "ess_domain_to_rest"}
+    for shift in found["feature_shift"]:
+        assert set(shift) == {"feature", "domain", "smd", "ks", "p_value", "q_value"}
+    assert len(found["feature_shift"]) == found["features"]
+    assert found["label_shift"]["classes"] == ["0", "1"]
+    assert set(found["label_shift"]["domains"][0]) == {"domain", "rows", "share"}
+    assert {"column", "share", "spread"} == set(found["missing_shift"][0])
+    assert {"domain", "text"} == set(found["advice"][0])
+
+
+def test_the_planted_columns_and_the_mixed_unit(ecotone, clinics):
+    done = ecotone("diagnose", clinics, *CLINIC_COLUMNS)
+    assert "hospital Eastholm differs mostly in creatinine (another unit?); weighting keeps" in done.stdout
+    lines = done.stdout.split("shift of single features")[1].splitlines()[3:7]
+    assert {line.split()[0] for line in lines} == {"creatinine", "age", "cholesterol", "hemoglobin"}
+    tables = done.stdout[: done.stdout.rindex("\n\n")]
+    assert max(map(len, tables.splitlines())) <= 110
+
+
+def test_the_same_for_any_threads_and_another_for_another_seed(ecotone, small):
+    flags = ("diagnose", small, *SMALL_COLUMNS, "--permutations", 50, "--json")
+    one = ecotone(*flags, "--threads", 1).stdout
+    assert one == ecotone(*flags, "--threads", 7).stdout
+    assert one != ecotone(*flags, "--threads", 2, "--seed", 5).stdout
+
+
+def test_a_target_is_compared_with_the_others(ecotone, small):
+    found = ecotone.json("diagnose", small, *SMALL_COLUMNS, "--target", "b")
+    assert [(pair["a"], pair["b"]) for pair in found["pairs"]] == [("a", "b"), ("c", "b")]
+    assert [one["domain"] for one in found["against_rest"]] == ["b"]
+
+
+def test_no_label_is_needed(ecotone, small):
+    assert ecotone.json("diagnose", small, "--domain", "site", "--ignore", "y")["label_shift"] is None
+
+
+def test_files_as_domains(ecotone, tmp_path):
+    for name, shift in (("near", 0), ("far", 5)):
+        rows = "\n".join(f"{i * 37 % 11 + shift},{i * 53 % 17}" for i in range(40))
+        (tmp_path / f"{name}.csv").write_text("x,z\n" + rows + "\n")
+    done = ecotone("diagnose", "near.csv", "far.csv", "--domain-from-file", cwd=tmp_path)
+    assert "differs mostly in x" in done.stdout
+    assert "each against all others" not in done.stdout  # two domains are one pair
+
+
+def test_errors(ecotone, small, tmp_path):
+    ecotone.error("diagnose", small, "--label", "y", "--ignore", "site", exit=3, code="needs_two_domains")
+    message = ecotone.error("diagnose", small, *SMALL_COLUMNS, "--target", "z", exit=3, code="unknown_domain")
+    assert "a, b, c" in message
+    ecotone.error("diagnose", small, "--domain", "sight", exit=3, code="unknown_column")
+    ecotone.error("diagnose", "gone.csv", "--domain", "site", exit=4, code="no_such_file", cwd=tmp_path)
+    ecotone("diagnose", small, *SMALL_COLUMNS, "--permutations", 0, exit=2)
+    ecotone("diagnose", small, *SMALL_COLUMNS, "--sample", 3, exit=2)
+    ecotone("diagnose", exit=2)
+
+
+def test_heart_disease(ecotone, data_folder):
+    path = data_folder / "heart_disease" / "heart_disease.csv"
+    if not path.exists():
+        pytest.skip(f"no {path}")
+    found = ecotone.json("diagnose", path, "--label", "label", "--domain", "domain", "--ignore", "num")
+    assert found["feature_shift"][0]["feature"] == "chol"  # not recorded in Switzerland: all zero
+    assert found["feature_shift"][0]["domain"] == "switzerland"
+    missing = {one["column"]: one["spread"] for one in found["missing_shift"]}
+    assert missing["ca"] > 0.9
+    assert all(pair["p_value"] <= 0.01 for pair in found["pairs"])
+    assert json.dumps(found).count("NaN") == 0

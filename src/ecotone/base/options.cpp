@@ -11,7 +11,7 @@ namespace {
 /// Text as it stands in a pipeline: bare where the parser reads it back so, else in quotes.
 std::string quoted_if_needed(std::string_view text) {
   const bool bare = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return static_cast<unsigned char>(c) > ' ' && std::string_view("|='\"\\\x7f").find(c) == std::string_view::npos;
+    return static_cast<unsigned char>(c) > ' ' && std::string_view("|={}'\"\\\x7f").find(c) == std::string_view::npos;
   });
   if (bare) return std::string(text);
   const char quote =

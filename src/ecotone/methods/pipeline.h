@@ -20,7 +20,8 @@ class Pipeline {
  public:
   /// Parses and checks text. Option errors: `empty_pipeline`, `bad_pipeline` (with the position), `unknown_method`,
   /// `unknown_option`, `bad_option`, `learner_not_last` (behind a learner stands nothing, or one last stage that
-  /// reads decision values), `needs_learner` (such a stage has no learner before it).
+  /// reads decision values), `needs_learner` (such a stage has no learner before it), `unexpected_grid` (a value in
+  /// braces; see methods/grid.h).
   static Pipeline parse(std::string_view text);
   explicit Pipeline(std::vector<Stage> stages);
 

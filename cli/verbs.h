@@ -42,6 +42,7 @@ Verb fit_verb(CLI::App& program);
 Verb predict_verb(CLI::App& program);
 Verb transform_verb(CLI::App& program);
 Verb inspect_verb(CLI::App& program);
+Verb reproduce_verb(CLI::App& program);
 Verb methods_verb(CLI::App& program);
 Verb doctor_verb(CLI::App& program);
 Verb completion_verb(CLI::App& program);

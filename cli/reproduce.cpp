@@ -1,0 +1,92 @@
+#include <fmt/format.h>
+
+#include "cli/verbs.h"
+#include "ecotone/base/error.h"
+#include "ecotone/evaluate/experiment.h"
+
+namespace ecotone::cli {
+namespace {
+
+struct Flags {
+  std::string name;
+  std::string example, table, item;
+  int repetitions = 0;
+  std::string data;
+  bool list = false;
+};
+
+void list(const Flags& flags, Session& session) {
+  Json all = Json::array();
+  std::string text;
+  for (const EmbeddedExperiment& embedded : embedded_experiments()) {
+    if (!flags.name.empty() && embedded.name != flags.name) continue;
+    const Experiment found = experiment(embedded.name);
+    Json items = Json::array();
+    text += fmt::format("{:<18} {}\n", found.name, found.title);
+    for (const ExperimentItem& item : found.items) {
+      items.push_back({{"item", item.name},
+                       {"sort", item.sort},
+                       {"kind", item.kind},
+                       {"title", item.title},
+                       {"metric", item.metric},
+                       {"repetitions", item.repetitions}});
+      text += fmt::format("    --{} {}  {} ({} repetitions)\n", item.sort, item.name, item.title, item.repetitions);
+    }
+    all.push_back({{"experiment", found.name}, {"paper", found.paper}, {"title", found.title}, {"items", items}});
+  }
+  session.say(text);
+  session.print({{"experiments", all}});
+}
+
+const ExperimentItem& chosen_item(const Experiment& experiment, const Flags& flags) {
+  const bool given[] = {!flags.example.empty(), !flags.table.empty(), !flags.item.empty()};
+  if (given[0] + given[1] + given[2] > 1) option_error("usage", "reproduce: give one of --example, --table and --item");
+  if (given[0]) return experiment.item(flags.example, "example");
+  if (given[1]) return experiment.item(flags.table, "table");
+  if (given[2]) return experiment.item(flags.item);
+  std::vector<std::string> there;
+  for (const ExperimentItem& item : experiment.items) there.push_back(fmt::format("--{} {}", item.sort, item.name));
+  option_error("no_item", "reproduce: say which part of {}: {}", experiment.name, fmt::join(there, ", "));
+}
+
+void run(const Flags& flags, Session& session) {
+  if (flags.list) {
+    if (!flags.name.empty()) (void)experiment(flags.name);
+    return list(flags, session);
+  }
+  if (flags.name.empty())
+    option_error("usage", "reproduce: no experiment given; `ecotone reproduce --list` shows what there is");
+  const Experiment found = experiment(flags.name);
+  const ExperimentItem& item = chosen_item(found, flags);
+  const ReproduceOptions options{.repetitions = flags.repetitions, .data = flags.data};
+  const Reproduction result =
+      session.timed("reproduce", [&] { return reproduce(found, item, options, session.context()); });
+  session.say(reproduction_table(result));
+  session.print(result.to_json());
+}
+
+}  // namespace
+
+Verb reproduce_verb(CLI::App& program) {
+  const auto flags = std::make_shared<Flags>();
+  Verb verb =
+      make_verb(program, {"reproduce", "Run a paper's experiment again, published numbers beside ours",
+                          "reproduce NAME --example|--table|--item ITEM [flags]",
+                          "  ecotone reproduce --list\n"
+                          "  ecotone reproduce sayed2022 --example weighting\n"
+                          "  ecotone reproduce sayed2022 --example weighting --repetitions 10 --seed 1 --json\n"});
+  CLI::App& app = *verb.app;
+  app.add_option("NAME", flags->name, "Which experiment; --list shows them");
+  app.add_option("--example", flags->example, "An example of the experiment")->type_name("ITEM");
+  app.add_option("--table", flags->table, "A table of the experiment")->type_name("ITEM");
+  app.add_option("--item", flags->item, "Any part of the experiment, by its name")->type_name("ITEM");
+  app.add_option("--repetitions", flags->repetitions, "Repetitions (default: as the experiment says)")
+      ->check(CLI::Range(1, 1000000).description(""))
+      ->type_name("N");
+  app.add_option("--data", flags->data, "Folder of the data files, for parts that read some")->type_name("DIR");
+  app.add_flag("--list", flags->list, "Show all experiments, or the one named, with their parts");
+  verb.run = [flags](Session& session) { run(*flags, session); };
+  return verb;
+}
+
+}  // namespace ecotone::cli

@@ -1,0 +1,186 @@
+#include "ecotone/evaluate/experiment_shift.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "ecotone/base/error.h"
+#include "ecotone/base/progress.h"
+#include "ecotone/data/generate.h"
+#include "ecotone/evaluate/json_fields.h"
+#include "ecotone/methods/model.h"
+
+namespace ecotone {
+
+namespace {
+
+struct ShiftColumn {
+  std::string name;
+  std::string generator;
+  OptionTexts options;
+};
+
+struct ShiftRow {
+  std::string name;
+  std::string pipeline;
+  std::vector<std::pair<std::string, std::string>> in;  ///< column and its own pipeline
+
+  const std::string& text(const std::string& column) const {
+    const auto own = std::ranges::find(in, column, &std::pair<std::string, std::string>::first);
+    return own == in.end() ? pipeline : own->second;
+  }
+};
+
+struct ShiftRecipe {
+  std::vector<ShiftColumn> columns;
+  std::vector<ShiftRow> rows;
+};
+
+template <class List>
+void require_different(const List& list, const std::string& where, std::string_view what) {
+  for (std::size_t i = 0; i < list.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      if (list[i].name == list[k].name)
+        file_error("bad_experiment", "{}: two {} are called '{}'", where, what, list[i].name);
+}
+
+ShiftRecipe read_recipe(const ExperimentItem& item, const std::string& where) {
+  if (item.metric != "error") {
+    file_error("bad_experiment", "{}: field 'metric' of kind shift must be error, got '{}'", where, item.metric);
+  }
+  ShiftRecipe recipe;
+  JsonFields fields(item.recipe, where);
+  for (const Json& json : fields.list("columns")) {
+    JsonFields column(json, where + ", a column");
+    recipe.columns.push_back({.name = column.text("column"), .generator = column.text("generator"), .options = {}});
+    if (column.has("options")) recipe.columns.back().options = column.named_texts("options");
+    column.finish();
+  }
+  for (const Json& json : fields.list("rows")) {
+    JsonFields row(json, where + ", a row");
+    recipe.rows.push_back({.name = row.text("row"), .pipeline = row.text("pipeline"), .in = {}});
+    if (row.has("in")) recipe.rows.back().in = row.named_texts("in");
+    for (const auto& [column, text] : recipe.rows.back().in)
+      if (std::ranges::find(recipe.columns, column, &ShiftColumn::name) == recipe.columns.end())
+        file_error("bad_experiment", "{}: row '{}' has a pipeline in '{}', which is no column", where,
+                   recipe.rows.back().name, column);
+    row.finish();
+  }
+  fields.finish();
+  require_different(recipe.columns, where, "columns");
+  require_different(recipe.rows, where, "rows");
+  return recipe;
+}
+
+/// That every pipeline and generator is known.
+std::vector<CellName> check(const ExperimentItem& item, const std::string& where) {
+  const ShiftRecipe recipe = read_recipe(item, where);
+  try {
+    for (const ShiftColumn& column : recipe.columns) {
+      const Generator& found = generator(column.generator);
+      complete_options(found.name, found.options, column.options);
+    }
+    for (const ShiftRow& row : recipe.rows)
+      for (const ShiftColumn& column : recipe.columns)
+        if (const Pipeline pipeline = Pipeline::parse(row.text(column.name)); !pipeline.predicts())
+          option_error("no_learner", "\"{}\" does not end in a learner", pipeline.text());
+  } catch (const Error& error) {
+    file_error("bad_experiment", "{}: {}", where, error.what());
+  }
+  std::vector<CellName> cells;
+  for (const ShiftColumn& column : recipe.columns)
+    for (const ShiftRow& row : recipe.rows) cells.emplace_back(row.name, column.name);
+  return cells;
+}
+
+std::vector<Index> domain_rows(const Dataset& data, std::string_view name, std::string_view column) {
+  const auto found = std::ranges::find(data.domain.names, name);
+  if (found == data.domain.names.end())
+    data_error("unknown_domain", "{}: kind shift needs a domain '{}', the data have {}", column, name,
+               fmt::join(data.domain.names, ", "));
+  return data.domain.rows_of(found - data.domain.names.begin());
+}
+
+/// Per cent of the rows that are predicted wrongly.
+double error_points(const Prediction& prediction, const std::vector<std::string>& classes, const Labels& y,
+                    const std::vector<Index>& rows) {
+  Index wrong = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto truth = static_cast<std::size_t>(y.index[static_cast<std::size_t>(rows[i])]);
+    wrong += classes[static_cast<std::size_t>(prediction.index[i])] != y.classes[truth];
+  }
+  return 100.0 * static_cast<double>(wrong) / static_cast<double>(rows.size());
+}
+
+/// Errors of all pipelines on one draw of one column.
+struct Draw {
+  std::vector<double> errors;
+  Index not_converged = 0;
+};
+
+Draw run_draw(const ShiftColumn& column, const std::vector<Pipeline>& pipelines, const Context& context) {
+  const Dataset data = generate(column.generator, column.options, context);
+  if (!data.y || data.y->task != Task::classify)
+    data_error("needs_classes", "{}: kind shift needs data with classes", column.name);
+  const std::vector<Index> test = domain_rows(data, "test", column.name);
+  const TrainView view =
+      train_view(data, domain_rows(data, "source", column.name), domain_rows(data, "target", column.name), context);
+  const Batch unseen = batch(data, test);
+  FitCache cache;
+  Draw draw;
+  for (const Pipeline& pipeline : pipelines) {
+    try {
+      const Model model = Model::fit(pipeline, view, data.schema, context, cache);
+      draw.not_converged += std::ranges::any_of(model.statuses(), [](const Status& s) { return !s.converged; });
+      draw.errors.push_back(error_points(model.predict(unseen, context), model.classes(), *data.y, test));
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::cancelled) throw;
+      throw Error(error.kind(), error.code(),
+                  fmt::format("\"{}\" on {}: {}", pipeline.text(), column.name, error.what()));
+    }
+  }
+  return draw;
+}
+
+std::vector<Cell> run(const ExperimentItem& item, int repetitions, const std::filesystem::path&,
+                      const Context& context) {
+  const ShiftRecipe recipe = read_recipe(item, item.name);
+  std::vector<std::vector<Pipeline>> pipelines;
+  for (const ShiftColumn& column : recipe.columns) {
+    auto& own = pipelines.emplace_back();
+    for (const ShiftRow& row : recipe.rows) own.push_back(Pipeline::parse(row.text(column.name)));
+  }
+  // One draw of one column is a task; what its fits do in parallel runs inline.
+  const auto tasks = static_cast<Index>(recipe.columns.size()) * repetitions;
+  std::vector<Draw> draws(static_cast<std::size_t>(tasks));
+  Progress progress(context.observer(), "reproduce", tasks);
+  context.parallel(tasks, [&](Index task) {
+    const auto c = static_cast<std::size_t>(task / repetitions);
+    const auto r = static_cast<std::uint64_t>(task % repetitions);
+    // Fits warn of what the experiment is about, such as weights of little worth; the table shows it.
+    const Context own = context.derived("reproduce/" + recipe.columns[c].name, r).observed_by(nullptr);
+    draws[static_cast<std::size_t>(task)] = run_draw(recipe.columns[c], pipelines[c], own);
+    progress.advance();
+  });
+  Index not_converged = 0;
+  for (const Draw& draw : draws) not_converged += draw.not_converged;
+  if (not_converged > 0)
+    context.warn("not_converged", "reproduce: {} of {} fits did not converge", not_converged,
+                 tasks * static_cast<Index>(recipe.rows.size()));
+  std::vector<Cell> cells;
+  for (std::size_t c = 0; c < recipe.columns.size(); ++c) {
+    for (std::size_t p = 0; p < recipe.rows.size(); ++p) {
+      Cell& cell = cells.emplace_back(Cell{recipe.rows[p].name, recipe.columns[c].name, {}});
+      for (int r = 0; r < repetitions; ++r) {
+        const Draw& draw = draws[c * static_cast<std::size_t>(repetitions) + static_cast<std::size_t>(r)];
+        cell.values.push_back(p == 0 ? draw.errors[0] : draw.errors[p] - draw.errors[0]);
+      }
+    }
+  }
+  return cells;
+}
+
+}  // namespace
+
+ExperimentKind shift_kind() { return {.name = "shift", .reads_data = false, .check = check, .run = run}; }
+
+}  // namespace ecotone

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "ecotone/evaluate/experiment.h"
+
+namespace ecotone {
+
+/// Kind `shift`: columns are generators whose data have the domains source, target and test; rows are pipelines. Each
+/// is fitted on the source rows with the target's features and scored on the test rows, which no fit sees. The first
+/// row is its error in points (per cent of the rows); the others are the differences from it, paired per repetition.
+///
+///     "columns": [{"column": NAME, "generator": NAME, "options": {NAME: TEXT}}],
+///     "rows": [{"row": NAME, "pipeline": TEXT, "in": {COLUMN: TEXT}}]      options and in may be left out
+ExperimentKind shift_kind();
+
+}  // namespace ecotone

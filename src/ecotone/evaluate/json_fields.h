@@ -1,0 +1,42 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ecotone/base/json.h"
+
+namespace ecotone {
+
+/// Reads a JSON object field by field and refuses what nobody asked for. All errors are file errors
+/// (`bad_experiment`) that say where the object stands and which field is wrong.
+class JsonFields {
+ public:
+  /// `where` begins every message: «sayed2022/experiment.json: item 'weighting'».
+  JsonFields(const Json& object, std::string where);
+
+  const std::string& where() const { return where_; }
+  bool has(const std::string& name) const { return object_.contains(name); }
+  /// Text that is not empty.
+  std::string text(const std::string& name);
+  std::string text(const std::string& name, std::string_view otherwise);
+  double number(const std::string& name);
+  int whole(const std::string& name, int low, int high);
+  /// A list of at least one value.
+  const Json& list(const std::string& name);
+  std::vector<std::string> texts(const std::string& name);
+  /// An object of names and texts, in order.
+  std::vector<std::pair<std::string, std::string>> named_texts(const std::string& name);
+  /// Refuses fields that were not read.
+  void finish() const;
+
+ private:
+  const Json& object_;
+  std::string where_;
+  std::set<std::string> read_;
+
+  const Json& field(const std::string& name);
+};
+
+}  // namespace ecotone

@@ -247,5 +247,34 @@ TEST(CrossFit, ALevelThatOnlyTheDomainHeldOutHasIsUnknownToItsFold) {
   EXPECT_TRUE(same_bytes(named.score, nameless.score));
 }
 
+TEST(RowFolds, CutAllLabelledRowsWhateverTheirDomains) {
+  const TrainView view = overlapping(103, 2, 3, 4, 10);
+  const std::vector<InnerFold> folds = row_folds(view, 5, context());
+  ASSERT_EQ(folds.size(), 5U);
+  std::vector<Index> held;
+  for (const InnerFold& fold : folds) {
+    EXPECT_EQ(fold.train.size() + fold.held.size(), 103U);
+    held.insert(held.end(), fold.held.begin(), fold.held.end());
+    std::vector<int> of_class(3, 0);
+    for (const Index row : fold.held) ++of_class[static_cast<std::size_t>(view.y.index[static_cast<std::size_t>(row)])];
+    for (const int count : of_class) EXPECT_NEAR(count, 103 / 15.0, 1.0);
+  }
+  std::sort(held.begin(), held.end());
+  for (Index i = 0; i < 103; ++i) EXPECT_EQ(held[static_cast<std::size_t>(i)], i);
+  EXPECT_EQ(row_folds(overlapping(3, 2, 2, 1), 5, context()).size(), 3U);
+  EXPECT_TRUE(row_folds(overlapping(1, 2, 1, 1), 5, context()).empty());
+}
+
+TEST(ViewOfRows, OtherSourceRowsCanBeTheTarget) {
+  const TrainView view = overlapping(20, 2, 2, 2, 5);
+  std::vector<Index> first, second;
+  for (Index i = 0; i < 20; ++i) (view.domain.index[static_cast<std::size_t>(i)] == 0 ? first : second).push_back(i);
+  const TrainView part = view_of_rows(view, first, second);
+  EXPECT_EQ(part.labelled(), 10);
+  EXPECT_EQ(part.x.rows(), 20);
+  EXPECT_EQ(part.domain.names, (std::vector<std::string>{"d1", "d2"}));
+  EXPECT_EQ(part.role, (Roles{Role::source, Role::target}));
+}
+
 }  // namespace
 }  // namespace ecotone::test

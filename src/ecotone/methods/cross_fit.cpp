@@ -62,6 +62,17 @@ std::vector<Index> deal_rows(const TrainView& view, Index folds, const Context& 
   return fold;
 }
 
+std::vector<InnerFold> folds_of(const std::vector<Index>& fold_of, Index folds) {
+  std::vector<InnerFold> result(at(folds));
+  for (std::size_t i = 0; i < fold_of.size(); ++i) {
+    for (Index f = 0; f < folds; ++f) {
+      InnerFold& fold = result[at(f)];
+      (f == fold_of[i] ? fold.held : fold.train).push_back(static_cast<Index>(i));
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 std::vector<InnerFold> inner_folds(const TrainView& view, const Context& context, Index most) {
@@ -78,17 +89,24 @@ std::vector<InnerFold> inner_folds(const TrainView& view, const Context& context
   } else {
     fold_of = deal_rows(view, folds, context);
   }
-  std::vector<InnerFold> result(at(folds));
-  for (Index i = 0; i < rows; ++i) {
-    for (Index f = 0; f < folds; ++f) {
-      InnerFold& fold = result[at(f)];
-      (f == fold_of[at(i)] ? fold.held : fold.train).push_back(i);
-    }
-  }
-  return result;
+  return folds_of(fold_of, folds);
+}
+
+std::vector<InnerFold> row_folds(const TrainView& view, Index folds, const Context& context) {
+  if (folds < 2) internal_error("{} folds of rows hold nothing out", folds);
+  if (view.labelled() < 2) return {};
+  folds = std::min(folds, view.labelled());
+  return folds_of(deal_rows(view, folds, context), folds);
 }
 
 TrainView view_of_rows(const TrainView& view, std::span<const Index> labelled_rows) {
+  std::vector<Index> targets(at(view.x.rows() - view.labelled()));
+  std::iota(targets.begin(), targets.end(), view.labelled());
+  return view_of_rows(view, labelled_rows, targets);
+}
+
+TrainView view_of_rows(const TrainView& view, std::span<const Index> labelled_rows,
+                       std::span<const Index> unlabelled_rows) {
   std::vector<Index> rows(labelled_rows.begin(), labelled_rows.end());
   for (const Index row : rows) {
     if (row < 0 || row >= view.labelled()) internal_error("row {} of {} labelled rows", row, view.labelled());
@@ -101,13 +119,22 @@ TrainView view_of_rows(const TrainView& view, std::span<const Index> labelled_ro
     for (std::size_t i = 0; i < rows.size(); ++i) result.weight[static_cast<Index>(i)] = view.weight[rows[i]];
   }
   const std::size_t labelled = rows.size();
-  for (Index row = view.labelled(); row < view.x.rows(); ++row) rows.push_back(row);
+  rows.insert(rows.end(), unlabelled_rows.begin(), unlabelled_rows.end());
   result.x = view.x.take(rows);
   result.origin = take_origin(view.origin, rows);
   result.domain = view.domain.take(rows);
   result.role.assign(result.domain.names.size(), Role::target);
   for (std::size_t i = 0; i < labelled; ++i) result.role[at(result.domain.index[i])] = Role::source;
   return result;
+}
+
+TrainView with_schema_names(TrainView view, const Schema& schema, const Context& context) {
+  std::vector<std::string> names = schema.feature_names();
+  if (schema.columns.empty() || view.x.names() == names) return view;
+  std::vector<Index> columns(at(view.x.cols()));
+  std::iota(columns.begin(), columns.end(), 0);
+  view.x = view.x.columns(columns, std::move(names), context);
+  return view;
 }
 
 namespace {
@@ -128,22 +155,14 @@ bool has_two_classes(const TrainView& view) {
   return classes.size() >= 2;
 }
 
-/// The columns under the names of the schema, by which folds that drop levels are matched with them.
-TrainView named(const Upstream& upstream, const Context& context) {
-  TrainView view = upstream.view;
-  std::vector<std::string> names = upstream.schema.feature_names();
-  if (upstream.schema.columns.empty() || view.x.names() == names) return view;
-  std::vector<Index> columns(at(view.x.cols()));
-  std::iota(columns.begin(), columns.end(), 0);
-  view.x = view.x.columns(columns, std::move(names), context);
-  return view;
-}
-
 /// Out-of-fold results of all labelled rows, filled fold by fold.
 class CrossFitter {
  public:
   CrossFitter(const Upstream& upstream, std::string_view who, const Context& context)
-      : upstream_(upstream), who_(who), context_(context), view_(named(upstream, context)) {
+      : upstream_(upstream),
+        who_(who),
+        context_(context),
+        view_(with_schema_names(upstream.view, upstream.schema, context)) {
     const auto classes = view_.y.classes.size();
     all_.score = Matrix::Zero(view_.labelled(), score_columns(classes));
     all_.probability = Matrix::Zero(view_.labelled(), static_cast<Index>(classes));

@@ -27,9 +27,19 @@ inline constexpr Index most_row_folds = 5;
 /// than two labelled rows give no fold.
 std::vector<InnerFold> inner_folds(const TrainView& view, const Context& context, Index most = 10);
 
+/// `folds` random folds of the labelled rows whatever their domains, keyed by the context's seed, each with about its
+/// share of every class. Fewer rows than folds: one fold per row; fewer than two rows give no fold.
+std::vector<InnerFold> row_folds(const TrainView& view, Index folds, const Context& context);
+
 /// These labelled rows (numbers below view.labelled()) and all target rows as a view. Classes and domains are those
 /// that occur in it; a domain without a labelled row is a target.
 TrainView view_of_rows(const TrainView& view, std::span<const Index> labelled_rows);
+/// The same with these rows, of whatever role, as the unlabelled ones.
+TrainView view_of_rows(const TrainView& view, std::span<const Index> labelled_rows,
+                       std::span<const Index> unlabelled_rows);
+
+/// The columns under the names of the schema, by which refits that drop levels are matched with them.
+TrainView with_schema_names(TrainView view, const Schema& schema, const Context& context);
 
 /// The stages before one that stands behind a learner, and what they were fitted on.
 struct Upstream {

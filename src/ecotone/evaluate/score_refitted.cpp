@@ -1,0 +1,120 @@
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "ecotone/evaluate/score_kinds.h"
+
+namespace ecotone {
+
+namespace {
+
+/// Whether rows are of at least two classes, or numbers.
+bool learnable(const Labels& y, const std::vector<Index>& rows) {
+  if (y.task == Task::regress) return !rows.empty();
+  std::set<std::int32_t> classes;
+  for (const Index row : rows) classes.insert(y.index[static_cast<std::size_t>(row)]);
+  return classes.size() >= 2;
+}
+
+Index source_domains(const TrainView& view) {
+  std::set<std::int32_t> domains(view.domain.index.begin(), view.domain.index.begin() + view.labelled());
+  return static_cast<Index>(domains.size());
+}
+
+/// Source domains as pseudo-targets, without those whose absence leaves one class.
+std::vector<InnerFold> pseudo_targets(const TrainView& view, const Context& context) {
+  if (source_domains(view) < 2) return {};
+  std::vector<InnerFold> folds = inner_folds(view, context);
+  std::erase_if(folds, [&](const InnerFold& fold) { return !learnable(view.y, fold.train); });
+  return folds;
+}
+
+/// The target rows as labelled sources with predicted labels, and these source rows as the unlabelled target.
+TrainView reversed(const TrainView& view, const CandidateFits::HeldOut& forward, const std::vector<Index>& sources) {
+  std::vector<Index> rows(static_cast<std::size_t>(view.x.rows() - view.labelled()));
+  std::iota(rows.begin(), rows.end(), view.labelled());
+  TrainView result;
+  result.y = {view.y.task, forward.classes, forward.on_target.index, forward.on_target.value};
+  drop_unused_classes(result.y);
+  rows.insert(rows.end(), sources.begin(), sources.end());
+  result.x = view.x.take(rows);
+  result.domain = view.domain.take(rows);
+  result.origin = take_origin(view.origin, rows);
+  result.role.assign(result.domain.names.size(), Role::target);
+  for (Index i = 0; i < result.y.size(); ++i)
+    result.role[static_cast<std::size_t>(result.domain.index[static_cast<std::size_t>(i)])] = Role::source;
+  return result;
+}
+
+/// Given weights of these rows; empty: all 1.
+Vector weights_of(const TrainView& view, const std::vector<Index>& rows) {
+  if (view.weight.size() == 0) return {};
+  return view.weight(rows);
+}
+
+}  // namespace
+
+Index transfer_folds(const TrainView& view, const Context& context) {
+  return static_cast<Index>(pseudo_targets(view, context).size());
+}
+
+std::vector<CandidateScore> score_transfer(CandidateFits& fits) {
+  const TrainView& view = fits.view();
+  const Index domains = source_domains(view);
+  if (domains < 2)
+    data_error("needs_two_domains",
+               "transfer: each source domain plays the target in turn, so at least two are needed and three to be "
+               "useful, got {}",
+               domains);
+  const std::vector<InnerFold> folds = pseudo_targets(view, fits.context());
+  if (folds.empty())
+    data_error("one_class", "transfer: whichever of the {} source domains is held out, the others are of one class",
+               domains);
+  const auto grouped = std::min<std::size_t>(10, static_cast<std::size_t>(domains));
+  if (folds.size() < grouped)
+    fits.loud_context().warn("fold_one_class",
+                             "transfer: {} of {} folds of source domains are not used: the others are of one class",
+                             grouped - folds.size(), grouped);
+  std::vector<Vector> means(fits.candidates().size(), Vector(static_cast<Index>(folds.size())));
+  const auto body = [&](std::size_t c, std::size_t f, const TrainView& part, FitCache& cache, const Context& context) {
+    const Model model = Model::fit(fits.candidates()[c], part, fits.schema(), context, cache);
+    const Vector weights = weights_of(view, folds[f].held);
+    const bool counted = weights.size() > 0 && weights.sum() > 0;
+    const Vector lost = fits.losses(model, folds[f].held, context);
+    means[c][static_cast<Index>(f)] = mean_error(lost, counted ? weights : Vector()).mean;
+  };
+  const auto make = [&](std::size_t f) { return view_of_rows(view, folds[f].train, folds[f].held); };
+  const auto errors = fits.run("score-transfer", folds.size(), make, body);
+  Losses losses(means.size());
+  for (std::size_t c = 0; c < means.size(); ++c) {
+    losses[c].error = errors[c];
+    if (!errors[c]) losses[c].value = means[c];
+  }
+  return paired_scores(fits, losses, Vector());
+}
+
+std::vector<CandidateScore> score_reverse(CandidateFits& fits) {
+  const TrainView& view = fits.view();
+  const InnerFold& fold = fits.folds().front();
+  const auto& forward = fits.held_out();
+  Losses losses(forward.size());
+  const auto body = [&](std::size_t c, std::size_t, const TrainView&, FitCache&, const Context& context) {
+    if (forward[c].error) throw *forward[c].error;
+    const TrainView back = reversed(view, *forward[c].value, fold.train);
+    if (view.y.task == Task::classify && back.y.classes.size() < 2) {
+      // One class for all of the target: the way back cannot be learned, which is the worst that can be said.
+      losses[c].value = Vector::Constant(static_cast<Index>(fold.held.size()), largest_loss(fits.loss()));
+      return;
+    }
+    const Model model = Model::fit(fits.candidates()[c], back, fits.schema(), context);
+    losses[c].value = fits.losses(model, fold.held, context);
+  };
+  const auto errors = fits.run(
+      "score-reverse", 1, [](std::size_t) { return TrainView{}; }, body);
+  for (std::size_t c = 0; c < losses.size(); ++c) losses[c].error = errors[c];
+  const Vector weights = weights_of(view, fold.held);
+  const bool counted = weights.size() > 0 && weights.sum() > 0;
+  return paired_scores(fits, losses, counted ? weights : Vector());
+}
+
+}  // namespace ecotone

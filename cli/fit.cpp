@@ -5,6 +5,7 @@
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
 #include "ecotone/data/read.h"
+#include "ecotone/evaluate/guard.h"
 #include "ecotone/methods/model.h"
 
 namespace ecotone::cli {
@@ -14,6 +15,7 @@ struct Flags {
   std::vector<std::string> arguments;
   DataFlags read;
   std::string output;
+  bool guard = false;
 };
 
 std::string summary(const Dataset& data, const TrainView& view, const Model& model, const std::string& output) {
@@ -26,6 +28,7 @@ std::string summary(const Dataset& data, const TrainView& view, const Model& mod
     if (const Status& status = model.statuses()[i];
         model.pipeline().stages()[i].method->predicts() || !status.converged)
       text += fmt::format("status   {}: {}\n", model.pipeline().stages()[i].method->name, status.text);
+  if (const auto guard = guard_note(model, output)) text += fmt::format("guard    {}\n", guard->sentence());
   return text + fmt::format("wrote    {}\n", output);
 }
 
@@ -39,7 +42,14 @@ Json summary_json(const Dataset& data, const TrainView& view, const Model& model
     json["stages"].push_back({{"stage", model.pipeline().stages()[i].method->name},
                               {"converged", model.statuses()[i].converged},
                               {"status", model.statuses()[i].text}});
+  for (const auto& [name, note] : model.notes().items()) json[name] = note;
   return json;
+}
+
+Model fit_model(const Flags& flags, const Pipeline& pipeline, const Dataset& data, const TrainView& view,
+                const Context& context) {
+  if (flags.guard) return guarded_fit(pipeline, view, data.schema, {}, context).model;
+  return Model::fit(pipeline, view, data.schema, context);
 }
 
 void run(const Flags& flags, Session& session) {
@@ -47,6 +57,7 @@ void run(const Flags& flags, Session& session) {
   if (given.pipelines.size() > 1)
     option_error("usage", "fit: one pipeline, got {}; evaluate compares several", given.pipelines.size());
   const Pipeline& pipeline = given.pipelines.front();
+  if (flags.guard) plain_counterpart(pipeline);  // refuses before anything is read
   const ReadOptions options = flags.read.read_options();
   require_separate(flags.read.inputs(given.data), {flags.output});
   require_writable(flags.output);
@@ -55,7 +66,7 @@ void run(const Flags& flags, Session& session) {
   const TrainView view = train_view(data, context);
   if (data.y && data.rows() > 0 && view.labelled() == 0 && pipeline.predicts())
     data_error("no_labels", "fit: no row of a source domain has a label in column '{}'", data.schema.label);
-  const Model model = session.timed("fit", [&] { return Model::fit(pipeline, view, data.schema, context); });
+  const Model model = session.timed("fit", [&] { return fit_model(flags, pipeline, data, view, context); });
   context.check_cancelled();
   session.timed("write", [&] { model.save(flags.output); });
   session.say(summary(data, view, model, flags.output));
@@ -78,6 +89,9 @@ Verb fit_verb(CLI::App& program) {
                    "Data files, then one pipeline: \"stage key=value | stage ...\"")
       ->required();
   add_output(*verb.app, flags->output, "The model file to write (.eco)")->required();
+  verb.app->add_flag("--guard", flags->guard,
+                     "Do no harm: use the stages that adapt to the target only if their estimated gain exceeds its "
+                     "standard error");
   add_data_flags(*verb.app, flags->read, DataUse::training);
   verb.run = [flags](Session& session) { run(*flags, session); };
   return verb;

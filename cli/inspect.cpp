@@ -9,6 +9,7 @@
 #include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
+#include "ecotone/evaluate/guard.h"
 #include "ecotone/methods/model.h"
 
 namespace ecotone::cli {
@@ -119,13 +120,23 @@ std::vector<std::string> learner_features(const Model& model, const Context& con
   }
 }
 
-std::string text_of(const Model& model, const Context& context) {
+/// The guard's decision, and the pipeline that it declined.
+std::string guard_text(const Model& model, const std::string& path) {
+  const std::optional<GuardNote> note = guard_note(model, path);
+  if (!note) return "";
+  std::string text = fmt::format("guard     {}\n", one_line(note->sentence()));
+  if (!note->adapted) text += fmt::format("declined  {}\n", one_line(note->adapted_pipeline));
+  return text;
+}
+
+std::string text_of(const Model& model, const std::string& path, const Context& context) {
   const Json json = model.inspect();
   std::string text = fmt::format("pipeline  {}\ntask      {}", model.pipeline().text(), task_name(model.task()));
   if (model.task() == Task::classify) text += fmt::format(", {}", list_text(model.classes()));
   text += fmt::format("\nfeatures  {}\ndomains   {}\n", list_text(model.features()), list_text(model.domains()));
   for (const char* key : {"seed", "format", "version"})
     if (json.contains(key)) text += fmt::format("{:<9} {}\n", key, scalar_text(json[key]));
+  text += guard_text(model, path);
   const auto names = one_lines(learner_features(model, context));
   std::size_t number = 0;
   for (const Json& stage : json["stages"]) {
@@ -142,7 +153,7 @@ void run(const std::string& path, Session& session) {
   require_files({path});
   const Model model = Model::load(path);
   if (session.json()) return session.print(model.inspect());
-  session.say(text_of(model, session.context()));
+  session.say(text_of(model, path, session.context()));
 }
 
 }  // namespace

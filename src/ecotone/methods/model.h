@@ -42,6 +42,12 @@ class Model {
   const std::vector<std::string>& domains() const { return domains_; }
   const std::vector<Status>& statuses() const { return statuses_; }
 
+  /// How the model came to be, where no stage knows it: JSON objects by name, such as `guard`. Saved with the model and
+  /// shown by inspect under their names.
+  const Json& notes() const { return notes_; }
+  /// This model with a note, an object of finite numbers and texts, in the place of one of that name.
+  Model with_note(const std::string& name, Json note) const;
+
   /// Everything as JSON, as `inspect --json` prints it (design: What the verbs write).
   Json inspect() const;
 
@@ -67,6 +73,7 @@ class Model {
   std::string version_;  ///< of the program that fitted it; empty: this one
   std::vector<std::shared_ptr<const Fitted>> fitted_;
   std::vector<Status> statuses_;
+  Json notes_ = Json::object();
 };
 
 }  // namespace ecotone

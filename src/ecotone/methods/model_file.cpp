@@ -222,6 +222,26 @@ StageState checked_state(const Fitted& fitted, const std::string& who) {
   return state;
 }
 
+/// Names that notes have beside those of inspect's own entries: lower-case letters and _.
+bool is_note_name(std::string_view name) {
+  constexpr std::array<std::string_view, 10> taken = {"format",  "format_version", "version", "pipeline", "task",
+                                                      "classes", "features",       "domains", "seed",     "stages"};
+  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
+  return !name.empty() && std::all_of(name.begin(), name.end(), plain) && std::ranges::find(taken, name) == taken.end();
+}
+
+/// Notes are optional: files without them have none.
+Json read_notes(const Contents& contents) {
+  if (!contents.meta.contains("notes")) return Json::object();
+  Json notes = parsed(contents, "notes");
+  if (!notes.is_object()) contents.bad("'notes' must be an object");
+  for (const auto& [name, note] : notes.items()) {
+    if (!is_note_name(name)) contents.bad(fmt::format("a note cannot be called '{}'", name));
+    if (!note.is_object()) contents.bad(fmt::format("the note '{}' must be an object", name));
+  }
+  return notes;
+}
+
 Json array_json(const StageState::Array& array) {
   if (array.shape.size() == 1) return array.values;
   Json rows = Json::array();
@@ -247,16 +267,25 @@ Json Model::inspect() const {
     item["status"] = statuses_[i].text;
     stages.push_back(std::move(item));
   }
-  return {{"format", model_format},
-          {"format_version", format_version},
-          {"version", version_.empty() ? version : version_},
-          {"pipeline", pipeline_.text()},
-          {"task", task_name(task_)},
-          {"classes", classes_},
-          {"features", features_},
-          {"domains", domains_},
-          {"seed", seed_},
-          {"stages", std::move(stages)}};
+  Json json = {{"format", model_format},
+               {"format_version", format_version},
+               {"version", version_.empty() ? version : version_},
+               {"pipeline", pipeline_.text()},
+               {"task", task_name(task_)},
+               {"classes", classes_},
+               {"features", features_},
+               {"domains", domains_},
+               {"seed", seed_}};
+  for (const auto& [name, note] : notes_.items()) json[name] = note;
+  json["stages"] = std::move(stages);
+  return json;
+}
+
+Model Model::with_note(const std::string& name, Json note) const {
+  if (!is_note_name(name) || !note.is_object() || has_non_finite(note)) internal_error("'{}' is no valid note", name);
+  Model model = *this;
+  model.notes_[name] = std::move(note);
+  return model;
 }
 
 TensorWriter Model::to_tensors() const {
@@ -282,6 +311,7 @@ TensorWriter Model::to_tensors() const {
   writer.set_meta("domains", dumped(domains_));
   writer.set_meta("seed", fmt::to_string(seed_));
   writer.set_meta("stages", dumped(stages));
+  if (!notes_.empty()) writer.set_meta("notes", dumped(notes_));
   return writer;
 }
 
@@ -304,6 +334,7 @@ Model Model::from_tensors(const TensorFile& file) {
   model.domains_ = names(contents, "domains");
   model.seed_ = whole_number<std::uint64_t>(contents, "seed");
   model.version_ = contents.text("version");
+  model.notes_ = read_notes(contents);
   StageInput input{static_cast<Index>(model.features_.size()), model.task_, model.classes_};
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const StageState state = take_state(contents, stages[i], i);

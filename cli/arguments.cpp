@@ -9,6 +9,7 @@
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
 #include "ecotone/base/options.h"
+#include "ecotone/methods/grid.h"
 #include "ecotone/methods/registry.h"
 
 namespace ecotone::cli {
@@ -84,6 +85,30 @@ bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
 bool is_data(const std::string& text) {
   if (looks_like_pipeline(text)) return false;
   return exists(text) || looks_like_file(text);
+}
+
+/// What one pipeline argument stands for.
+using ReadPipelines = std::vector<Pipeline> (*)(const std::string&);
+
+DataAndPipelines split_arguments(const std::vector<std::string>& arguments, ReadPipelines read) {
+  DataAndPipelines result;
+  for (const std::string& argument : arguments) {
+    if (!result.pipelines.empty() || !is_data(argument)) {
+      if (!result.pipelines.empty() && is_data(argument) && exists(argument))
+        option_error("bad_order", "'{}' is a file; data come before pipelines", argument);
+      if (result.data.empty() && !looks_like_pipeline(argument))
+        file_error("no_such_file", "no such file: {}", argument);
+      if (result.data.empty()) option_error("no_data", "no data file before the pipeline '{}'", argument);
+      for (Pipeline& pipeline : read(argument)) result.pipelines.push_back(std::move(pipeline));
+    } else {
+      result.data.emplace_back(argument);
+    }
+  }
+  require_files(result.data);
+  if (result.data.empty()) option_error("no_data", "no data file and no pipeline given");
+  if (result.pipelines.empty())
+    option_error("no_pipeline", "no pipeline given after the data, such as \"impute | scale | logistic\"");
+  return result;
 }
 
 }  // namespace
@@ -166,24 +191,12 @@ std::vector<std::string> split_list(std::string_view text) {
 }
 
 DataAndPipelines data_and_pipelines(const std::vector<std::string>& arguments) {
-  DataAndPipelines result;
-  for (const std::string& argument : arguments) {
-    if (!result.pipelines.empty() || !is_data(argument)) {
-      if (!result.pipelines.empty() && is_data(argument) && exists(argument))
-        option_error("bad_order", "'{}' is a file; data come before pipelines", argument);
-      if (result.data.empty() && !looks_like_pipeline(argument))
-        file_error("no_such_file", "no such file: {}", argument);
-      if (result.data.empty()) option_error("no_data", "no data file before the pipeline '{}'", argument);
-      result.pipelines.push_back(Pipeline::parse(argument));
-    } else {
-      result.data.emplace_back(argument);
-    }
-  }
-  require_files(result.data);
-  if (result.data.empty()) option_error("no_data", "no data file and no pipeline given");
-  if (result.pipelines.empty())
-    option_error("no_pipeline", "no pipeline given after the data, such as \"impute | scale | logistic\"");
-  return result;
+  return split_arguments(arguments,
+                         [](const std::string& text) { return std::vector<Pipeline>{Pipeline::parse(text)}; });
+}
+
+DataAndPipelines data_and_grids(const std::vector<std::string>& arguments) {
+  return split_arguments(arguments, [](const std::string& text) { return expand_grid(text); });
 }
 
 void require_writable(const std::string& path) {

@@ -45,6 +45,8 @@ struct DataAndPipelines {
 /// Checks that the files are there and that the pipelines are right before anything is read. Option errors: `no_data`,
 /// `no_pipeline`; file error: `no_such_file`.
 DataAndPipelines data_and_pipelines(const std::vector<std::string>& arguments);
+/// The same with pipelines whose options may be lists in braces; each stands for all pipelines of its grid.
+DataAndPipelines data_and_grids(const std::vector<std::string>& arguments);
 
 /// A file error (`cannot_write`) when the file could not be written; found out before the work, not after it. Empty and
 /// `-` always can.

@@ -7,6 +7,7 @@
 #include "ecotone/base/error.h"
 #include "ecotone/data/generate.h"
 #include "ecotone/evaluate/protocol.h"
+#include "ecotone/evaluate/scorer.h"
 #include "ecotone/methods/registry.h"
 
 namespace ecotone::cli {
@@ -35,6 +36,10 @@ std::vector<std::string> flag_values(const std::string& name) {
   if (name == "protocol")
     for (const Protocol p : {Protocol::leave_one_domain_out, Protocol::adapt, Protocol::domain_split, Protocol::k_fold})
       values.emplace_back(protocol_name(p));
+  if (name == "choose") {
+    for (const ScorerInfo& info : scorer_infos()) values.emplace_back(info.name);
+    values.emplace_back("all");
+  }
   if (name == "task") values = {"classify", "regress"};
   if (name == "format") values = {"csv", "svmlight", "npy", "idx", "cifar", "eco"};
   return values;

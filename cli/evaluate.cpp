@@ -8,6 +8,7 @@
 #include "ecotone/base/error.h"
 #include "ecotone/base/options.h"
 #include "ecotone/data/read.h"
+#include "ecotone/evaluate/choose.h"
 #include "ecotone/evaluate/table.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/report/html.h"
@@ -26,6 +27,7 @@ struct Flags {
   std::string predictions;
   std::string report;
   std::string title;
+  std::string choose;
 };
 
 EvaluateOptions evaluate_options(const Flags& flags) {
@@ -104,7 +106,35 @@ void refuse_idle(const std::vector<ProtocolFlag>& flags, Protocol chosen) {
                    protocol_name(flag.protocol), protocol_name(chosen));
 }
 
+/// Outputs that choosing does not make.
+void refuse_outputs(const Flags& flags) {
+  const std::pair<const char*, const std::string&> outputs[] = {
+      {"--save-predictions", flags.predictions}, {"--report", flags.report}, {"--title", flags.title}};
+  for (const auto& [name, value] : outputs)
+    if (!value.empty()) option_error("idle_flag", "{} does not go with --choose", name);
+}
+
+/// --choose: candidates are all pipelines of all grids, the first is «no adaptation».
+void run_choose(const Flags& flags, Session& session) {
+  check_metric(flags.metric);
+  refuse_outputs(flags);
+  ChooseOptions options;
+  options.metric = flags.metric;
+  if (flags.choose != "all") options.scorers = {scorer_by_name(flags.choose)};
+  const DataAndPipelines given = data_and_grids(flags.arguments);
+  const Context& context = session.context();
+  const Dataset data =
+      session.timed("read", [&] { return read_dataset(given.data, flags.read.read_options(), context); });
+  if (flags.choose == "all" && data.y) options.scorers = scorers_of(data.y->task);
+  context.note("choose: no adaptation is \"{}\"", given.pipelines.front().text());
+  const Choice choice =
+      session.timed("choose", [&] { return choose_candidates(data, given.pipelines, options, context); });
+  session.say(choice_table(choice));
+  session.print(choice.to_json());
+}
+
 void run(const Flags& flags, Session& session) {
+  if (!flags.choose.empty()) return run_choose(flags, session);
   check_metric(flags.metric);
   const EvaluateOptions options = evaluate_options(flags);
   const DataAndPipelines given = data_and_pipelines(flags.arguments);
@@ -136,6 +166,8 @@ Verb evaluate_verb(CLI::App& program) {
        "  ecotone evaluate clinics.csv --label disease --domain hospital \"impute | constant\" \"impute | scale | "
        "logistic\"\n"
        "  ecotone evaluate data.csv --label y --domain site \"scale | logistic\" --protocol k-fold --folds 10 --json\n"
+       "  ecotone evaluate data.csv --label y --domain site \"scale | logistic l2={0.01,0.1,1}\" --protocol adapt "
+       "--choose all\n"
        "  ecotone evaluate a.csv b.csv c.csv --domain-from-file --label y \"scale | logistic\" --report "
        "report.html\n"});
   CLI::App& app = *verb.app;
@@ -157,8 +189,14 @@ Verb evaluate_verb(CLI::App& program) {
       {app.add_option("--held-out", flags->held_out, "domain-split: domains held out each time (default 1)")
            ->check(CLI::Range(1, 1000000).description(""))
            ->type_name("N"),
-       Protocol::domain_split}};
-  app.add_option("--metric", flags->metric, "The metric that the table shows (default: auroc or rmse)")
+       Protocol::domain_split},
+      {app.add_option("--choose", flags->choose,
+                      "adapt: choose among all pipelines, also those of lists such as l2={0.1,1}, without the target's "
+                      "labels: auto, transfer, importance, control_variate, reverse, entropy, density, or all")
+           ->type_name("SCORER"),
+       Protocol::adapt}};
+  app.add_option("--metric", flags->metric,
+                 "The metric that the table shows (default: auroc or rmse; with --choose accuracy or rmse)")
       ->type_name("NAME");
   app.add_option("--save-predictions", flags->predictions, "CSV of every held-out row's prediction; rows count from 0")
       ->type_name("FILE");

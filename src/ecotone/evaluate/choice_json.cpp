@@ -1,0 +1,69 @@
+#include "ecotone/evaluate/choose.h"
+
+namespace ecotone {
+
+namespace {
+
+Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json summary_json(const ScorerSummary& summary) {
+  return {{"score", number(summary.score)},
+          {"regret", number(summary.regret)},
+          {"gain", number(summary.gain)},
+          {"rank_correlation", number(summary.rank_correlation)}};
+}
+
+Json target_json(const TargetChoice& target) {
+  Json estimates = Json::array();
+  for (const CandidateScore& score : target.estimates) {
+    Json one = {{"estimate", number(score.estimate)},
+                {"standard_error", number(score.standard_error)},
+                {"gain", number(score.gain)},
+                {"gain_standard_error", number(score.gain_error)}};
+    if (!score.error_code.empty()) one["error"] = {{"code", score.error_code}, {"message", score.error}};
+    estimates.push_back(std::move(one));
+  }
+  return {{"domain", target.domain},
+          {"used", scorer_name(target.used)},
+          {"chosen", target.chosen},
+          {"score", number(target.score)},
+          {"regret", number(target.regret)},
+          {"gain", number(target.gain)},
+          {"rank_correlation", number(target.rank_correlation)},
+          {"estimates", std::move(estimates)}};
+}
+
+Json scorer_json(const ScorerChoice& choice) {
+  Json json = {{"scorer", scorer_name(choice.scorer)}};
+  if (!choice.error_code.empty()) json["error"] = {{"code", choice.error_code}, {"message", choice.error}};
+  json["mean"] = summary_json(choice.mean);
+  json["targets"] = Json::array();
+  for (const TargetChoice& target : choice.targets) json["targets"].push_back(target_json(target));
+  return json;
+}
+
+}  // namespace
+
+Json Choice::to_json() const {
+  Json truth = Json::array();
+  for (const TargetTruth& target : targets) {
+    Json scores = Json::array();
+    for (const auto& score : target.score) scores.push_back(number(score));
+    truth.push_back({{"domain", target.domain},
+                     {"rows", target.rows},
+                     {"scores", std::move(scores)},
+                     {"best", target.best ? Json(*target.best) : Json(nullptr)}});
+  }
+  Json list = Json::array();
+  for (const ScorerChoice& choice : scorers) list.push_back(scorer_json(choice));
+  return {{"protocol", "adapt"},
+          {"task", task_name(task)},
+          {"metric", metric},
+          {"candidates", candidates},
+          {"targets", std::move(truth)},
+          {"best", summary_json(best)},
+          {"no_adaptation", summary_json(reference)},
+          {"scorers", std::move(list)}};
+}
+
+}  // namespace ecotone

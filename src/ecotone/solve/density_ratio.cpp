@@ -45,7 +45,8 @@ Vector scores_of(const Features& x, const LinearScores& linear, const Context& c
 /// The fold of each row: rows [first, last) shuffled and dealt in turn.
 void deal(std::vector<Index>& fold, Index first, Index last, Index folds, Random random) {
   Index turn = 0;
-  for (const Index row : random.permutation(last - first)) fold[static_cast<std::size_t>(first + row)] = turn++ % folds;
+  for (const Index row : random.permutation(last - first))
+    fold[static_cast<std::size_t>(first + row)] = turn++ % folds;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -19,12 +20,10 @@
 namespace ecotone {
 namespace {
 
-constexpr Index query_tile = 384;
-constexpr Index reference_tile = 384;
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr Index tile = 384;
 constexpr double single_unit = 0x1p-24;  // half the distance from 1 to the next float
 
-Index parts(Index size, Index part) { return (size + part - 1) / part; }
+Index parts(Index size) { return (size + tile - 1) / tile; }
 
 /// The smallest float that is not below the value.
 float rounded_up(double value) {
@@ -33,38 +32,42 @@ float rounded_up(double value) {
                                                : std::nextafter(nearest, std::numeric_limits<float>::infinity());
 }
 
-/// The rows in single precision, moved to a common origin and scaled so that no entry is above 1, with one more column.
+/// The rows in single precision, moved to a common origin and scaled so that no entry is above 1, with two more
+/// columns.
 ///
-/// With n = ||x||^2 of moved and scaled rows, a query row is (x_i, 1) and a reference row (-2 x_j, (1 - 2c) n_j), so
-/// that their product is g_ij ~ ||x_i - x_j||^2 - n_i - 2c n_j. A sum of d + 1 products of rounded floats errs by at
-/// most (d + 5) u (n_j + 2 sqrt(n_i n_j)) <= c (n_i + 2 n_j), u = 2^-24; c is larger than that by more than the errors
-/// of double precision. Hence, with `tiny` for what underflows,
-///   ||x_i - x_j||^2 >= g_ij + (1 - c) n_i - tiny,
-///   ||x_i - x_j||^2 <= g_ij + (1 + c) n_i + 4c n_j + tiny.
+/// With n = (1 - 2c) ||x||^2 of moved and scaled rows, a query row is (x_i, 1, n_i) and a reference row (-2 x_j, n_j,
+/// 1), so that their product is g_ij ~ ||x_i - x_j||^2 - 2c (||x_i||^2 + ||x_j||^2). A sum of d + 2 products of rounded
+/// floats errs by at most (d + 6) u (||x_i|| + ||x_j||)^2 <= 2c (||x_i||^2 + ||x_j||^2), u = 2^-24; c is larger than
+/// that by more than the errors of double precision. Hence, with `tiny` for what underflows,
+///   g_ij - tiny <= ||x_i - x_j||^2 <= g_ij + 4c (||x_i||^2 + ||x_j||^2) + tiny.
 struct Filter {
   double scale = 1;  ///< a power of two
   double c = 0;
   double tiny = 0;
-  Vector query_norm;
-  Vector reference_norm;
+  Vector query_norm;      ///< ||x||^2
+  Vector reference_norm;  ///< ||x||^2
   SingleMatrix query;
   SingleMatrix reference;
 };
 
-/// Fills one side of the filter: rows (factor * scale * (x - origin), last(n)).
-template <class Last>
-void fill(ConstMatrixView x, const Eigen::RowVectorXd& origin, double scale, double factor, SingleMatrix& rows,
-          Vector& norms, const Last& last, const Context& context) {
+/// Which column behind the row holds n; the other holds 1.
+enum class Side { query, reference };
+
+/// Fills one side of the filter.
+void fill(ConstMatrixView x, const Eigen::RowVectorXd& origin, Side side, const Filter& filter, SingleMatrix& rows,
+          Vector& norms, const Context& context) {
   const Index d = x.cols();
-  rows.resize(x.rows(), d + 1);
+  const bool query = side == Side::query;
+  rows.resize(x.rows(), d + 2);
   norms.resize(x.rows());
-  context.parallel(parts(x.rows(), reference_tile), [&](Index t) {
+  context.parallel(parts(x.rows()), [&](Index t) {
     Eigen::RowVectorXd row(d);
-    for (Index i = t * reference_tile; i < std::min(x.rows(), (t + 1) * reference_tile); ++i) {
-      row = (x.row(i) - origin) * scale;
+    for (Index i = t * tile; i < std::min(x.rows(), (t + 1) * tile); ++i) {
+      row = (x.row(i) - origin) * filter.scale;
       norms[i] = row.squaredNorm();
-      rows.row(i).head(d) = (factor * row).cast<float>();
-      rows(i, d) = static_cast<float>(last(norms[i]));
+      rows.row(i).head(d) = ((query ? 1.0 : -2.0) * row).cast<float>();
+      rows(i, query ? d : d + 1) = 1;
+      rows(i, query ? d + 1 : d) = static_cast<float>((1 - 2 * filter.c) * norms[i]);
     }
   });
 }
@@ -83,12 +86,8 @@ Filter make_filter(ConstMatrixView query, ConstMatrixView reference, const Conte
   if (largest > 0) filter.scale = std::ldexp(1.0, -std::clamp(std::ilogb(largest) + 1, -500, 500));
   filter.c = 1.1 * (d + 8) * single_unit;
   filter.tiny = (d + 4) * 0x1p-120;
-  fill(
-      query, origin, filter.scale, 1.0, filter.query, filter.query_norm, [](double) { return 1.0; }, context);
-  const double less = 1 - 2 * filter.c;
-  fill(
-      reference, origin, filter.scale, -2.0, filter.reference, filter.reference_norm,
-      [less](double norm) { return less * norm; }, context);
+  fill(query, origin, Side::query, filter, filter.query, filter.query_norm, context);
+  fill(reference, origin, Side::reference, filter, filter.reference, filter.reference_norm, context);
   return filter;
 }
 
@@ -104,35 +103,31 @@ struct Search {
 /// A reference row that may be a neighbour, with its product g.
 struct Candidate {
   float product;
-  Index row;
+  std::int32_t row;
 };
 
 /// A reference row with its exact squared distance: what is compared first.
 using Measured = std::pair<double, Index>;
 
 /// The candidates of one query row. Their number is bounded: when there are too many, those that cannot be among the k
-/// nearest are left out; where that helps little (rows that lie together), the others are measured.
+/// nearest are left out; where that helps little (rows that lie together), the others are measured. What remains does
+/// not depend on the order in which they came.
 class Candidates {
  public:
-  Candidates(const Search& search, Index query)
-      : search_(search),
-        query_(query),
-        k_(static_cast<std::size_t>(search.k)),
-        left_out_(search.self == Self::leave_out ? query : Index{-1}),
-        few_(2 * k_ + 16),
-        many_(8 * few_),
-        limit_(few_) {}
-
-  /// Products above this are not of a neighbour.
-  float threshold() const { return threshold_; }
+  /// `threshold` is kept up to date: products above it are not of a neighbour.
+  Candidates(const Search& search, Index query, float& threshold)
+      : search_(&search), query_(query), threshold_(&threshold), limit_(few()) {
+    threshold = std::numeric_limits<float>::infinity();
+    found_.reserve(limit_);
+  }
 
   void add(float product, Index row) {
-    if (row == left_out_) return;
-    found_.push_back({product, row});
+    if (row == query_ && search_->self == Self::leave_out) return;
+    found_.push_back({product, static_cast<std::int32_t>(row)});
     if (found_.size() < limit_) return;
     shrink();
-    if (found_.size() > many_) measure();
-    limit_ = std::max(few_, 2 * found_.size());
+    if (found_.size() > 8 * few()) measure();
+    limit_ = std::max(few(), 2 * found_.size());
   }
 
   /// The k nearest, in order.
@@ -143,118 +138,188 @@ class Candidates {
   }
 
  private:
-  const Search& search_;
+  const Search* search_;
   Index query_;
-  std::size_t k_;
-  Index left_out_;
-  std::size_t few_;
-  std::size_t many_;
+  float* threshold_;
   std::size_t limit_;
-  float threshold_ = std::numeric_limits<float>::infinity();
   std::vector<Candidate> found_;
   std::vector<Measured> nearest_;
-  std::vector<double> upper_;
 
-  double norm() const { return search_.filter.query_norm[query_]; }
+  std::size_t k() const { return static_cast<std::size_t>(search_->k); }
+  std::size_t few() const { return 2 * k() + 16; }
 
-  /// Lowers the threshold to an upper bound of the k-th distance, here without n_i: a lower bound above it is not of a
+  /// `bound` is at least the k-th squared distance, scaled: a product above it by more than `tiny` is not of a
   /// neighbour.
-  void lower_threshold(double bound) {
-    // g + (1 - c) n_i - tiny > bound + n_i
-    const Filter& filter = search_.filter;
-    threshold_ = std::min(threshold_, rounded_up(bound + filter.c * norm() + filter.tiny));
-  }
+  void lower_threshold(double bound) { *threshold_ = std::min(*threshold_, rounded_up(bound + search_->filter.tiny)); }
 
   void shrink() {
-    if (found_.size() <= k_) return;
-    const Filter& filter = search_.filter;
-    upper_.clear();
-    for (const Candidate& each : found_) {
-      upper_.push_back(static_cast<double>(each.product) + 4 * filter.c * filter.reference_norm[each.row]);
-    }
-    const auto kth = upper_.begin() + static_cast<std::ptrdiff_t>(k_ - 1);
-    std::nth_element(upper_.begin(), kth, upper_.end());
-    lower_threshold(*kth + filter.c * norm() + filter.tiny);
-    std::erase_if(found_, [&](const Candidate& each) { return each.product > threshold_; });
+    if (found_.size() <= k()) return;
+    const Filter& filter = search_->filter;
+    const auto kth = found_.begin() + static_cast<std::ptrdiff_t>(k());
+    std::nth_element(found_.begin(), kth - 1, found_.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.product < b.product; });
+    // The largest upper bound of k distances.
+    double norm = 0;
+    for (auto each = found_.begin(); each != kth; ++each) norm = std::max(norm, filter.reference_norm[each->row]);
+    lower_threshold(static_cast<double>(kth[-1].product) + 4 * filter.c * (filter.query_norm[query_] + norm) +
+                    filter.tiny);
+    const float threshold = *threshold_;
+    found_.erase(std::remove_if(kth, found_.end(), [&](const Candidate& each) { return each.product > threshold; }),
+                 found_.end());
   }
 
   /// Measures the candidates from differences and keeps the k nearest of all that were measured.
   void measure() {
     for (const Candidate& each : found_) {
-      nearest_.emplace_back((search_.query.row(query_) - search_.reference.row(each.row)).squaredNorm(), each.row);
+      nearest_.emplace_back((search_->query.row(query_) - search_->reference.row(each.row)).squaredNorm(), each.row);
     }
     found_.clear();
-    const auto kept = static_cast<std::ptrdiff_t>(std::min(k_, nearest_.size()));
+    const auto kept = static_cast<std::ptrdiff_t>(std::min(k(), nearest_.size()));
     std::partial_sort(nearest_.begin(), nearest_.begin() + kept, nearest_.end());
     nearest_.resize(static_cast<std::size_t>(kept));
-    if (nearest_.size() < k_) return;
-    const double scale = search_.filter.scale;
-    lower_threshold(nearest_.back().first * scale * scale - norm());
+    if (nearest_.size() < k()) return;
+    const double scale = search_->filter.scale;
+    lower_threshold(nearest_.back().first * scale * scale * (1 + 1e-12));
   }
 };
 
-void plain_scan(const float* product, Index count, Index first, Candidates& candidates) {
-  for (Index j = 0; j < count; ++j) {
-    if (product[j] <= candidates.threshold()) candidates.add(product[j], first + j);
+/// Candidates and thresholds of query rows [first, first + size).
+struct Lists {
+  Index first;
+  std::vector<float> threshold;
+  std::vector<Candidates> candidates;
+
+  Lists(const Search& search, Index begin, Index size) : first(begin), threshold(static_cast<std::size_t>(size)) {
+    candidates.reserve(threshold.size());
+    for (Index i = 0; i < size; ++i) candidates.emplace_back(search, begin + i, threshold[static_cast<std::size_t>(i)]);
+  }
+  // The candidates point to the thresholds.
+  Lists(Lists&&) = default;
+  Lists(const Lists&) = delete;
+};
+
+/// The products of one query row with the reference rows of a tile, which may be query rows, too.
+struct ProductRow {
+  const float* product;
+  Index count;
+  Lists& rows;
+  Index row;              ///< in `rows`
+  Index first_reference;  ///< of the tile
+  Lists* columns;         ///< the reference rows as query rows; null: they are none
+
+  void add_to_row(Index j) const {
+    rows.candidates[static_cast<std::size_t>(row)].add(product[j], first_reference + j);
+  }
+  void add_to_column(Index j) const {
+    columns->candidates[static_cast<std::size_t>(j)].add(product[j], rows.first + row);
+  }
+};
+
+void plain_scan(const ProductRow& r, Index begin) {
+  const float& limit = r.rows.threshold[static_cast<std::size_t>(r.row)];
+  for (Index j = begin; j < r.count; ++j) {
+    if (r.product[j] <= limit) r.add_to_row(j);
+    if (r.columns != nullptr && r.product[j] <= r.columns->threshold[static_cast<std::size_t>(j)]) r.add_to_column(j);
   }
 }
 
 #if defined(__x86_64__)
-/// The same, 32 products at a time: nearly all of them are above the threshold.
-[[gnu::target("avx2")]] void wide_scan(const float* product, Index count, Index first, Candidates& candidates) {
+/// The same, 16 products at a time: nearly all of them are above the thresholds.
+[[gnu::target("avx2")]] void wide_scan(const ProductRow& r) {
+  const float& limit = r.rows.threshold[static_cast<std::size_t>(r.row)];
+  const float* const limits = r.columns == nullptr ? nullptr : r.columns->threshold.data();
   Index j = 0;
-  for (; j + 32 <= count; j += 32) {
-    const __m256 limit = _mm256_set1_ps(candidates.threshold());
-    const __m256 a = _mm256_cmp_ps(_mm256_loadu_ps(product + j), limit, _CMP_LE_OQ);
-    const __m256 b = _mm256_cmp_ps(_mm256_loadu_ps(product + j + 8), limit, _CMP_LE_OQ);
-    const __m256 c = _mm256_cmp_ps(_mm256_loadu_ps(product + j + 16), limit, _CMP_LE_OQ);
-    const __m256 d = _mm256_cmp_ps(_mm256_loadu_ps(product + j + 24), limit, _CMP_LE_OQ);
-    if (_mm256_movemask_ps(_mm256_or_ps(_mm256_or_ps(a, b), _mm256_or_ps(c, d))) == 0) continue;
-    auto bits = static_cast<std::uint32_t>(_mm256_movemask_ps(a)) |
-                static_cast<std::uint32_t>(_mm256_movemask_ps(b)) << 8U |
-                static_cast<std::uint32_t>(_mm256_movemask_ps(c)) << 16U |
-                static_cast<std::uint32_t>(_mm256_movemask_ps(d)) << 24U;
-    for (; bits != 0; bits &= bits - 1) {
-      const Index at = j + std::countr_zero(bits);
-      candidates.add(product[at], first + at);
+  for (; j + 16 <= r.count; j += 16) {
+    const __m256 a = _mm256_loadu_ps(r.product + j);
+    const __m256 b = _mm256_loadu_ps(r.product + j + 8);
+    const __m256 row = _mm256_set1_ps(limit);
+    const __m256 row_a = _mm256_cmp_ps(a, row, _CMP_LE_OQ);
+    const __m256 row_b = _mm256_cmp_ps(b, row, _CMP_LE_OQ);
+    __m256 column_a = _mm256_setzero_ps();
+    __m256 column_b = _mm256_setzero_ps();
+    if (limits != nullptr) {
+      column_a = _mm256_cmp_ps(a, _mm256_loadu_ps(limits + j), _CMP_LE_OQ);
+      column_b = _mm256_cmp_ps(b, _mm256_loadu_ps(limits + j + 8), _CMP_LE_OQ);
     }
+    if (_mm256_movemask_ps(_mm256_or_ps(_mm256_or_ps(row_a, row_b), _mm256_or_ps(column_a, column_b))) == 0) continue;
+    auto bits = static_cast<std::uint32_t>(_mm256_movemask_ps(row_a) | _mm256_movemask_ps(row_b) << 8);
+    for (; bits != 0; bits &= bits - 1) r.add_to_row(j + std::countr_zero(bits));
+    bits = static_cast<std::uint32_t>(_mm256_movemask_ps(column_a) | _mm256_movemask_ps(column_b) << 8);
+    for (; bits != 0; bits &= bits - 1) r.add_to_column(j + std::countr_zero(bits));
   }
-  plain_scan(product + j, count - j, first + j, candidates);
+  plain_scan(r, j);
 }
 #endif
 
-/// Adds the products of one query row with reference rows [first, first + count) that are not above its threshold.
-void scan(const float* product, Index count, Index first, Candidates& candidates) {
+/// Adds the products that are not above their thresholds.
+void scan(const ProductRow& row) {
 #if defined(__x86_64__)
   static const bool wide = __builtin_cpu_supports("avx2");
-  if (wide) return wide_scan(product, count, first, candidates);
+  if (wide) return wide_scan(row);
 #endif
-  plain_scan(product, count, first, candidates);
+  plain_scan(row, 0);
 }
 
-void search_tile(const Search& search, Index first, Neighbours& result) {
-  const Filter& filter = search.filter;
-  const Index rows = std::min(query_tile, search.query.rows() - first);
-  std::vector<Candidates> candidates;
-  candidates.reserve(static_cast<std::size_t>(rows));
-  for (Index i = first; i < first + rows; ++i) candidates.emplace_back(search, i);
-  SingleMatrix products(rows, std::min(reference_tile, search.reference.rows()));
-  for (Index j = 0; j < search.reference.rows(); j += reference_tile) {
-    const Index cols = std::min(reference_tile, search.reference.rows() - j);
-    multiply_by_transpose(filter.query.middleRows(first, rows), filter.reference.middleRows(j, cols),
-                          products.leftCols(cols));
-    for (Index i = 0; i < rows; ++i) {
-      scan(products.data() + i * products.cols(), cols, j, candidates[static_cast<std::size_t>(i)]);
-    }
+void scan_tile(const SingleMatrix& products, Lists& rows, Index first_reference, Lists* columns) {
+  for (Index i = 0; i < products.rows(); ++i) {
+    scan({products.data() + i * products.cols(), products.cols(), rows, i, first_reference, columns});
   }
-  for (Index i = 0; i < rows; ++i) {
-    const std::vector<Measured>& nearest = candidates[static_cast<std::size_t>(i)].settle();
-    for (Index j = 0; j < search.k; ++j) {
+}
+
+SingleMatrix tile_products(const Filter& filter, Index i, Index j) {
+  SingleMatrix products(std::min(tile, filter.query.rows() - i), std::min(tile, filter.reference.rows() - j));
+  multiply_by_transpose(filter.query.middleRows(i, products.rows()), filter.reference.middleRows(j, products.cols()),
+                        products);
+  return products;
+}
+
+void settle(Lists& lists, Neighbours& result) {
+  for (std::size_t i = 0; i < lists.candidates.size(); ++i) {
+    const std::vector<Measured>& nearest = lists.candidates[i].settle();
+    const Index row = lists.first + static_cast<Index>(i);
+    for (Index j = 0; j < result.index.cols(); ++j) {
       const Measured& each = nearest[static_cast<std::size_t>(j)];
-      result.squared_distance(first + i, j) = each.first;
-      result.index(first + i, j) = each.second;
+      result.squared_distance(row, j) = each.first;
+      result.index(row, j) = each.second;
     }
   }
+}
+
+/// Query rows by tiles, each against all reference rows.
+void search_all(const Search& search, Neighbours& result, const Context& context) {
+  context.parallel(parts(search.query.rows()), [&](Index t) {
+    Lists lists(search, t * tile, std::min(tile, search.query.rows() - t * tile));
+    for (Index j = 0; j < search.reference.rows(); j += tile) {
+      scan_tile(tile_products(search.filter, t * tile, j), lists, j, nullptr);
+    }
+    settle(lists, result);
+  });
+}
+
+/// Of rows among themselves: each product serves both of its rows, so half of the tiles will do. Tiles of different
+/// tasks may meet in the same rows, one after the other; which is first changes nothing in the end.
+void search_pairs(const Search& search, Neighbours& result, const Context& context) {
+  const Index n = search.query.rows();
+  const Index tiles = parts(n);
+  std::vector<Lists> lists;
+  lists.reserve(static_cast<std::size_t>(tiles));
+  for (Index t = 0; t < tiles; ++t) lists.emplace_back(search, t * tile, std::min(tile, n - t * tile));
+  std::vector<std::mutex> busy(static_cast<std::size_t>(tiles));
+  // Tile t with tile t + apart; neighbouring tasks have no tile in common, but for apart = 1.
+  std::vector<std::pair<Index, Index>> tasks;
+  for (Index apart = 0; apart < tiles; ++apart) {
+    for (Index t = 0; t + apart < tiles; ++t) tasks.emplace_back(t, t + apart);
+  }
+  context.parallel(static_cast<Index>(tasks.size()), [&](Index task) {
+    const auto i = static_cast<std::size_t>(tasks[static_cast<std::size_t>(task)].first);
+    const auto j = static_cast<std::size_t>(tasks[static_cast<std::size_t>(task)].second);
+    const SingleMatrix products = tile_products(search.filter, lists[i].first, lists[j].first);
+    const std::lock_guard first(busy[i]);
+    if (i == j) return scan_tile(products, lists[i], lists[i].first, nullptr);
+    const std::lock_guard second(busy[j]);
+    scan_tile(products, lists[i], lists[j].first, &lists[j]);
+  });
+  context.parallel(tiles, [&](Index t) { settle(lists[static_cast<std::size_t>(t)], result); });
 }
 
 /// Rows are finite, and so is the square of any distance between them.
@@ -268,36 +333,48 @@ void check_finite(ConstMatrixView x, const char* who) {
   }
 }
 
-void check(ConstMatrixView query, ConstMatrixView reference, Index k, Self self, const char* who) {
+void check(ConstMatrixView query, ConstMatrixView reference, Index k, Self self, bool pairs, const char* who) {
   if (query.cols() != reference.cols()) {
     data_error("shape_mismatch", "{}: {} columns to look up among {}", who, query.cols(), reference.cols());
   }
-  const Index others = reference.rows() - (self == Self::leave_out ? 1 : 0);
+  const Index others = std::max<Index>(0, reference.rows() - (self == Self::leave_out ? 1 : 0));
   if (self == Self::leave_out && query.rows() > reference.rows()) {
     data_error("shape_mismatch", "{}: {} rows are not among {} rows", who, query.rows(), reference.rows());
   }
-  if (k < 1 || k > others) {
-    data_error("bad_k", "{}: k must be from 1 to the {} rows there are to choose from, got {}", who,
-               std::max<Index>(others, 0), k);
+  if (reference.rows() > std::numeric_limits<std::int32_t>::max()) {
+    data_error("too_many_rows", "{}: neighbours are found among up to {} rows, got {}", who,
+               std::numeric_limits<std::int32_t>::max(), reference.rows());
   }
-  check_finite(query, who);
+  if (k < 1 || k > others) {
+    data_error("bad_k", "{}: k must be from 1 to the {} rows there are to choose from, got {}", who, others, k);
+  }
   check_finite(reference, who);
-  const auto bytes = static_cast<std::size_t>((query.rows() + reference.rows()) * (query.cols() + 3)) * sizeof(float) +
-                     static_cast<std::size_t>(query.rows() * k) * (sizeof(double) + sizeof(Index));
-  require_memory(bytes, who, "finding neighbours", "use fewer rows");
+  if (!pairs) check_finite(query, who);
+  const auto rows = static_cast<std::size_t>(query.rows());
+  const auto singles = (rows + static_cast<std::size_t>(reference.rows())) * static_cast<std::size_t>(query.cols() + 4);
+  const auto each = static_cast<std::size_t>(k) * (sizeof(double) + sizeof(Index));
+  const std::size_t list = 2 * static_cast<std::size_t>(2 * k + 16) * sizeof(Candidate) + sizeof(Candidates);
+  require_memory(singles * sizeof(float) + rows * each + (pairs ? rows * (list + each) : 0), who, "finding neighbours",
+                 "use fewer rows");
 }
 
 }  // namespace
 
 Neighbours nearest_neighbours(ConstMatrixView query, ConstMatrixView reference, Index k, Self self,
                               const Context& context, const char* who) {
-  check(query, reference, k, self, who);
+  const bool pairs = query.data() == reference.data() && query.rows() == reference.rows() &&
+                     query.outerStride() == reference.outerStride();
+  check(query, reference, k, self, pairs, who);
   Neighbours result;
   result.index.resize(query.rows(), k);
   result.squared_distance.resize(query.rows(), k);
   const Filter filter = make_filter(query, reference, context);
   const Search search{query, reference, k, self, filter};
-  context.parallel(parts(query.rows(), query_tile), [&](Index t) { search_tile(search, t * query_tile, result); });
+  if (pairs) {
+    search_pairs(search, result, context);
+  } else {
+    search_all(search, result, context);
+  }
   return result;
 }
 

@@ -109,6 +109,39 @@ std::string entry_text(const std::string& key, const Json& value, const Model& m
   return head + fmt::format("{} x {}\n", value.size(), cols);
 }
 
+/// What is known of importance weights, in the order in which it is read.
+struct WeightEntry {
+  const char* key;
+  const char* meaning;
+};
+constexpr WeightEntry weight_entries[] = {{"rows", "source rows"},
+                                          {"exponent", "the power that the weights were raised to"},
+                                          {"ess_raw", "effective sample size of the weights as estimated, in rows"},
+                                          {"ess", "of the weights that the learner gets"},
+                                          {"largest_share", "of the sum of these weights is the largest one"},
+                                          {"auroc", "of a classifier of source against target rows"}};
+
+std::string rounded_text(const Json& value) {
+  return value.is_number_float() ? fmt::format("{:.4g}", value.get<double>()) : scalar_text(value);
+}
+
+/// The report of a weight stage, and a table of the source domains when they were weighted one by one.
+std::string weighting_text(const Json& stage) {
+  std::string text;
+  for (const WeightEntry& entry : weight_entries)
+    text += fmt::format("  {:<14} {:<8}  {}\n", entry.key, rounded_text(stage[entry.key]), entry.meaning);
+  if (!stage.contains("sources")) return text;
+  std::size_t width = 6;
+  for (const Json& source : stage["sources"]) width = std::max(width, scalar_text(source["domain"]).size());
+  text += fmt::format("    {:<{}}", "source", width);
+  for (const WeightEntry& entry : weight_entries) text += fmt::format("  {:>13}", entry.key);
+  for (const Json& source : stage["sources"]) {
+    text += fmt::format("\n    {:<{}}", scalar_text(source["domain"]), width);
+    for (const WeightEntry& entry : weight_entries) text += fmt::format("  {:>13}", rounded_text(source[entry.key]));
+  }
+  return text + "\n";
+}
+
 /// Names of the columns that the learner sees; found by passing one row through.
 std::vector<std::string> learner_features(const Model& model, const Context& context) {
   const auto& features = model.features();
@@ -143,6 +176,10 @@ std::string text_of(const Model& model, const std::string& path, const Context& 
     text += fmt::format("\nstage {}: {}", ++number, stage["stage"].get<std::string>());
     for (const auto& [key, value] : stage["options"].items()) text += fmt::format(" {}={}", key, option_text(value));
     text += "\n";
+    if (stage.contains("ess_raw")) {
+      text += weighting_text(stage);
+      continue;
+    }
     for (const auto& [key, value] : stage.items())
       if (key != "stage" && key != "options" && key != "converged") text += entry_text(key, value, model, names);
   }

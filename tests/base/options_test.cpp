@@ -233,5 +233,42 @@ TEST(DidYouMean, FindsTheNearest) {
   EXPECT_EQ(did_you_mean("a", {}), "");
 }
 
+struct WordOptions {
+  WordOrNumber flatten;
+  WordOrNumber clip{.value = 2.5};
+
+  static constexpr auto fields() {
+    return std::tuple{field("flatten", &WordOptions::flatten, "Rows", or_words(at_least(1.0), "auto", "none")),
+                      field("clip", &WordOptions::clip, "Multiple", or_words(anything(), "none"))};
+  }
+};
+
+TEST(Options, ANumberMayBeAWord) {
+  const auto infos = describe_options<WordOptions>();
+  const auto read = [&](const OptionTexts& texts) {
+    return read_options<WordOptions>(complete_options("demo", infos, texts));
+  };
+  EXPECT_TRUE(read({}).flatten.is_word(0));
+  EXPECT_EQ(read({}).clip.value, 2.5);
+  EXPECT_TRUE(read({{"flatten", "none"}, {"clip", "none"}}).flatten.is_word(1));
+  EXPECT_TRUE(read({{"flatten", "none"}, {"clip", "none"}}).clip.is_word(0));
+  EXPECT_EQ(read({{"flatten", "40"}}).flatten.value, 40);
+  EXPECT_EQ(complete_options("demo", infos, Json{{"flatten", 40.0}}).at("flatten"), Json(40.0));
+  EXPECT_EQ(complete_options("demo", infos, Json{{"flatten", "none"}}).at("flatten"), Json("none"));
+  const auto message = [&](const OptionTexts& texts) -> std::string {
+    try {
+      complete_options("demo", infos, texts);
+    } catch (const Error& error) {
+      return error.code() + " " + error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message({{"flatten", "nine"}}), "bad_option demo: flatten must be auto, none or >= 1, got nine");
+  EXPECT_EQ(message({{"flatten", "0.5"}}), "bad_option demo: flatten must be auto, none or >= 1, got 0.5");
+  EXPECT_EQ(message({{"clip", "auto"}}), "bad_option demo: clip must be none or a number, got auto");
+  EXPECT_THROW(complete_options("demo", infos, Json{{"flatten", true}}), Error);
+  EXPECT_THROW(complete_options("demo", infos, Json{{"flatten", "some"}}), Error);
+}
+
 }  // namespace
 }  // namespace ecotone

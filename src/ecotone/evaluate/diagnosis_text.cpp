@@ -50,14 +50,14 @@ std::string main_features(const Comparison& one, Index width) {
 std::string title(const Diagnosis& d) {
   std::string text = fmt::format("how {} domains differ: {} rows, {} feature{}\n", d.domains.size(), d.rows, d.features,
                                  d.features == 1 ? "" : "s");
-  text += fmt::format(
-      "distributional variance {} ({} without bias) · kernel width {:.4g}, the median distance of {} rows\n",
-      small(d.variance), small(d.unbiased_variance), d.sigma, d.sigma_rows);
+  text += fmt::format("distributional variance {}, without bias {}\n", small(d.variance), small(d.unbiased_variance));
+  text += fmt::format("kernel width {:.4g}, the median distance of {} standardised rows\n", d.sigma, d.sigma_rows);
   if (d.missing_values > 0)
     text += "missing values count as the column's mean, and not at all in the shift of single features\n";
   if (d.sampled())
-    text += fmt::format(
-        "of domains with more than {} rows, p, AUROC and KS are of a sample, MMD² is the mean of blocks\n", d.sample);
+    text += fmt::format("above {} rows a domain is sampled for p, AUROC and KS; MMD² is then a mean over blocks\n",
+                        d.sample);
+  if (d.pairs.empty()) text += fmt::format("more than {} domains are not compared pair by pair\n", most_paired_domains);
   return text;
 }
 

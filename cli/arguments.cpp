@@ -199,6 +199,13 @@ DataAndPipelines data_and_grids(const std::vector<std::string>& arguments) {
   return split_arguments(arguments, [](const std::string& text) { return expand_grid(text); });
 }
 
+DataAndSpaces data_and_spaces(const std::vector<std::string>& arguments) {
+  const DataAndPipelines first = split_arguments(
+      arguments, [](const std::string& text) { return std::vector<Pipeline>{PipelineSpace(text).first()}; });
+  const auto pipelines = arguments.begin() + static_cast<std::ptrdiff_t>(first.data.size());
+  return {first.data, {pipelines, arguments.end()}};
+}
+
 void require_writable(const std::string& path) {
   // Opened and given up: the temporary file is gone again and an old file stays as it was.
   if (!path.empty() && path != "-") AtomicFile{path};

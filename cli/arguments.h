@@ -47,6 +47,12 @@ struct DataAndPipelines {
 DataAndPipelines data_and_pipelines(const std::vector<std::string>& arguments);
 /// The same with pipelines whose options may be lists in braces; each stands for all pipelines of its grid.
 DataAndPipelines data_and_grids(const std::vector<std::string>& arguments);
+/// The same with the texts of the pipelines, which may hold lists and ranges in braces.
+struct DataAndSpaces {
+  std::vector<std::filesystem::path> data;
+  std::vector<std::string> pipelines;
+};
+DataAndSpaces data_and_spaces(const std::vector<std::string>& arguments);
 
 /// A file error (`cannot_write`) when the file could not be written; found out before the work, not after it. Empty and
 /// `-` always can.

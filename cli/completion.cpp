@@ -6,6 +6,7 @@
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
 #include "ecotone/data/generate.h"
+#include "ecotone/evaluate/experiment.h"
 #include "ecotone/evaluate/protocol.h"
 #include "ecotone/evaluate/scorer.h"
 #include "ecotone/methods/registry.h"
@@ -40,6 +41,7 @@ std::vector<std::string> flag_values(const std::string& name) {
     for (const ScorerInfo& info : scorer_infos()) values.emplace_back(info.name);
     values.emplace_back("all");
   }
+  if (name == "search") values = {"grid", "random"};
   if (name == "task") values = {"classify", "regress"};
   if (name == "format") values = {"csv", "svmlight", "npy", "idx", "cifar", "eco"};
   return values;
@@ -49,8 +51,10 @@ std::vector<std::string> argument_words(const std::string& verb) {
   std::vector<std::string> words;
   if (verb == "generate")
     for (const Generator& generator : generators()) words.push_back(generator.name);
-  if (verb == "methods" || verb == "evaluate" || verb == "fit")
+  if (verb == "methods" || verb == "evaluate" || verb == "fit" || verb == "tune")
     for (const Method& m : methods()) words.push_back(m.name);
+  if (verb == "reproduce")
+    for (const EmbeddedExperiment& embedded : embedded_experiments()) words.emplace_back(embedded.name);
   if (verb == "completion") words = {"bash", "zsh", "fish"};
   return words;
 }
@@ -69,7 +73,7 @@ Words all_words(const CLI::App& program) {
   Words words;
   for (const CLI::App* app : program.get_subcommands({})) {
     Words::VerbWords verb{app->get_name(), app->get_description(), {}, argument_words(app->get_name())};
-    verb.files = verb.arguments.empty() || verb.name == "evaluate" || verb.name == "fit";
+    verb.files = verb.arguments.empty() || verb.name == "evaluate" || verb.name == "fit" || verb.name == "tune";
     for (const CLI::Option* option : app->get_options())
       if (!option->get_lnames().empty()) verb.flags.push_back(flag_words(*option));
     words.verbs.push_back(std::move(verb));

@@ -39,6 +39,7 @@ Verb convert_verb(CLI::App& program);
 Verb diagnose_verb(CLI::App& program);
 Verb evaluate_verb(CLI::App& program);
 Verb fit_verb(CLI::App& program);
+Verb tune_verb(CLI::App& program);
 Verb predict_verb(CLI::App& program);
 Verb transform_verb(CLI::App& program);
 Verb inspect_verb(CLI::App& program);

@@ -8,6 +8,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/progress.h"
+#include "ecotone/evaluate/messages.h"
 #include "ecotone/evaluate/score.h"
 #include "ecotone/evaluate/unseen.h"
 #include "ecotone/measure/metrics.h"
@@ -21,44 +22,6 @@ namespace {
 /// Data of at most this many cells: fits run side by side, each on one thread. Larger data: one fit after the other on
 /// all threads, so that one training view is in memory at a time. Results do not depend on it.
 constexpr Index kSmallCells = Index{1} << 22;
-
-/// Keeps what one fit has to say until all are done: their messages come in a fixed order, each once.
-class Messages : public Observer {
- public:
-  void warning(std::string_view code, std::string_view message) override {
-    const std::lock_guard lock(mutex_);
-    items_.emplace_back(code, message);
-  }
-  void note(std::string_view message) override { warning("", message); }
-  void progress(std::string_view, Index, Index) override {}  // the bar of the whole evaluation stands for the fits
-
-  const std::vector<std::pair<std::string, std::string>>& items() const { return items_; }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::pair<std::string, std::string>> items_;
-};
-
-void pass_on(const std::vector<std::unique_ptr<Messages>>& fits, const Context& context) {
-  std::map<std::pair<std::string, std::string>, Index> count;
-  for (const auto& fit : fits) {
-    std::map<std::pair<std::string, std::string>, Index> once;
-    for (const auto& item : fit->items())
-      if (++once[item] == 1) ++count[item];
-  }
-  for (const auto& fit : fits)
-    for (const auto& item : fit->items()) {
-      const auto it = count.find(item);
-      if (it == count.end()) continue;  // told already
-      const std::string where = it->second == 1 ? "" : fmt::format(" ({} of {} fits)", it->second, fits.size());
-      if (item.first.empty()) {
-        context.note("{}{}", item.second, where);
-      } else {
-        context.warn(item.first, "{}{}", item.second, where);
-      }
-      count.erase(it);
-    }
-}
 
 /// The rows of one split, made when the first pipeline asks and dropped after the last; intermediate results that its
 /// pipelines share.
@@ -93,28 +56,6 @@ class SplitWork {
   std::size_t left_;
   std::shared_ptr<Parts> parts_;
 };
-
-/// A prediction in the classes of the data set.
-Outcome outcome_of(Prediction prediction, const std::vector<std::string>& model_classes, const Labels& y,
-                   const Split& split) {
-  Outcome outcome;
-  outcome.repetition = split.repetition;
-  outcome.rows = split.held_out;
-  outcome.value = std::move(prediction.value);
-  if (y.task == Task::regress) return outcome;
-  std::map<std::string_view, std::int32_t> place;
-  for (std::size_t k = 0; k < y.classes.size(); ++k) place[y.classes[k]] = static_cast<std::int32_t>(k);
-  std::vector<std::int32_t> class_of;
-  outcome.seen.assign(y.classes.size(), false);
-  outcome.probability.setZero(static_cast<Index>(split.held_out.size()), static_cast<Index>(y.classes.size()));
-  for (std::size_t k = 0; k < model_classes.size(); ++k) {
-    class_of.push_back(place.at(model_classes[k]));
-    outcome.seen[static_cast<std::size_t>(class_of[k])] = true;
-    outcome.probability.col(class_of[k]) = prediction.probability.col(static_cast<Index>(k));
-  }
-  for (const auto k : prediction.index) outcome.predicted.push_back(class_of[static_cast<std::size_t>(k)]);
-  return outcome;
-}
 
 Outcome run_fit(const Dataset& data, const Pipeline& pipeline, const Split& split, SplitWork& work,
                 const Context& context) {

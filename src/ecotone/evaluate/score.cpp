@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 #include <span>
+#include <string_view>
+#include <utility>
 
 #include "ecotone/measure/metrics.h"
 
@@ -102,6 +104,27 @@ Metrics average(const std::vector<Metrics>& repetitions, const std::vector<std::
 }
 
 }  // namespace
+
+Outcome outcome_of(Prediction prediction, const std::vector<std::string>& model_classes, const Labels& y,
+                   const Split& split) {
+  Outcome outcome;
+  outcome.repetition = split.repetition;
+  outcome.rows = split.held_out;
+  outcome.value = std::move(prediction.value);
+  if (y.task == Task::regress) return outcome;
+  std::map<std::string_view, std::int32_t> place;
+  for (std::size_t k = 0; k < y.classes.size(); ++k) place[y.classes[k]] = static_cast<std::int32_t>(k);
+  std::vector<std::int32_t> class_of;
+  outcome.seen.assign(y.classes.size(), false);
+  outcome.probability.setZero(static_cast<Index>(split.held_out.size()), static_cast<Index>(y.classes.size()));
+  for (std::size_t k = 0; k < model_classes.size(); ++k) {
+    class_of.push_back(place.at(model_classes[k]));
+    outcome.seen[static_cast<std::size_t>(class_of[k])] = true;
+    outcome.probability.col(class_of[k]) = prediction.probability.col(static_cast<Index>(k));
+  }
+  for (const auto k : prediction.index) outcome.predicted.push_back(class_of[static_cast<std::size_t>(k)]);
+  return outcome;
+}
 
 std::vector<DomainScore> score_domains(const Dataset& data, const std::vector<bool>& held_out,
                                        const std::vector<Outcome>& outcomes) {

@@ -6,6 +6,7 @@
 
 #include "ecotone/data/dataset.h"
 #include "ecotone/evaluate/evaluate.h"
+#include "ecotone/methods/method.h"
 
 namespace ecotone {
 
@@ -18,6 +19,10 @@ struct Outcome {
   std::vector<bool> seen;               ///< per class: whether it occurred in training
   Vector value;                         ///< regression
 };
+
+/// A prediction for the rows that a split held out, of a model with these classes.
+Outcome outcome_of(Prediction prediction, const std::vector<std::string>& model_classes, const Labels& y,
+                   const Split& split);
 
 /// The scores of one pipeline in each domain marked in `held_out`. Metrics are of all rows of a domain that one
 /// repetition held out, but AUROC, which ranks rows: it is the mean over the repetition's models (folds) that it is

@@ -5,14 +5,25 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 namespace ecotone {
 
 /// Shares expensive intermediate results (a Gram matrix, a factorisation) between the fits of a grid. Keys must name
 /// everything that the value depends on. Thread-safe; two threads that miss at once may both compute, and the first
 /// result stays.
+///
+/// A cache made `in_order` belongs to fits of many pipelines on one view, with one seed, one after the other. They may
+/// then go on where the one before stopped: `Model::fit` reuses the fitted stages that a pipeline begins with like the
+/// one before, and linear models start at the weights of the one before. What is found depends on the order, so a cache
+/// that several threads share must not be one.
 class FitCache {
  public:
+  enum class Order { any, in_order };
+  explicit FitCache(Order order = Order::any) : order_(order) {}
+
+  bool in_order() const { return order_ == Order::in_order; }
+
   template <class T, class Make>
   std::shared_ptr<const T> get(const std::string& key, Make&& make) {
     {
@@ -24,7 +35,22 @@ class FitCache {
     return std::any_cast<std::shared_ptr<const T>>(values_.emplace(key, std::move(made)).first->second);
   }
 
+  /// What the last fit left under this key, or null; only of a cache that is in order.
+  template <class T>
+  std::shared_ptr<const T> last(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    const auto it = values_.find(key);
+    return it == values_.end() ? nullptr : std::any_cast<std::shared_ptr<const T>>(it->second);
+  }
+  /// Puts a value in the place of the last one.
+  template <class T>
+  void leave(const std::string& key, T value) {
+    const std::lock_guard lock(mutex_);
+    values_[key] = std::make_shared<const T>(std::move(value));
+  }
+
  private:
+  Order order_;
   std::mutex mutex_;
   std::map<std::string, std::any> values_;
 };

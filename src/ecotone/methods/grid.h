@@ -31,6 +31,8 @@ class PipelineSpace {
   std::size_t size() const;
   /// Pipeline i of the Cartesian product, braces in the order written, the last varies fastest. The errors of size().
   Pipeline at(std::size_t i) const;
+  /// The first value of every list and the lower end of every range.
+  Pipeline first() const { return Pipeline(stages_); }
   /// Whether any option has a range.
   bool has_range() const;
   /// Whether there is one pipeline alone: no option has several values or a range.

@@ -138,6 +138,44 @@ void require_finite(const std::string& who, const Features& x, const Origin& ori
   data_error("non_finite", "{}: column '{}' is infinite in row {}", who, x.name(found.column), row);
 }
 
+/// The stages before the learner as the last pipeline left them: with their texts, each fitted on what the one before
+/// it gave.
+struct StageChain {
+  std::vector<std::string> texts;
+  std::vector<StageResult> results;
+};
+
+/// Reuses the stages that a pipeline begins with like the last one that was fitted with this cache.
+class ChainFit {
+ public:
+  explicit ChainFit(FitCache& cache) : cache_(cache) {
+    if (const auto last = cache.in_order() ? cache.last<StageChain>(key) : nullptr) chain_ = *last;
+  }
+
+  template <class Fit>
+  StageResult stage(std::size_t i, const Stage& stage, Fit&& fit) {
+    if (!cache_.in_order()) return fit();
+    std::string text = Pipeline({stage}).text();
+    if (i < chain_.texts.size() && chain_.texts[i] == text) return chain_.results[i];
+    chain_.texts.resize(i);
+    chain_.results.resize(i);
+    chain_.results.push_back(fit());
+    chain_.texts.push_back(std::move(text));
+    changed_ = true;
+    return chain_.results.back();
+  }
+
+  void leave() {
+    if (changed_) cache_.leave(key, std::move(chain_));
+  }
+
+ private:
+  static constexpr const char* key = "stages of the last pipeline";
+  FitCache& cache_;
+  StageChain chain_;
+  bool changed_ = false;
+};
+
 bool has_made_up_names(const std::vector<std::string>& names) {
   for (std::size_t j = 0; j < names.size(); ++j) {
     if (names[j] != fmt::format("x{}", j + 1)) return false;
@@ -217,8 +255,10 @@ Model Model::fit(const Pipeline& pipeline, const TrainView& given, const Schema&
   model.seed_ = context.seed();
   // Only a stage behind a learner goes back to what the first stage was given.
   const TrainView first = pipeline.stages().back().method->reads_scores() ? view : TrainView{};
-  for (const Stage& stage : pipeline.stages()) {
+  ChainFit chain(cache);
+  for (std::size_t i = 0; i < pipeline.stages().size(); ++i) {
     context.check_cancelled();
+    const Stage& stage = pipeline.stages()[i];
     const Method& method = *stage.method;
     const bool behind = method.reads_scores();
     const bool needs_numbers = method.predicts() || method.family == Family::weight;
@@ -226,12 +266,15 @@ Model Model::fit(const Pipeline& pipeline, const TrainView& given, const Schema&
       require_finite(method.name, view.x, view.origin, context);
     StageResult result = behind ? method.fit_behind_learner({pipeline.before_last(), first, model.schema_, view.weight},
                                                             stage.options, context)
-                                : method.fit(view, stage.options, context, cache);
+                         : method.predicts()
+                             ? method.fit(view, stage.options, context, cache)
+                             : chain.stage(i, stage, [&] { return method.fit(view, stage.options, context, cache); });
     if (!result.status.converged) context.warn("not_converged", "{}: {}", method.name, result.status.text);
     model.fitted_.push_back(std::move(result.fitted));
     model.statuses_.push_back(std::move(result.status));
     view = std::move(result.next);
   }
+  chain.leave();
   return model;
 }
 

@@ -4,8 +4,8 @@ namespace ecotone {
 namespace {
 
 template <LinearFamily family>
-StageResult fit_family(const TrainView& view, const LinearOptions& options, const Context& context, FitCache&) {
-  return Linear::fit(family, view, options, context);
+StageResult fit_family(const TrainView& view, const LinearOptions& options, const Context& context, FitCache& cache) {
+  return Linear::fit(family, view, options, context, cache);
 }
 
 template <LinearFamily family>

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "ecotone/base/random.h"
 #include "ecotone/solve/loss.h"
 
 namespace ecotone {
@@ -64,6 +65,20 @@ LinearProblem problem_of(LinearFamily family, const TrainView& view, const Linea
                  .reduce_sum = options.reduce == BatchReduce::sum,
                  .epochs = options.epochs};
   return problem;
+}
+
+template <class T>
+std::uint64_t hashed(const T* values, Index count, std::uint64_t start) {
+  return hash_text({reinterpret_cast<const char*>(values), static_cast<std::size_t>(count) * sizeof(T)}, start);
+}
+
+/// Names the fits that can start at each other's weights: those of one shape, on the same labels.
+std::string start_key(LinearFamily family, const TrainView& view, const LinearOptions& options) {
+  std::uint64_t labels = hash_text("labels");
+  labels = hashed(view.y.index.data(), static_cast<Index>(view.y.index.size()), labels);
+  labels = hashed(view.y.value.data(), view.y.value.size(), labels);
+  return fmt::format("start of {} on {} x {}, offset {}, labels {:x}", family_text(family), view.labelled(),
+                     view.x.cols(), options.offset, labels);
 }
 
 /// Calls and says what the user can do about what the solver refuses.
@@ -132,7 +147,7 @@ Linear::Linear(LinearFamily family, LinearFit fit, Notes notes)
     : family_(family), fit_(std::move(fit)), notes_(std::move(notes)), columns_(fit_.weights.transpose()) {}
 
 StageResult Linear::fit(LinearFamily family, const TrainView& view, const LinearOptions& options,
-                        const Context& context) {
+                        const Context& context, FitCache& cache) {
   check_task(family, view);
   check_combination(family, options, context);
   LinearProblem problem = problem_of(family, view, options);
@@ -144,7 +159,13 @@ StageResult Linear::fit(LinearFamily family, const TrainView& view, const Linear
     problem.l1 = notes.path->l1[notes.path->chosen];
     problem.l2 = notes.path->l2[notes.path->chosen];
   }
+  // Where a stochastic solver starts is part of its result, so it does not.
+  const bool warm = cache.in_order() && !is_stochastic(options.solver);
+  const std::string key = warm ? start_key(family, view, options) : "";
+  const auto start = warm ? cache.last<LinearScores>(key) : nullptr;
+  problem.start = start.get();
   LinearFit fit = explained(family, view, [&] { return fit_linear(problem, context); });
+  if (warm && fit.converged) cache.leave(key, LinearScores{fit.weights, fit.offset});
   notes.solver = solver_name(fit.solver);
   Status status = status_of(fit);
   return {std::make_shared<Linear>(family, std::move(fit), std::move(notes)), view, std::move(status)};

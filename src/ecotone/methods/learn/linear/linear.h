@@ -78,8 +78,10 @@ class Linear : public Fitted {
 
   Linear(LinearFamily family, LinearFit fit, Notes notes);
 
+  /// With a cache in order a fit starts at the weights of the one before on the same labels; the optimum is the same to
+  /// the solver's tolerance.
   static StageResult fit(LinearFamily family, const TrainView& view, const LinearOptions& options,
-                         const Context& context);
+                         const Context& context, FitCache& cache);
   static std::shared_ptr<const Fitted> load(LinearFamily family, const StageState& state, const StageInput& input);
 
   Prediction predict(const Batch& batch, const Context& context) const override;

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ecotone/base/context.h"
+
+namespace ecotone {
+
+/// Keeps what one fit has to say until all are done: their messages come in a fixed order, each once.
+class Messages : public Observer {
+ public:
+  void warning(std::string_view code, std::string_view message) override {
+    const std::lock_guard lock(mutex_);
+    items_.emplace_back(code, message);
+  }
+  void note(std::string_view message) override { warning("", message); }
+  void progress(std::string_view, Index, Index) override {}  // the bar of the whole evaluation stands for the fits
+
+  const std::vector<std::pair<std::string, std::string>>& items() const { return items_; }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::pair<std::string, std::string>> items_;
+};
+
+/// Tells what the fits had to say, in their order, each message once and with the number of fits that had it.
+void pass_on(const std::vector<std::unique_ptr<Messages>>& fits, const Context& context);
+
+}  // namespace ecotone

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ecotone/base/context.h"
+#include "ecotone/base/json.h"
+#include "ecotone/data/dataset.h"
+#include "ecotone/methods/pipeline.h"
+
+/// The choice of options inside the training domains.
+namespace ecotone {
+
+/// Which pipelines of a text with braces are tried: all of a grid, or random draws.
+enum class Search { grid, random };
+std::string_view search_name(Search search);   ///< "grid", "random"
+Search search_by_name(std::string_view name);  ///< option error `unknown_search`
+
+struct TuneOptions {
+  Search search = Search::grid;
+  int draws = 20;      ///< random: of each text
+  std::string metric;  ///< empty: auroc, accuracy where it is undefined, or rmse
+};
+
+/// One pipeline that was tried.
+struct TunePoint {
+  std::string pipeline;
+  std::vector<std::optional<double>> folds;  ///< the metric on each fold
+  std::optional<double> mean;                ///< over the folds; empty when it failed
+  std::optional<double> spread;              ///< standard deviation over the folds (n - 1)
+  /// Mean and standard deviation of this minus the chosen point, paired over folds.
+  std::optional<double> difference, difference_sd;
+  std::string error_code, error;  ///< why it could not be fitted on a fold
+};
+
+struct Tuning {
+  Search search = Search::grid;
+  std::string metric;
+  bool by_domain = true;           ///< folds are domains, not rows
+  std::vector<std::string> folds;  ///< the domains held out, or «fold 1», ...
+  std::vector<TunePoint> points;   ///< in the order given
+  std::size_t chosen = 0;          ///< the best mean, the first among equals
+
+  /// As `tune --json` prints it.
+  Json to_json() const;
+};
+
+/// The pipelines to try, each once: of a grid all points of every text in order, of a random search `draws` of each
+/// text (one of a text without braces). Option errors: those of `PipelineSpace`, `grid_too_large` also for all texts
+/// together, `no_learner`.
+std::vector<Pipeline> search_points(const std::vector<std::string>& texts, const TuneOptions& options,
+                                    const Context& context);
+
+/// Scores every point on each source domain, fitted on the other source domains. Domains that are targets are never
+/// scored; their rows without labels are in every fit. With one source domain the folds are of rows, which a warning
+/// says (`folds_of_rows`). A point that cannot be fitted on some fold is left out and says why; when none is left, the
+/// first one's error is thrown.
+///
+/// The points of a fold are fitted one after the other with one cache: stages that two neighbours begin with alike are
+/// fitted once, and points that differ in l1 and l2 alone start at each other's weights, largest penalty first. So
+/// scores are those of single fits to the solver's accuracy. Data errors: `no_labels`, `no_folds`; option error
+/// `unknown_metric`.
+Tuning tune(const Dataset& data, const std::vector<Pipeline>& points, const TuneOptions& options,
+            const Context& context);
+
+/// The points for a terminal, in order, the chosen one marked.
+std::string tuning_table(const Tuning& tuning);
+
+}  // namespace ecotone

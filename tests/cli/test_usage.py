@@ -10,7 +10,7 @@ import pytest
 from conftest import CLINIC_COLUMNS, PIPELINE, ROOT, SMALL_COLUMNS
 
 VERBS = (
-    "generate convert diagnose evaluate fit predict transform inspect methods doctor completion"
+    "generate convert diagnose evaluate tune fit predict transform inspect reproduce methods doctor completion"
 ).split()
 GENERATORS = (
     "moons wishart logistic clinics misspecified strong noshift separable10 noisy10 hidden_blob three_classes "

@@ -13,8 +13,8 @@ namespace {
 
 /// The two ends of `{low..high}`, when a number's braces hold that and nothing else.
 std::optional<std::pair<std::string, std::string>> range_ends(const OptionInfo& info, const OptionGiven& given) {
-  const bool number =
-      info.type == OptionType::integer || info.type == OptionType::real || info.type == OptionType::auto_real;
+  const bool number = info.type == OptionType::integer || info.type == OptionType::real ||
+                      info.type == OptionType::auto_real || info.type == OptionType::word_or_real;
   if (!number || !given.braced || given.quoted) return std::nullopt;
   for (const std::string& value : given.values) {
     const std::size_t dots = value.find("..");

@@ -1,0 +1,54 @@
+"""`ecotone reproduce`: the list, an item as text and JSON, errors, equal bytes."""
+
+ROW = {"row", "column", "published", "published_spread", "ours", "spread", "repetitions", "verdict"}
+WEIGHTING = ("reproduce", "sayed2022", "--example", "weighting", "--repetitions", "2")
+
+
+def test_list_shows_every_experiment(ecotone):
+    text = ecotone("reproduce", "--list").stdout
+    assert "sayed2022" in text and "--example weighting" in text
+    experiments = ecotone.json("reproduce", "--list")["experiments"]
+    item = next(e for e in experiments if e["experiment"] == "sayed2022")["items"][0]
+    assert item["item"] == "weighting" and item["repetitions"] == 60 and item["kind"] == "shift"
+    assert len(ecotone.json("reproduce", "sayed2022", "--list")["experiments"]) == 1
+
+
+def test_an_item_as_json(ecotone):
+    out = ecotone.json(*WEIGHTING)
+    assert out["paper"] == "sayed2022" and out["item"] == "weighting"
+    assert all(ROW <= set(row) for row in out["rows"])
+    assert {row["column"] for row in out["rows"]} == {"misspecified", "strong", "noshift"}
+    for row in out["rows"]:
+        assert row["repetitions"] == 2
+        # The verdict follows from the numbers beside it.
+        allowed = 2 * (row["published_se"] ** 2 + row["se"] ** 2) ** 0.5
+        agrees = abs(row["ours"] - row["published"]) <= allowed
+        assert row["verdict"] == ("agrees" if agrees else "differs")
+    for claim in out["claims"]:
+        row = next(r for r in out["rows"] if (r["row"], r["column"]) == (claim["row"], claim["column"]))
+        assert claim["ours"] == row["ours"] and claim["holds"] == (row["ours"] <= claim["at_most"])
+
+
+def test_text_says_the_rule_and_the_claims(ecotone):
+    text = ecotone(*WEIGHTING).stdout
+    assert "published" in text and "ours" in text and "2 sqrt(se_published^2 + se_ours^2)" in text
+    assert "default weights gain at least 12 points on misspecified" in text
+    assert "left out: true density ratio" in text
+
+
+def test_equal_bytes_for_any_number_of_threads(ecotone):
+    one = ecotone(*WEIGHTING, "--json", "--threads", 1).stdout
+    assert ecotone(*WEIGHTING, "--json", "--threads", 2).stdout == one
+    assert ecotone(*WEIGHTING, "--json", "--threads", 2, "--seed", 1).stdout != one
+
+
+def test_errors(ecotone):
+    assert "did you mean 'sayed2022'" in ecotone.error(
+        "reproduce", "sayed202", "--example", "x", exit=2, code="unknown_experiment"
+    )
+    assert "--example weighting" in ecotone.error("reproduce", "sayed2022", exit=2, code="no_item")
+    assert "--example weighting" in ecotone.error("reproduce", "sayed2022", "--table", "3", exit=2, code="unknown_item")
+    ecotone.error("reproduce", exit=2, code="usage")
+    ecotone.error("reproduce", "sayed2022", "--table", "1", "--item", "weighting", exit=2, code="usage")
+    ecotone.error(*WEIGHTING, "--data", ".", exit=2, code="idle_flag")
+    ecotone.error("reproduce", "sayed2022", "--item", "weighting", "--repetitions", 0, exit=2, code="usage")

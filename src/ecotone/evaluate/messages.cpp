@@ -4,7 +4,7 @@
 
 namespace ecotone {
 
-void pass_on(const std::vector<std::unique_ptr<Messages>>& fits, const Context& context) {
+void pass_on(const std::vector<std::unique_ptr<Messages>>& fits, const Context& context, std::string_view what) {
   std::map<std::pair<std::string, std::string>, Index> count;
   for (const auto& fit : fits) {
     std::map<std::pair<std::string, std::string>, Index> once;
@@ -15,7 +15,7 @@ void pass_on(const std::vector<std::unique_ptr<Messages>>& fits, const Context& 
     for (const auto& item : fit->items()) {
       const auto it = count.find(item);
       if (it == count.end()) continue;  // told already
-      const std::string where = it->second == 1 ? "" : fmt::format(" ({} of {} fits)", it->second, fits.size());
+      const std::string where = it->second == 1 ? "" : fmt::format(" ({} of {} {})", it->second, fits.size(), what);
       if (item.first.empty()) {
         context.note("{}{}", item.second, where);
       } else {

@@ -28,7 +28,9 @@ class Messages : public Observer {
   std::vector<std::pair<std::string, std::string>> items_;
 };
 
-/// Tells what the fits had to say, in their order, each message once and with the number of fits that had it.
-void pass_on(const std::vector<std::unique_ptr<Messages>>& fits, const Context& context);
+/// Tells what the fits had to say, in their order, each message once and with the number of fits (or of what else they
+/// are) that had it.
+void pass_on(const std::vector<std::unique_ptr<Messages>>& fits, const Context& context,
+             std::string_view what = "fits");
 
 }  // namespace ecotone

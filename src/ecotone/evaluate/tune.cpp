@@ -193,7 +193,7 @@ std::vector<std::vector<FoldScore>> run_points(const Dataset& data, const std::v
   } else {
     for (std::size_t s = 0; s < splits.size(); ++s) run(static_cast<Index>(s));
   }
-  pass_on(messages, context);
+  pass_on(messages, context, "folds");
   return scores;
 }
 

@@ -142,7 +142,7 @@ void require_finite(const std::string& who, const Features& x, const Origin& ori
 /// it gave.
 struct StageChain {
   std::vector<std::string> texts;
-  std::vector<StageResult> results;
+  std::vector<std::shared_ptr<const StageResult>> results;
 };
 
 /// Reuses the stages that a pipeline begins with like the last one that was fitted with this cache.
@@ -156,13 +156,13 @@ class ChainFit {
   StageResult stage(std::size_t i, const Stage& stage, Fit&& fit) {
     if (!cache_.in_order()) return fit();
     std::string text = Pipeline({stage}).text();
-    if (i < chain_.texts.size() && chain_.texts[i] == text) return chain_.results[i];
+    if (i < chain_.texts.size() && chain_.texts[i] == text) return *chain_.results[i];
     chain_.texts.resize(i);
     chain_.results.resize(i);
-    chain_.results.push_back(fit());
+    chain_.results.push_back(std::make_shared<const StageResult>(fit()));
     chain_.texts.push_back(std::move(text));
     changed_ = true;
-    return chain_.results.back();
+    return *chain_.results.back();
   }
 
   void leave() {
@@ -262,8 +262,7 @@ Model Model::fit(const Pipeline& pipeline, const TrainView& given, const Schema&
     const Method& method = *stage.method;
     const bool behind = method.reads_scores();
     const bool needs_numbers = method.predicts() || method.family == Family::weight;
-    if (needs_numbers && method.reads_features && !behind)
-      require_finite(method.name, view.x, view.origin, context);
+    if (needs_numbers && method.reads_features && !behind) require_finite(method.name, view.x, view.origin, context);
     StageResult result = behind ? method.fit_behind_learner({pipeline.before_last(), first, model.schema_, view.weight},
                                                             stage.options, context)
                          : method.predicts()

@@ -189,6 +189,7 @@ std::string text_of(const Model& model, const std::string& path, const Context& 
 void run(const std::string& path, Session& session) {
   require_files({path});
   const Model model = Model::load(path);
+  guard_note(model, path);  // refuses one that is no decision
   if (session.json()) return session.print(model.inspect());
   session.say(text_of(model, path, session.context()));
 }

@@ -129,7 +129,7 @@ GuardNote GuardNote::from_json(const Json& json, const std::string& origin) {
   const NoteReader read(json, origin);
   GuardNote note;
   const std::string chosen = read.text("chosen");
-  if (chosen != "adapted" && chosen != "plain") read.bad(fmt::format("unknown choice '{}'", chosen));
+  if (chosen != "adapted" && chosen != "plain") read.bad("'chosen' must be adapted or plain");
   note.adapted = chosen == "adapted";
   try {
     note.scorer = scorer_by_name(read.text("scorer"));

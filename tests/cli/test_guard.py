@@ -1,0 +1,96 @@
+"""`fit --guard`: adaptation only where it is estimated to gain more than the noise."""
+
+import json
+
+import pytest
+from conftest import CLINIC_COLUMNS
+
+WEIGHTED = "weight.logistic flatten=none | logistic l2=0.001"
+
+
+@pytest.fixture(scope="module")
+def problems(ecotone, tmp_path_factory):
+    """misspecified: weighting gains; noshift: there is nothing to gain."""
+    folder = tmp_path_factory.mktemp("problems")
+    for name in ("misspecified", "noshift"):
+        ecotone("generate", name, "--seed", 1, "-o", folder / f"{name}.csv")
+    return folder
+
+
+COLUMNS = ("--label", "label", "--domain", "domain", "--where", "domain!=test")
+TARGET = (*COLUMNS, "--target", "target")
+
+
+def test_an_adaptation_that_gains_is_used(ecotone, problems, tmp_path):
+    data, model = problems / "misspecified.csv", tmp_path / "model.eco"
+    found = ecotone.json("fit", data, WEIGHTED, *TARGET, "--guard", "-o", model)
+    guard = found["guard"]
+    assert guard["chosen"] == "adapted"
+    assert guard["scorer"] == "importance" and guard["loss"] == "error"
+    assert guard["gain"] == pytest.approx(guard["estimate_plain"] - guard["estimate_adapted"])
+    assert guard["gain"] > guard["standard_error"] > 0
+    assert found["pipeline"] == guard["adapted"] == WEIGHTED
+    assert guard["plain"] == "logistic l2=0.001"
+    assert ecotone.json("inspect", model)["guard"] == guard
+    line = f"adapted, estimated error {guard['estimate_adapted']:.3f} against {guard['estimate_plain']:.3f} plain"
+    assert line in ecotone("inspect", model).stdout
+    assert line in ecotone("fit", data, WEIGHTED, *TARGET, "--guard", "-o", model).stdout
+
+
+def test_one_that_does_not_is_declined_and_the_plain_model_remains(ecotone, problems, tmp_path):
+    data, model, plain = problems / "noshift.csv", tmp_path / "model.eco", tmp_path / "plain.eco"
+    found = ecotone.json("fit", data, WEIGHTED, *TARGET, "--guard", "-o", model)
+    guard = found["guard"]
+    assert guard["chosen"] == "plain"
+    assert guard["gain"] <= guard["standard_error"]
+    assert found["pipeline"] == "logistic l2=0.001"
+    shown = ecotone("inspect", model).stdout
+    assert "guard     plain, estimated error" in shown and f"declined  {WEIGHTED}" in shown
+    ecotone("fit", data, "logistic l2=0.001", *TARGET, "-o", plain)
+    said = lambda path: ecotone("predict", path, data).stdout
+    assert said(model) == said(plain)
+
+
+def test_equal_bytes_for_any_number_of_threads(ecotone, problems, tmp_path):
+    data = problems / "misspecified.csv"
+    made = []
+    for threads in (1, 2, 7):
+        path = tmp_path / f"{threads}.eco"
+        ecotone("fit", data, WEIGHTED, *TARGET, "--guard", "--threads", threads, "-o", path)
+        made.append(path.read_bytes())
+    assert made[0] == made[1] == made[2]
+
+
+def test_missing_values_and_categories_are_handled(ecotone, clinics, tmp_path):
+    pipeline = "impute | scale | weight.logistic | logistic l2=0.01"
+    args = (clinics, pipeline, *CLINIC_COLUMNS, "--target", "Dunmere", "--guard")
+    guard = ecotone.json("fit", *args, "-o", tmp_path / "model.eco")["guard"]
+    assert guard["scorer"] == "transfer"  # seven source hospitals
+    assert guard["plain"] == "impute | scale | logistic l2=0.01"
+
+
+def test_errors(ecotone, problems, tmp_path):
+    data, out = problems / "noshift.csv", ("-o", tmp_path / "model.eco")
+    message = ecotone.error(
+        "fit", data, "logistic l2=0.1", *TARGET, "--guard", *out, exit=2, code="nothing_to_guard"
+    )
+    assert "families weight and adapt" in message
+    message = ecotone.error("fit", data, WEIGHTED, *COLUMNS, "--guard", *out, exit=3, code="no_target")
+    assert "--target" in message
+    assert not (tmp_path / "model.eco").exists()
+
+
+def test_a_note_that_is_no_decision_is_refused(ecotone, problems, tmp_path):
+    data, model = problems / "noshift.csv", tmp_path / "model.eco"
+    ecotone("fit", data, WEIGHTED, *TARGET, "--guard", "-o", model)
+    raw = model.read_bytes()
+    size = int.from_bytes(raw[:8], "little")
+    header = json.loads(raw[8 : 8 + size])
+    note = json.loads(header["__metadata__"]["notes"])
+    note["guard"]["chosen"] = "\x1b[2J"
+    header["__metadata__"]["notes"] = json.dumps(note)
+    text = json.dumps(header).encode()
+    text += b" " * (-(8 + len(text)) % 64)
+    bad = tmp_path / "bad.eco"
+    bad.write_bytes(len(text).to_bytes(8, "little") + text + raw[8 + size :])
+    assert "note 'guard'" in ecotone.error("inspect", bad, exit=4, code="bad_model")

@@ -89,4 +89,4 @@ def test_errors(ecotone, small, tmp_path):
     message = ecotone.error(*args, *CHOOSE, "transfer", *two, exit=3, code="needs_two_domains")
     assert "three to be useful, got 1" in message
     assert "transfer could not be used" in ecotone(*args, *CHOOSE, "all", *two).stdout
-    ecotone.error("evaluate", small, "logistic l2={0.1,1}", *SMALL_COLUMNS, exit=2, code="bad_pipeline")
+    ecotone.error("evaluate", small, "logistic l2={0.1,1}", *SMALL_COLUMNS, exit=2, code="unexpected_grid")

@@ -126,7 +126,7 @@ TEST(Diagnose, AveragesBlocksOfLargeDomains) {
     b.row(i) = x.row(2 * i + 1);
   }
   EXPECT_NEAR(*pair.mmd2, mmd_squared(a, b, large.sigma, on(2)), 4 * *pair.mmd2_error);
-  EXPECT_THAT(diagnosis_text(large), HasSubstr("above 200 rows a domain is sampled"));
+  EXPECT_THAT(diagnosis_text(large), HasSubstr("of more than 200 rows a sample is tested"));
   EXPECT_EQ(large.to_json()["pairs"][0]["mmd2_estimator"], "blocks");
 }
 

@@ -14,8 +14,10 @@
 namespace ecotone {
 namespace {
 
-constexpr Index variance_rows = 20000;     // of all domains together
-constexpr std::size_t features_shown = 5;  // of a comparison
+constexpr Index variance_rows = 20000;      // of all domains together
+constexpr Index rows_together = 400000;     // that tests look at, of all comparisons
+constexpr Index least_rows_per_side = 200;  // however many comparisons there are
+constexpr std::size_t features_shown = 5;   // of a comparison
 
 /// Which of the domains are targets; all false: none given.
 std::vector<bool> target_flags(const Dataset& data, const std::vector<std::string>& targets) {
@@ -58,6 +60,12 @@ std::vector<Wanted> wanted_pairs(const std::vector<bool>& is_target) {
         wanted.push_back(targets && first ? Wanted{b, a} : Wanted{a, b});  // the target stands second
     }
   return wanted;
+}
+
+/// Fewer rows where there are very many comparisons.
+Index rows_per_side(const DiagnoseOptions& options, std::size_t comparisons) {
+  const Index fair = rows_together / static_cast<Index>(2 * comparisons);
+  return std::min(options.sample, std::max(least_rows_per_side, fair));
 }
 
 std::vector<Comparison> compare_all(const ComparisonPlan& plan, const std::vector<Wanted>& wanted,
@@ -157,14 +165,19 @@ void embed(Diagnosis& result, const ShiftSample& sample, const Context& context)
 }  // namespace
 
 bool Diagnosis::sampled() const {
-  return std::any_of(domain_rows.begin(), domain_rows.end(), [&](Index rows_of) { return rows_of > sample; });
+  const auto part = [](const Comparison& one) { return one.used_a < one.rows_a || one.used_b < one.rows_b; };
+  return std::any_of(pairs.begin(), pairs.end(), part) || std::any_of(against_rest.begin(), against_rest.end(), part);
 }
 
 Diagnosis diagnose(const Dataset& data, const DiagnoseOptions& options, const Context& context) {
   check_input(data, options, context);
   const std::vector<bool> is_target = target_flags(data, options.targets);
   const DomainMoments moments = domain_moments(data, context);
-  const ShiftSample sample(data, moments, options.sample, context);
+  std::vector<Wanted> wanted = wanted_pairs(is_target);
+  const auto pairs = static_cast<std::ptrdiff_t>(wanted.size());
+  for (Index d = 0; d < data.domain.count(); ++d)
+    if (options.targets.empty() || is_target[static_cast<std::size_t>(d)]) wanted.push_back({d, -1});
+  const ShiftSample sample(data, moments, rows_per_side(options, wanted.size()), context);
   Diagnosis result;
   result.rows = data.rows();
   result.features = data.x.cols();
@@ -175,10 +188,6 @@ Diagnosis diagnose(const Dataset& data, const DiagnoseOptions& options, const Co
   result.permutations = options.permutations;
   embed(result, sample, context);
 
-  std::vector<Wanted> wanted = wanted_pairs(is_target);
-  const auto pairs = static_cast<std::ptrdiff_t>(wanted.size());
-  for (Index d = 0; d < sample.domains(); ++d)
-    if (options.targets.empty() || is_target[static_cast<std::size_t>(d)]) wanted.push_back({d, -1});
   auto comparisons = compare_all({data, moments, sample, options, result.sigma}, wanted, context);
   result.pairs.assign(comparisons.begin(), comparisons.begin() + pairs);
   result.against_rest.assign(comparisons.begin() + pairs, comparisons.end());

@@ -12,7 +12,7 @@ namespace ecotone {
 
 struct DiagnoseOptions {
   Index permutations = 499;          ///< of each MMD test
-  Index sample = 2000;               ///< rows per domain that tests and classifiers look at; more are sampled
+  Index sample = 2000;               ///< rows per domain that tests look at, fewer with very many comparisons
   std::vector<std::string> targets;  ///< compare with these domains only; empty: all
 };
 
@@ -89,6 +89,7 @@ struct Diagnosis {
   std::vector<MissingShift> missing;  ///< columns that miss values, largest spread first
   std::vector<Advice> advice;
 
+  /// Whether any comparison looked at a part of the rows.
   bool sampled() const;
   /// As `diagnose --json` prints it; docs/diagnose.md explains the fields.
   Json to_json() const;

@@ -55,7 +55,7 @@ std::string title(const Diagnosis& d) {
   if (d.missing_values > 0)
     text += "missing values count as the column's mean, and not at all in the shift of single features\n";
   if (d.sampled())
-    text += fmt::format("above {} rows a domain is sampled for p, AUROC and KS; MMD² is then a mean over blocks\n",
+    text += fmt::format("of more than {} rows a sample is tested; MMD² of more than 4000 is a mean over blocks\n",
                         d.sample);
   if (d.pairs.empty()) text += fmt::format("more than {} domains are not compared pair by pair\n", most_paired_domains);
   return text;

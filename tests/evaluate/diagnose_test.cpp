@@ -130,6 +130,21 @@ TEST(Diagnose, AveragesBlocksOfLargeDomains) {
   EXPECT_EQ(large.to_json()["pairs"][0]["mmd2_estimator"], "blocks");
 }
 
+/// More columns than rows: the classifier works in the space of the rows. Columns of zeros change nothing.
+TEST(Diagnose, TakesMoreColumnsThanRows) {
+  const Dataset narrow = normal_domains(2, 30, 3, 1.5);
+  Dataset wide = narrow;
+  Matrix x = Matrix::Zero(60, 200);
+  x.leftCols(3) = narrow.x.to_matrix();
+  wide.x = Features::dense(std::move(x));
+  const Comparison few = diagnose(narrow, quick(), on(2)).pairs[0];
+  const Comparison many = diagnose(wide, quick(), on(2)).pairs[0];
+  EXPECT_NEAR(*many.mmd2, *few.mmd2, 1e-10);
+  EXPECT_NEAR(*many.auroc, *few.auroc, 1e-9);
+  EXPECT_NEAR(*many.ess_a_to_b, *few.ess_a_to_b, 1e-6);
+  EXPECT_NEAR(*many.ess_b_to_a, *few.ess_b_to_a, 1e-6);
+}
+
 TEST(Diagnose, ManyDomainsAreComparedWithTheRestOnly) {
   const Dataset data = normal_domains(13, 30, 2, 0.2);
   const Diagnosis found = diagnose(data, quick(), on(2));

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "ecotone/kernels/mmd.h"
+#include "ecotone/linalg/eigen.h"
+#include "ecotone/linalg/products.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/solve/density_ratio.h"
 
@@ -38,9 +40,19 @@ double proxy_distance(const Vector& scores, Index a) {
   return std::max(0.0, 2 * (1 - 2 * error));
 }
 
+/// The rows in coordinates of the space that they span, X X' = V L V' -> V L^(1/2): as many columns as rows at most.
+/// Ridge regressions of X and of these coordinates have the same scores.
+Matrix spanned(const Matrix& x, const Context& context) {
+  const SymmetricEigen found = symmetric_eigen(product(x, Matrix(x.transpose()), context), context);
+  Index rank = 1;
+  while (rank < found.values.size() && found.values[rank] > 1e-12 * found.values[0]) ++rank;
+  return found.vectors.leftCols(rank) * found.values.head(rank).cwiseMax(0.0).cwiseSqrt().asDiagonal();
+}
+
 /// AUROC and proxy A-distance of held-out rows; shares of the weights that the classifier of all rows gives.
-void classify(Comparison& result, const Matrix& both, Index a, const Context& context) {
-  if (a < least_rows || both.rows() - a < least_rows) return;
+void classify(Comparison& result, const Matrix& all, Index a, const Context& context) {
+  if (a < least_rows || all.rows() - a < least_rows) return;
+  const Matrix both = all.cols() > all.rows() ? spanned(all, context) : all;
   const RatioOptions options{.who = "diagnose"};
   const Features x = Features::dense(both);
   const Context quiet = context.observed_by(nullptr);

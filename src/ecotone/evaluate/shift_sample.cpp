@@ -8,8 +8,8 @@ namespace {
 
 constexpr Index most_rows = 50000;                 // of a domain, in linear time
 constexpr Index most_cells = Index{1} << 26;       // half a gigabyte
-constexpr Index most_test_cells = Index{1} << 23;  // of one side of a test
-constexpr Index least_rows = 50;
+constexpr Index most_test_cells = Index{1} << 19;  // of one side of a test: classifiers of wide tables are slow
+constexpr Index least_rows = 100;
 
 /// Rows per domain such that all fit.
 Index rows_that_fit(Index domains, Index cols) {

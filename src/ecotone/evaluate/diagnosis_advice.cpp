@@ -97,7 +97,7 @@ void add_advice(Diagnosis& diagnosis) {
     const std::string labelled = labels(diagnosis, d);
     const std::string absent = missing(diagnosis, d);
     if (!differs && labelled.empty() && absent.empty()) continue;
-    const std::string text = differs ? where(one) + weighting(one) : "has the features of the others";
+    const std::string text = differs ? where(one) + weighting(one) : "shows no shift of its features beyond chance";
     diagnosis.advice.push_back(
         {one.a, fmt::format("{} {} {}{}{}", diagnosis.domain_word, one.a, text, labelled, absent)});
   }

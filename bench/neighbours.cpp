@@ -22,7 +22,8 @@ int run(char** argv) {
   const std::filesystem::path folder = argv[1];
   Matrix x(std::stol(argv[2]), std::stol(argv[3]));
   std::ifstream file(folder / "x.bin", std::ios::binary);
-  file.read(reinterpret_cast<char*>(x.data()), static_cast<std::streamsize>(x.size() * sizeof(double)));
+  file.read(reinterpret_cast<char*>(x.data()),
+            static_cast<std::streamsize>(static_cast<std::size_t>(x.size()) * sizeof(double)));
   if (!file) file_error("cannot_read", "{}: cannot be read", (folder / "x.bin").string());
   const Context context(Context::Settings{.threads = std::stoi(argv[5])});
   Json seconds = Json::array();

@@ -1,16 +1,10 @@
-// The golden case 08_importance_weights: importance weights, their shapes, weighted and joint fits.
-#include <gtest/gtest.h>
+// The golden case 08_importance_weights through the solvers: importance weights, their shapes, weighted and joint fits.
+#include "solve/weights_golden.h"
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-#include <string>
-#include <vector>
+#include <optional>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/json.h"
-#include "ecotone/measure/metrics.h"
 #include "ecotone/measure/weights.h"
 #include "ecotone/solve/density_ratio.h"
 #include "ecotone/solve/gaussian_ratio.h"
@@ -20,75 +14,11 @@
 namespace ecotone {
 namespace {
 
-Matrix read_csv(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  EXPECT_TRUE(file) << path;
-  std::vector<double> values;
-  Index rows = 0;
-  for (std::string line; std::getline(file, line); ++rows) {
-    std::istringstream cells(line);
-    for (std::string cell; std::getline(cells, cell, ',');) values.push_back(std::stod(cell));
-  }
-  return Eigen::Map<const Matrix>(values.data(), rows, static_cast<Index>(values.size()) / rows);
-}
-
-Vector vector_of(const Json& numbers) {
-  const auto values = numbers.get<std::vector<double>>();
-  return Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()));
-}
-
-class WeightsGolden : public testing::Test {
- protected:
-  WeightsGolden() {
-    const auto folder = std::filesystem::path(ECOTONE_SOURCE_DIR) / "tests/golden/logistic/08_importance_weights";
-    std::ifstream file(folder / "case.json");
-    json_ = Json::parse(file);
-    const Matrix source = read_csv(folder / "XS.csv");
-    const Matrix target = read_csv(folder / "XT.csv");
-    Matrix both(source.rows() + target.rows(), source.cols());
-    both << source, target;
-    x_ = Features::dense(both);
-    sources_ = source.rows();
-    const Matrix y = read_csv(folder / "yS.csv");
-    for (Index i = 0; i < y.size(); ++i) cls_.push_back(y(i, 0) > 0 ? 1 : 0);
-  }
-
-  std::vector<Json> tasks(const std::string& op) const {
-    std::vector<Json> found;
-    for (const Json& task : json_.at("tasks")) {
-      if (task.at("op") == op) found.push_back(task);
-    }
-    EXPECT_FALSE(found.empty()) << op;
-    return found;
-  }
-
-  void expect_near(const Vector& found, const Json& expected, const char* field, double sign = 1) const {
-    const Vector wanted = sign * vector_of(expected.at(field));
-    ASSERT_EQ(found.size(), wanted.size()) << field;
-    EXPECT_LE((found - wanted).cwiseAbs().maxCoeff(), tolerance(field)) << field;
-  }
-  void expect_near(double found, const Json& expected, const char* field, double sign = 1) const {
-    EXPECT_NEAR(found, sign * expected.at(field).get<double>(), tolerance(field)) << field;
-  }
-  double tolerance(const char* field) const { return json_.at("tol").at(field).get<double>(); }
-
-  void expect_weights(const Vector& weights, const Json& expected) const {
-    expect_near(weights, expected, "weights");
-    expect_near(effective_sample_size(weights), expected, "ess");
-  }
-
-  RatioFit logistic(double rho) const { return logistic_ratio(x_, sources_, {.l2 = rho}, context_); }
-
-  const Context context_{Context::Settings{.threads = 2}};
-  Json json_;
-  Features x_;
-  Index sources_ = 0;
-  std::vector<std::int32_t> cls_;
-};
+using WeightsGolden = test::WeightsGolden;
 
 TEST_F(WeightsGolden, Logistic) {
   for (const Json& task : tasks("weights_logistic")) {
-    const RatioFit fit = logistic(task.at("rho"));
+    const RatioFit fit = logistic_ratio(x_, sources_, {.l2 = task.at("rho")}, context_);
     expect_near(Vector(fit.classifier.weights.row(0)), task.at("expect"), "w");
     expect_near(fit.classifier.offset[0], task.at("expect"), "theta", -1);
     expect_weights(fit.log_weight.array().exp(), task.at("expect"));
@@ -112,7 +42,7 @@ TEST_F(WeightsGolden, Gaussian) {
 TEST_F(WeightsGolden, Flattened) {
   for (const Json& task : tasks("flatten_to_ess")) {
     const double ess = task.at("target").get<double>() * static_cast<double>(sources_);
-    const Flattened flat = flatten_to_ess(logistic(0.01).log_weight, ess);
+    const Flattened flat = flatten_to_ess(logistic_ratio(x_, sources_, {.l2 = 0.01}, context_).log_weight, ess);
     expect_near(flat.exponent, task.at("expect"), "lam");
     expect_near(flat.weights, task.at("expect"), "weights");
   }
@@ -120,7 +50,7 @@ TEST_F(WeightsGolden, Flattened) {
 
 TEST_F(WeightsGolden, WeightedFit) {
   for (const Json& task : tasks("weighted_fit")) {
-    const Vector weight = logistic(0.01).log_weight.array().exp();
+    const Vector weight = logistic_ratio(x_, sources_, {.l2 = 0.01}, context_).log_weight.array().exp();
     const LinearFit fit =
         fit_linear({.x = x_.head(sources_), .cls = cls_, .weight = weight, .l2 = task.at("rho")}, context_);
     expect_near(Vector(fit.weights.row(0)), task.at("expect"), "w");

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <Eigen/Core>
-
 #include "ecotone/base/context.h"
 #include "ecotone/base/index.h"
 #include "ecotone/linalg/matrix.h"

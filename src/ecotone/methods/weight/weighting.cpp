@@ -16,13 +16,21 @@ constexpr double rows_per_parameter = 20;  // flatten=auto
 constexpr double few_per_parameter = 10;   // fewer effective rows are warned of
 constexpr double low_exponent = 0.5;       // as is a smaller power
 
-/// Source rows stand first, also where nothing is labelled.
+/// Source rows stand first: those with a label, or where nothing is labelled those before the first target.
 Index source_rows(const TrainView& view) {
+  if (view.labelled() > 0) return view.labelled();
   const auto is_target = [&](std::int32_t d) { return view.role[static_cast<std::size_t>(d)] == Role::target; };
   return std::ranges::find_if(view.domain.index, is_target) - view.domain.index.begin();
 }
 
-/// A domain's source rows, then all target rows.
+/// A domain's source rows.
+std::vector<Index> source_rows_of(const TrainView& view, Index domain, Index sources) {
+  std::vector<Index> rows = view.domain.rows_of(domain);
+  rows.erase(std::ranges::lower_bound(rows, sources), rows.end());
+  return rows;
+}
+
+/// These rows, then all target rows.
 std::vector<Index> with_target(std::vector<Index> rows, Index sources, Index all) {
   for (Index i = sources; i < all; ++i) rows.push_back(i);
   return rows;
@@ -51,6 +59,10 @@ class Shaping {
   /// The weights of the first `sources` rows; `ess` is the effective sample size to reach, 0 for none.
   Vector weights(const Features& x, Index sources, double ess, WeightReport& report) const {
     const Vector log_weight = weigher_.log_ratio(x, sources);
+    // A comparison with NaN is false.
+    if (!(log_weight.array() < std::numeric_limits<double>::infinity()).all()) {
+      data_error("non_finite", "{}: the values of the features are too large to estimate weights", weigher_.who);
+    }
     if (log_weight.maxCoeff() == -std::numeric_limits<double>::infinity()) {
       data_error("zero_weights", "{}: no source row is near a target row, so all weights are 0", weigher_.who);
     }
@@ -121,8 +133,7 @@ Vector one_by_one(const TrainView& view, Index sources, double ess, const Shapin
   all.rows = sources;
   double auroc = 0;
   for (Index d = 0; d < view.domain.count(); ++d) {
-    if (view.role[static_cast<std::size_t>(d)] != Role::source) continue;
-    const std::vector<Index> rows = view.domain.rows_of(d);
+    const std::vector<Index> rows = source_rows_of(view, d, sources);
     if (rows.empty()) continue;
     const auto count = static_cast<Index>(rows.size());
     const double part = static_cast<double>(count) / static_cast<double>(sources);

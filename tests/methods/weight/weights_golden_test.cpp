@@ -1,0 +1,81 @@
+// The golden case 08_importance_weights through stages and pipelines.
+#include "solve/weights_golden.h"
+
+#include "methods/support.h"
+
+namespace ecotone::test {
+namespace {
+
+class StageGolden : public WeightsGolden {
+ protected:
+  TrainView view() const {
+    TrainView view = view_of(x_, class_labels({"-1", "1"}, cls_));
+    view.domain.names = {"source", "target"};
+    view.role = {Role::source, Role::target};
+    for (Index i = sources_; i < x_.rows(); ++i) view.domain.index[static_cast<std::size_t>(i)] = 1;
+    return view;
+  }
+
+  Vector weights(const std::string& text) const {
+    const Stage stage = Pipeline::parse(text).stages().front();
+    FitCache cache;
+    return stage.method->fit(view(), stage.options, context_, cache).next.weight;
+  }
+
+  /// Weights and offset of the last stage.
+  void expect_learner(const Json& stage, const Json& expected) const {
+    expect_near(vector_of(stage.at("weights")), expected, "w");
+    expect_near(stage.at("offset").get<double>(), expected, "theta", -1);
+  }
+};
+
+constexpr const char* raw = " normalise=false flatten=none";
+
+TEST_F(StageGolden, Weights) {
+  for (const Json& task : tasks("weights_logistic")) {
+    expect_weights(weights(fmt::format("weight.logistic l2={}{}", task.at("rho").get<double>(), raw)),
+                   task.at("expect"));
+  }
+  for (const Json& task : tasks("weights_knn")) {
+    expect_weights(weights(fmt::format("weight.knn k={} zero={} include_self={}{}", task.at("k").get<int>(),
+                                       task.at("zero").get<std::string>(), task.at("include_self").get<bool>(), raw)),
+                   task.at("expect"));
+  }
+  for (const Json& task : tasks("weights_gauss")) {
+    expect_weights(weights(std::string("weight.gaussian shrink=0") + raw), task.at("expect"));
+  }
+  for (const Json& task : tasks("flatten_to_ess")) {
+    const double ess = task.at("target").get<double>() * static_cast<double>(sources_);
+    expect_near(weights(fmt::format("weight.logistic l2=0.01 flatten={}", ess)), task.at("expect"), "weights");
+  }
+}
+
+TEST_F(StageGolden, Learners) {
+  for (const Json& task : tasks("weighted_fit")) {
+    const std::string text =
+        fmt::format("weight.logistic l2=0.01{} | logistic tol=0 l2={}", raw, task.at("rho").get<double>());
+    expect_learner(fitted(text, view()).inspect()["stages"][1], task.at("expect"));
+  }
+  for (const Json& task : tasks("joint_fit")) {
+    const std::string text = fmt::format("adapt.joint l2={} lam={} domain_l2={}", task.at("rho_w").get<double>(),
+                                         task.at("lam").get<double>(), task.at("rho_v").get<double>());
+    const Json stage = fitted(text, view()).inspect()["stages"][0];
+    expect_learner(stage, task.at("expect"));
+    expect_near(vector_of(stage.at("domain_weights")), task.at("expect"), "v");
+    expect_near(stage.at("domain_offset").get<double>(), task.at("expect"), "thetav", -1);
+    expect_near(stage.at("risk").get<double>(), task.at("expect"), "J");
+  }
+}
+
+TEST_F(StageGolden, RefusesByName) {
+  EXPECT_EQ(code_of([&] { weights(fmt::format("weight.knn k={}", x_.rows())); }), "bad_k");
+  TrainView constant = view();
+  Matrix x = x_.to_matrix();
+  x.col(1).setConstant(3);
+  constant.x = Features::dense(x);
+  EXPECT_EQ(code_of([&] { fitted("weight.gaussian shrink=0", constant); }), "singular_covariance");
+  EXPECT_EQ(code_of([&] { fitted("weight.gaussian", constant); }), "none");
+}
+
+}  // namespace
+}  // namespace ecotone::test

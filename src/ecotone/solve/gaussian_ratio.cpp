@@ -129,6 +129,9 @@ Vector gaussian_log_ratio(const Features& x, Index sources, const GaussianRatioO
   Gaussian t = moments(target, context);
   const double p_s = static_cast<double>(sources) / static_cast<double>(x.rows());
   const Vector variance = pooled_variance(s, t, p_s);
+  if (!s.covariance.allFinite() || !t.covariance.allFinite() || !variance.allFinite()) {
+    data_error("non_finite", "{}: the values of the features are too large for their covariances", options.who);
+  }
   const std::vector<Index> columns = varying(variance);
   if (static_cast<Index>(columns.size()) < x.cols() && (columns.empty() || (options.shrink && *options.shrink == 0))) {
     data_error("singular_covariance", "{}: {} constant, so the covariance matrices are singular; leave {} out",

@@ -16,7 +16,8 @@ struct GaussianRatioOptions {
 };
 
 /// ln N(h; mean_T, cov_T) - ln N(h; mean_S, cov_S), (59.89), at the first `sources` rows of x; the other rows are the
-/// target. Covariances are of 1 / (rows - 1). Data errors: `empty_data` when a sample has no row, `singular_covariance`.
+/// target. Covariances are of 1 / (rows - 1). Data errors: `empty_data` when a sample has no row, `non_finite`,
+/// `singular_covariance`.
 Vector gaussian_log_ratio(const Features& x, Index sources, const GaussianRatioOptions& options,
                           const Context& context);
 

@@ -85,7 +85,8 @@ Filter make_filter(ConstMatrixView query, ConstMatrixView reference, const Conte
   Filter filter;
   if (largest > 0) filter.scale = std::ldexp(1.0, -std::clamp(std::ilogb(largest) + 1, -500, 500));
   filter.c = 1.1 * (d + 8) * single_unit;
-  filter.tiny = (d + 4) * 0x1p-120;
+  // Of single precision, and of distances in the given units.
+  filter.tiny = (d + 4) * (0x1p-120 + 0x1p-1070 * filter.scale * filter.scale);
   fill(query, origin, Side::query, filter, filter.query, filter.query_norm, context);
   fill(reference, origin, Side::reference, filter, filter.reference, filter.reference_norm, context);
   return filter;

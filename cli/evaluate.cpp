@@ -191,12 +191,11 @@ Verb evaluate_verb(CLI::App& program) {
            ->type_name("N"),
        Protocol::domain_split},
       {app.add_option("--choose", flags->choose,
-                      "adapt: choose among all pipelines, also those of lists such as l2={0.1,1}, without the target's "
-                      "labels: auto, transfer, importance, control_variate, reverse, entropy, density, or all")
+                      "adapt: choose without target labels, grids too, by a scorer (auto, transfer, ..), or all")
            ->type_name("SCORER"),
        Protocol::adapt}};
   app.add_option("--metric", flags->metric,
-                 "The metric that the table shows (default: auroc or rmse; with --choose accuracy or rmse)")
+                 "The metric that the table shows (default: auroc or rmse; --choose: accuracy or rmse)")
       ->type_name("NAME");
   app.add_option("--save-predictions", flags->predictions, "CSV of every held-out row's prediction; rows count from 0")
       ->type_name("FILE");

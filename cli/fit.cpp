@@ -90,8 +90,7 @@ Verb fit_verb(CLI::App& program) {
       ->required();
   add_output(*verb.app, flags->output, "The model file to write (.eco)")->required();
   verb.app->add_flag("--guard", flags->guard,
-                     "Do no harm: use the stages that adapt to the target only if their estimated gain exceeds its "
-                     "standard error");
+                     "Adapt to the target only if the estimated gain exceeds its standard error");
   add_data_flags(*verb.app, flags->read, DataUse::training);
   verb.run = [flags](Session& session) { run(*flags, session); };
   return verb;

@@ -61,6 +61,14 @@ def test_equal_bytes_for_any_number_of_threads(ecotone, problems, tmp_path):
     assert made[0] == made[1] == made[2]
 
 
+def test_the_joint_learner_has_the_logistic_one_as_its_counterpart(ecotone, problems, tmp_path):
+    data = problems / "misspecified.csv"
+    found = ecotone.json("fit", data, "adapt.joint l2=0.02 offset=true", *TARGET, "--guard", "-o", tmp_path / "model.eco")
+    assert found["guard"]["plain"].startswith("logistic l2=0.02")
+    assert found["guard"]["adapted"].startswith("adapt.joint l2=0.02")
+    assert found["guard"]["chosen"] == "adapted"
+
+
 def test_missing_values_and_categories_are_handled(ecotone, clinics, tmp_path):
     pipeline = "impute | scale | weight.logistic | logistic l2=0.01"
     args = (clinics, pipeline, *CLINIC_COLUMNS, "--target", "Dunmere", "--guard")

@@ -13,7 +13,7 @@ namespace ecotone {
 
 /// What a wrong prediction of one row costs.
 enum class RowLoss {
-  automatic,  ///< error for classes, squared for numbers
+  automatic,  ///< brier for classes, squared for numbers
   error,      ///< 1 for a wrong class
   log_loss,   ///< -ln of the true class's probability, clipped to [1e-15, 1 - 1e-15]
   brier,      ///< squared distance of the probabilities from the truth's indicator

@@ -30,8 +30,9 @@ Vector given_weights(const TrainView& view) {
 std::vector<CandidateScore> score_importance(CandidateFits& fits) {
   Index cols = 0;
   const Vector log_weight = log_ratio(fits.view(), fits.schema(), Scorer::importance, fits.context(), cols);
-  // As the weights of stages: flattened to an effective sample size of 20 (M + 1) rows.
-  const Flattened flat = flatten_to_ess(log_weight, 20.0 * static_cast<double>(cols + 1));
+  // Half of what stages flatten to, 20 (M + 1) rows: an estimate of one mean needs fewer rows than a fit, and what
+  // lies near the target decides it.
+  const Flattened flat = flatten_to_ess(log_weight, 10.0 * static_cast<double>(cols + 1));
   const Vector weights = flat.weights.cwiseProduct(given_weights(fits.view()));
   Losses losses;
   for (const auto& each : fits.held_out())

@@ -35,7 +35,7 @@ Scorer scorer_by_name(std::string_view name);
 std::vector<Scorer> scorers_of(Task task);
 
 struct ScorerOptions {
-  RowLoss loss = RowLoss::automatic;  ///< error for classes, squared for numbers
+  RowLoss loss = RowLoss::automatic;  ///< brier for classes, squared for numbers
   int folds = 5;                      ///< of rows, where rows are held out
 };
 

@@ -112,8 +112,9 @@ Experiment parse_experiment(const std::string& name, std::string_view recipe, st
   Experiment experiment{.name = name, .paper = {}, .title = {}, .source = {}, .items = {}, .published = {}};
   JsonFields published_fields(numbers, published_file);
   experiment.source = published_fields.text("source");
-  for (const Json& number : published_fields.list("numbers"))
-    experiment.published.push_back(parse_published(number, published_file));
+  if (published_fields.has("numbers"))
+    for (const Json& number : published_fields.list("numbers"))
+      experiment.published.push_back(parse_published(number, published_file));
   published_fields.finish();
   JsonFields fields(json, recipe_file);
   experiment.paper = fields.text("paper");

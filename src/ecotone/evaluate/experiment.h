@@ -88,6 +88,7 @@ using CellName = std::pair<std::string, std::string>;
 struct ExperimentKind {
   std::string_view name;
   bool reads_data;
+  bool matrix;  ///< the table has a line per row and a number per column, without published ones beside them
   std::vector<CellName> (*check)(const ExperimentItem& item, const std::string& where);
   std::vector<Cell> (*run)(const ExperimentItem& item, int repetitions, const std::filesystem::path& data,
                            const Context& context);
@@ -116,6 +117,7 @@ struct Reproduction {
   std::vector<ReproducedRow> rows;
   std::vector<ReproducedClaim> claims;
   std::vector<std::string> left_out;
+  bool matrix = false;  ///< how its table looks
 
   /// As `reproduce --json` prints it.
   Json to_json() const;
@@ -133,7 +135,8 @@ std::string verdict(const ReproducedRow& row);
 Reproduction reproduce(const Experiment& experiment, const ExperimentItem& item, const ReproduceOptions& options,
                        const Context& context);
 
-/// Published beside ours for a terminal, a block per column, with the claims and the rule below.
+/// Published beside ours for a terminal, a block per column, with the claims and the rule below. A matrix has ours
+/// alone, a line per row.
 std::string reproduction_table(const Reproduction& reproduction);
 
 }  // namespace ecotone

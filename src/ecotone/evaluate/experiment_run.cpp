@@ -3,6 +3,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/evaluate/experiment.h"
+#include "ecotone/evaluate/experiment_choice.h"
 #include "ecotone/evaluate/experiment_shift.h"
 #include "ecotone/measure/intervals.h"
 
@@ -42,7 +43,7 @@ Json number(const std::optional<double>& value) { return value ? Json(*value) : 
 }  // namespace
 
 std::span<const ExperimentKind> experiment_kinds() {
-  static const ExperimentKind kinds[] = {shift_kind()};
+  static const ExperimentKind kinds[] = {shift_kind(), choice_kind()};
   return kinds;
 }
 
@@ -75,7 +76,8 @@ Reproduction reproduce(const Experiment& experiment, const ExperimentItem& item,
                       .source = experiment.source,
                       .rows = {},
                       .claims = {},
-                      .left_out = item.left_out};
+                      .left_out = item.left_out,
+                      .matrix = kind->matrix};
   for (const Cell& cell : cells) result.rows.push_back(beside_published(experiment, item, cell));
   for (const Claim& claim : item.claims) result.claims.push_back(checked(claim, result.rows));
   return result;

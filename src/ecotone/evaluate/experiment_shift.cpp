@@ -1,11 +1,13 @@
 #include "ecotone/evaluate/experiment_shift.h"
 
 #include <algorithm>
-#include <atomic>
+#include <map>
+#include <optional>
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/progress.h"
 #include "ecotone/data/generate.h"
+#include "ecotone/evaluate/guard.h"
 #include "ecotone/evaluate/json_fields.h"
 #include "ecotone/methods/model.h"
 
@@ -23,6 +25,10 @@ struct ShiftRow {
   std::string name;
   std::string pipeline;
   std::vector<std::pair<std::string, std::string>> in;  ///< column and its own pipeline
+  bool guard = false;                                   ///< fitted under guard
+  bool declined = false;                                ///< what counts is how often the guard declined, not the error
+  std::string minus;                                    ///< the row that it is compared with; empty: the first
+  double times = 1;                                     ///< that row's difference from the first counts so much
 
   const std::string& text(const std::string& column) const {
     const auto own = std::ranges::find(in, column, &std::pair<std::string, std::string>::first);
@@ -34,6 +40,12 @@ struct ShiftRecipe {
   std::vector<ShiftColumn> columns;
   std::vector<ShiftRow> rows;
 };
+
+/// -1 when there is none.
+std::ptrdiff_t row_number(const ShiftRecipe& recipe, const std::string& name) {
+  const auto found = std::ranges::find(recipe.rows, name, &ShiftRow::name);
+  return found == recipe.rows.end() ? -1 : found - recipe.rows.begin();
+}
 
 template <class List>
 void require_different(const List& list, const std::string& where, std::string_view what) {
@@ -57,8 +69,17 @@ ShiftRecipe read_recipe(const ExperimentItem& item, const std::string& where) {
   }
   for (const Json& json : fields.list("rows")) {
     JsonFields row(json, where + ", a row");
-    recipe.rows.push_back({.name = row.text("row"), .pipeline = row.text("pipeline"), .in = {}});
-    if (row.has("in")) recipe.rows.back().in = row.named_texts("in");
+    ShiftRow& read = recipe.rows.emplace_back();
+    read.name = row.text("row");
+    read.pipeline = row.text("pipeline");
+    if (row.has("in")) read.in = row.named_texts("in");
+    if (row.has("guard")) read.guard = row.flag("guard");
+    if (row.has("declined")) read.declined = row.flag("declined");
+    if (row.has("minus")) read.minus = row.text("minus");
+    if (row.has("times")) read.times = row.number("times");
+    if (read.declined && (!read.guard || !read.minus.empty()))
+      file_error("bad_experiment", "{}: field 'declined' of row '{}' goes with 'guard' and without 'minus'", where,
+                 read.name);
     for (const auto& [column, text] : recipe.rows.back().in)
       if (std::ranges::find(recipe.columns, column, &ShiftColumn::name) == recipe.columns.end())
         file_error("bad_experiment", "{}: row '{}' has a pipeline in '{}', which is no column", where,
@@ -68,6 +89,11 @@ ShiftRecipe read_recipe(const ExperimentItem& item, const std::string& where) {
   fields.finish();
   require_different(recipe.columns, where, "columns");
   require_different(recipe.rows, where, "rows");
+  if (recipe.rows.front().declined || !recipe.rows.front().minus.empty())
+    file_error("bad_experiment", "{}: the first row is an error, not a difference", where);
+  for (const ShiftRow& row : recipe.rows)
+    if (!row.minus.empty() && row_number(recipe, row.minus) < 0)
+      file_error("bad_experiment", "{}: row '{}' is compared with '{}', which is no row", where, row.name, row.minus);
   return recipe;
 }
 
@@ -111,13 +137,20 @@ double error_points(const Prediction& prediction, const std::vector<std::string>
   return 100.0 * static_cast<double>(wrong) / static_cast<double>(rows.size());
 }
 
-/// Errors of all pipelines on one draw of one column.
-struct Draw {
-  std::vector<double> errors;
-  Index not_converged = 0;
+/// One fit of one draw.
+struct Fitting {
+  double error = 0;  ///< in points
+  bool declined = false;
+  bool converged = true;
 };
 
-Draw run_draw(const ShiftColumn& column, const std::vector<Pipeline>& pipelines, const Context& context) {
+/// All rows' fits on one draw of one column.
+using Draw = std::vector<Fitting>;
+
+/// A pipeline and whether it is guarded: rows that have both in common share one fit.
+using FitKey = std::pair<std::string, bool>;
+
+Draw run_draw(const ShiftColumn& column, const std::vector<FitKey>& keys, const Context& context) {
   const Dataset data = generate(column.generator, column.options, context);
   if (!data.y || data.y->task != Task::classify)
     data_error("needs_classes", "{}: kind shift needs data with classes", column.name);
@@ -126,28 +159,44 @@ Draw run_draw(const ShiftColumn& column, const std::vector<Pipeline>& pipelines,
       train_view(data, domain_rows(data, "source", column.name), domain_rows(data, "target", column.name), context);
   const Batch unseen = batch(data, test);
   FitCache cache;
-  Draw draw;
-  for (const Pipeline& pipeline : pipelines) {
+  std::map<FitKey, Fitting> done;
+  for (const FitKey& key : keys) {
+    if (done.contains(key)) continue;
+    const Pipeline pipeline = Pipeline::parse(key.first);
     try {
-      const Model model = Model::fit(pipeline, view, data.schema, context, cache);
-      draw.not_converged += std::ranges::any_of(model.statuses(), [](const Status& s) { return !s.converged; });
-      draw.errors.push_back(error_points(model.predict(unseen, context), model.classes(), *data.y, test));
+      const auto guarded =
+          key.second ? std::optional(guarded_fit(pipeline, view, data.schema, {}, context)) : std::nullopt;
+      const Model model = guarded ? guarded->model : Model::fit(pipeline, view, data.schema, context, cache);
+      done[key] = {.error = error_points(model.predict(unseen, context), model.classes(), *data.y, test),
+                   .declined = guarded && !guarded->note.adapted,
+                   .converged = std::ranges::all_of(model.statuses(), &Status::converged)};
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::cancelled) throw;
       throw Error(error.kind(), error.code(),
                   fmt::format("\"{}\" on {}: {}", pipeline.text(), column.name, error.what()));
     }
   }
+  Draw draw;
+  for (const FitKey& key : keys) draw.push_back(done[key]);
   return draw;
 }
 
-std::vector<Cell> run(const ExperimentItem& item, int repetitions, const std::filesystem::path&,
-                      const Context& context) {
-  const ShiftRecipe recipe = read_recipe(item, item.name);
-  std::vector<std::vector<Pipeline>> pipelines;
+/// What row `p` of the table has for one draw.
+double cell_value(const ShiftRecipe& recipe, const Draw& draw, std::size_t p) {
+  const ShiftRow& row = recipe.rows[p];
+  if (row.declined) return draw[p].declined ? 100 : 0;
+  const double from_first = draw[p].error - draw[0].error;
+  if (p == 0) return draw[0].error;
+  if (row.minus.empty()) return from_first;
+  const auto other = static_cast<std::size_t>(row_number(recipe, row.minus));
+  return from_first - row.times * (draw[other].error - draw[0].error);
+}
+
+std::vector<Draw> run_draws(const ShiftRecipe& recipe, int repetitions, const Context& context) {
+  std::vector<std::vector<FitKey>> keys;
   for (const ShiftColumn& column : recipe.columns) {
-    auto& own = pipelines.emplace_back();
-    for (const ShiftRow& row : recipe.rows) own.push_back(Pipeline::parse(row.text(column.name)));
+    auto& own = keys.emplace_back();
+    for (const ShiftRow& row : recipe.rows) own.emplace_back(row.text(column.name), row.guard);
   }
   // One draw of one column is a task; what its fits do in parallel runs inline.
   const auto tasks = static_cast<Index>(recipe.columns.size()) * repetitions;
@@ -158,22 +207,27 @@ std::vector<Cell> run(const ExperimentItem& item, int repetitions, const std::fi
     const auto r = static_cast<std::uint64_t>(task % repetitions);
     // Fits warn of what the experiment is about, such as weights of little worth; the table shows it.
     const Context own = context.derived("reproduce/" + recipe.columns[c].name, r).observed_by(nullptr);
-    draws[static_cast<std::size_t>(task)] = run_draw(recipe.columns[c], pipelines[c], own);
+    draws[static_cast<std::size_t>(task)] = run_draw(recipe.columns[c], keys[c], own);
     progress.advance();
   });
+  return draws;
+}
+
+std::vector<Cell> run(const ExperimentItem& item, int repetitions, const std::filesystem::path&,
+                      const Context& context) {
+  const ShiftRecipe recipe = read_recipe(item, item.name);
+  const std::vector<Draw> draws = run_draws(recipe, repetitions, context);
   Index not_converged = 0;
-  for (const Draw& draw : draws) not_converged += draw.not_converged;
+  for (const Draw& draw : draws) not_converged += std::ranges::count(draw, false, &Fitting::converged);
   if (not_converged > 0)
     context.warn("not_converged", "reproduce: {} of {} fits did not converge", not_converged,
-                 tasks * static_cast<Index>(recipe.rows.size()));
+                 draws.size() * recipe.rows.size());
   std::vector<Cell> cells;
   for (std::size_t c = 0; c < recipe.columns.size(); ++c) {
     for (std::size_t p = 0; p < recipe.rows.size(); ++p) {
       Cell& cell = cells.emplace_back(Cell{recipe.rows[p].name, recipe.columns[c].name, {}});
-      for (int r = 0; r < repetitions; ++r) {
-        const Draw& draw = draws[c * static_cast<std::size_t>(repetitions) + static_cast<std::size_t>(r)];
-        cell.values.push_back(p == 0 ? draw.errors[0] : draw.errors[p] - draw.errors[0]);
-      }
+      for (std::size_t r = 0; r < static_cast<std::size_t>(repetitions); ++r)
+        cell.values.push_back(cell_value(recipe, draws[c * static_cast<std::size_t>(repetitions) + r], p));
     }
   }
   return cells;
@@ -181,6 +235,8 @@ std::vector<Cell> run(const ExperimentItem& item, int repetitions, const std::fi
 
 }  // namespace
 
-ExperimentKind shift_kind() { return {.name = "shift", .reads_data = false, .check = check, .run = run}; }
+ExperimentKind shift_kind() {
+  return {.name = "shift", .reads_data = false, .matrix = false, .check = check, .run = run};
+}
 
 }  // namespace ecotone

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "ecotone/evaluate/experiment.h"
+#include "ecotone/evaluate/text_table.h"
 #include "ecotone/evaluate/text_width.h"
 
 namespace ecotone {
@@ -12,24 +13,60 @@ std::string with_error(const std::optional<double>& value, const std::optional<d
   return error ? fmt::format("{:.2f} ± {:.2f}", *value, *error) : fmt::format("{:.2f}", *value);
 }
 
-/// The block of one column of the table.
+/// The block of one column of the table; without published numbers, ours alone.
 std::string block(const std::vector<const ReproducedRow*>& rows) {
-  Index name = display_width(rows.front()->column), published = 9, ours = 4;
+  const bool published = std::ranges::any_of(rows, [](const ReproducedRow* row) { return row->published.has_value(); });
+  TextTable table;
+  table.columns.push_back({rows.front()->column, true});
+  if (published) table.columns.push_back({"published"});
+  table.columns.push_back({"ours"});
+  if (published) table.columns.push_back({"", true});
   for (const ReproducedRow* row : rows) {
-    name = std::max(name, display_width(row->row));
-    published = std::max(published, display_width(with_error(row->published, row->published_se)));
-    ours = std::max(ours, display_width(with_error(row->ours, row->se)));
+    std::vector<std::string>& line = table.lines.emplace_back();
+    line.push_back(row->row);
+    if (published) line.push_back(with_error(row->published, row->published_se));
+    line.push_back(with_error(row->ours, row->se));
+    if (published) line.push_back(row->verdict);
   }
-  std::string text = fmt::format("{}  {}  {}\n", pad_right(rows.front()->column, name),
-                                 pad_left("published", published), pad_left("ours", ours));
-  for (Index i = 0; i < name + published + ours + 4; ++i) text += "─";
-  text += "\n";
-  for (const ReproducedRow* row : rows) {
-    text += fmt::format("{}  {}  {}  {}\n", pad_right(row->row, name),
-                        pad_left(with_error(row->published, row->published_se), published),
-                        pad_left(with_error(row->ours, row->se), ours), row->verdict);
+  return table.text();
+}
+
+std::vector<std::string> columns_of(const Reproduction& reproduction) {
+  std::vector<std::string> columns;
+  for (const ReproducedRow& row : reproduction.rows)
+    if (std::ranges::find(columns, row.column) == columns.end()) columns.push_back(row.column);
+  return columns;
+}
+
+std::string blocks(const Reproduction& reproduction) {
+  std::string text = fmt::format("{} repetition{}; value ± standard error\n", reproduction.rows.front().repetitions,
+                                 reproduction.rows.front().repetitions == 1 ? "" : "s");
+  for (const std::string& column : columns_of(reproduction)) {
+    std::vector<const ReproducedRow*> rows;
+    for (const ReproducedRow& row : reproduction.rows)
+      if (row.column == column) rows.push_back(&row);
+    text += "\n";
+    text += block(rows);
   }
   return text;
+}
+
+/// Means of ours, a line per row.
+std::string matrix(const Reproduction& reproduction) {
+  TextTable table;
+  table.columns.push_back({"", true});
+  for (const std::string& column : columns_of(reproduction)) table.columns.push_back({column});
+  const auto line_of = [&](const std::string& name) -> std::vector<std::string>& {
+    for (auto& line : table.lines)
+      if (line.front() == name) return line;
+    table.lines.emplace_back(table.columns.size(), "-").front() = name;
+    return table.lines.back();
+  };
+  for (const ReproducedRow& row : reproduction.rows) {
+    const auto column = std::ranges::find(table.columns, row.column, &TextTable::Column::head);
+    line_of(row.row)[static_cast<std::size_t>(column - table.columns.begin())] = fmt::format("{:.4f}", row.ours);
+  }
+  return "means over the targets\n\n" + table.text();
 }
 
 }  // namespace
@@ -37,23 +74,13 @@ std::string block(const std::vector<const ReproducedRow*>& rows) {
 std::string reproduction_table(const Reproduction& reproduction) {
   std::string text = fmt::format("{} · {}: {}\n", reproduction.paper, reproduction.item, reproduction.title);
   if (reproduction.rows.empty()) return text;
-  text += fmt::format("{} repetition{}; value ± standard error\n", reproduction.rows.front().repetitions,
-                      reproduction.rows.front().repetitions == 1 ? "" : "s");
-  std::vector<std::string> columns;
-  for (const ReproducedRow& row : reproduction.rows)
-    if (std::ranges::find(columns, row.column) == columns.end()) columns.push_back(row.column);
-  for (const std::string& column : columns) {
-    std::vector<const ReproducedRow*> rows;
-    for (const ReproducedRow& row : reproduction.rows)
-      if (row.column == column) rows.push_back(&row);
-    text += "\n";
-    text += block(rows);
-  }
+  text += reproduction.matrix ? matrix(reproduction) : blocks(reproduction);
   if (!reproduction.claims.empty()) text += "\n";
   for (const ReproducedClaim& one : reproduction.claims)
-    text += fmt::format("{}  {} (ours {:.2f})\n", one.holds ? "holds         " : "does not hold ", one.claim.text,
-                        one.ours);
-  text += fmt::format("\n{}\npublished: {}\n", verdict_rule(), reproduction.source);
+    text += fmt::format("{}  {} (ours {:.{}f})\n", one.holds ? "holds         " : "does not hold ", one.claim.text,
+                        one.ours, reproduction.matrix ? 4 : 2);
+  if (!reproduction.matrix) text += fmt::format("\n{}", verdict_rule());
+  text += fmt::format("\npublished: {}\n", reproduction.source);
   for (const std::string& line : reproduction.left_out) text += fmt::format("left out: {}\n", line);
   return text;
 }

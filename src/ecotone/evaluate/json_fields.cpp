@@ -37,6 +37,13 @@ double JsonFields::number(const std::string& name) {
   return value.get<double>();
 }
 
+bool JsonFields::flag(const std::string& name) {
+  const Json& value = field(name);
+  if (!value.is_boolean())
+    file_error("bad_experiment", "{}: field '{}' must be true or false, got {}", where_, name, value.dump());
+  return value.get<bool>();
+}
+
 int JsonFields::whole(const std::string& name, int low, int high) {
   const double value = number(name);
   if (value != std::floor(value) || value < low || value > high)

@@ -22,6 +22,7 @@ class JsonFields {
   std::string text(const std::string& name);
   std::string text(const std::string& name, std::string_view otherwise);
   double number(const std::string& name);
+  bool flag(const std::string& name);
   int whole(const std::string& name, int low, int high);
   /// A list of at least one value.
   const Json& list(const std::string& name);

@@ -26,13 +26,13 @@ def test_an_adaptation_that_gains_is_used(ecotone, problems, tmp_path):
     found = ecotone.json("fit", data, WEIGHTED, *TARGET, "--guard", "-o", model)
     guard = found["guard"]
     assert guard["chosen"] == "adapted"
-    assert guard["scorer"] == "importance" and guard["loss"] == "error"
+    assert guard["scorer"] == "importance" and guard["loss"] == "brier"
     assert guard["gain"] == pytest.approx(guard["estimate_plain"] - guard["estimate_adapted"])
     assert guard["gain"] > guard["standard_error"] > 0
     assert found["pipeline"] == guard["adapted"] == WEIGHTED
     assert guard["plain"] == "logistic l2=0.001"
     assert ecotone.json("inspect", model)["guard"] == guard
-    line = f"adapted, estimated error {guard['estimate_adapted']:.3f} against {guard['estimate_plain']:.3f} plain"
+    line = f"adapted, estimated Brier score {guard['estimate_adapted']:.3g} against {guard['estimate_plain']:.3g} plain"
     assert line in ecotone("inspect", model).stdout
     assert line in ecotone("fit", data, WEIGHTED, *TARGET, "--guard", "-o", model).stdout
 
@@ -45,7 +45,7 @@ def test_one_that_does_not_is_declined_and_the_plain_model_remains(ecotone, prob
     assert guard["gain"] <= guard["standard_error"]
     assert found["pipeline"] == "logistic l2=0.001"
     shown = ecotone("inspect", model).stdout
-    assert "guard     plain, estimated error" in shown and f"declined  {WEIGHTED}" in shown
+    assert "guard     plain, estimated Brier score" in shown and f"declined  {WEIGHTED}" in shown
     ecotone("fit", data, "logistic l2=0.001", *TARGET, "-o", plain)
     said = lambda path: ecotone("predict", path, data).stdout
     assert said(model) == said(plain)
@@ -74,6 +74,7 @@ def test_missing_values_and_categories_are_handled(ecotone, clinics, tmp_path):
     args = (clinics, pipeline, *CLINIC_COLUMNS, "--target", "Dunmere", "--guard")
     guard = ecotone.json("fit", *args, "-o", tmp_path / "model.eco")["guard"]
     assert guard["scorer"] == "transfer"  # seven source hospitals
+    assert "importance_gain" in guard  # what rows like the target's say, beside them
     assert guard["plain"] == "impute | scale | logistic l2=0.01"
 
 

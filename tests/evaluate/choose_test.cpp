@@ -80,7 +80,9 @@ TEST(ChooseCandidates, LabelsOfTheTargetDoNotReachTheChoice) {
           others += a.estimates[c].estimate != b.estimates[c].estimate;
         }
       }
-      if (t == 2) EXPECT_EQ(a.chosen, b.chosen);
+      if (t == 2) {
+        EXPECT_EQ(a.chosen, b.chosen);
+      }
     }
   }
   EXPECT_GT(others, 20);  // elsewhere those labels are training data

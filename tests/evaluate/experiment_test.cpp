@@ -164,7 +164,8 @@ TEST(Experiment, AllThatAreBuiltInAreRight) {
   for (const EmbeddedExperiment& embedded : embedded_experiments()) {
     SCOPED_TRACE(embedded.name);
     const Experiment found = experiment(embedded.name);
-    EXPECT_FALSE(found.published.empty());
+    EXPECT_FALSE(found.items.empty());
+    EXPECT_FALSE(found.source.empty());
   }
   EXPECT_EQ(error_of([] { (void)experiment("sayed2023"); }).code(), "unknown_experiment");
 }

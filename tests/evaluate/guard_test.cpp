@@ -1,8 +1,10 @@
 #include "ecotone/evaluate/guard.h"
 
 #include <cmath>
+#include <numeric>
 
 #include "ecotone/base/tensor_file.h"
+#include "ecotone/methods/cross_fit.h"
 #include "evaluate/support.h"
 
 namespace ecotone::test {
@@ -98,7 +100,7 @@ TEST(Guard, TakesAnAdaptationThatGains) {
   EXPECT_NEAR(*guarded.note.gain, *guarded.note.estimate_plain - *guarded.note.estimate_adapted, 1e-12);
   EXPECT_EQ(guarded.model.pipeline().text(), "weight.test | logistic l2=0.001");
   EXPECT_EQ(guarded.model.notes().at("guard").at("chosen"), "adapted");
-  EXPECT_THAT(guarded.note.sentence(), HasSubstr("adapted, estimated error 0."));
+  EXPECT_THAT(guarded.note.sentence(), HasSubstr("adapted, estimated Brier score 0."));
 }
 
 TEST(Guard, DeclinesOneThatHarms) {
@@ -118,6 +120,17 @@ TEST(Guard, DeclinesOneThatCannotBeScored) {
   EXPECT_FALSE(guarded.note.adapted);
   EXPECT_FALSE(guarded.note.estimate_adapted);
   EXPECT_THAT(guarded.note.sentence(), HasSubstr("plain, because the adapted pipeline could not be scored ("));
+}
+
+TEST(Guard, DeclinesATargetOfTooFewRows) {
+  const Method method = weight_method(right_ratio);
+  const TrainView whole = bent();
+  std::vector<Index> labelled(static_cast<std::size_t>(whole.labelled()));
+  std::iota(labelled.begin(), labelled.end(), Index{0});
+  const TrainView view = view_of_rows(whole, labelled, std::vector<Index>{whole.labelled()});
+  const Guarded guarded = guarded_fit(weighted(method), view, Schema{}, {}, on(1));
+  EXPECT_FALSE(guarded.note.adapted);
+  EXPECT_THAT(guarded.note.sentence(), HasSubstr("the target has 1 rows, and 1 columns need at least 2"));
 }
 
 TEST(Guard, NeedsATarget) {
@@ -164,7 +177,8 @@ TEST(GuardNote, SurvivesTheFile) {
   const std::optional<GuardNote> note = guard_note(again, "model");
   ASSERT_TRUE(note);
   EXPECT_EQ(note->to_json(), model.notes().at("guard"));
-  EXPECT_EQ(note->sentence(), "plain, estimated error 0.250 against 0.240 adapted (gain 0.010, standard error 0.020)");
+  EXPECT_EQ(note->sentence(),
+            "plain, estimated error 0.25 against 0.24 adapted (by importance: gain 0.01, standard error 0.02)");
   EXPECT_EQ(again.inspect().at("guard"), note->to_json());
   const Model plain = Model::fit(Pipeline::parse("constant"), train_view(tiny(2, 20), on(1)), Schema{}, on(1));
   EXPECT_FALSE(guard_note(plain, "model"));

@@ -270,8 +270,8 @@ TEST(ScoreReverse, MatchesAHandComputation) {
 TEST(ScoreReverse, OneClassOnTheTargetIsTheWorstScoreAndNoError) {
   const TrainView view = last_as_target(tiny(3, 60));
   const Scores scores = scored(view, {"constant", "logistic l2=0.05"}, Scorer::reverse);
-  EXPECT_EQ(*scores.candidates[0].estimate, 1.0);
-  EXPECT_LT(*scores.candidates[1].estimate, 0.6);
+  EXPECT_EQ(*scores.candidates[0].estimate, 2.0);  // the largest Brier score
+  EXPECT_LT(*scores.candidates[1].estimate, 0.8);
   EXPECT_EQ(choose(scores), 1U);
 }
 
@@ -352,6 +352,32 @@ Scores made(Scorer asked, const std::vector<std::optional<double>>& estimates, d
   return scores;
 }
 
+TEST(Choose, AsksForMoreErrorsOfMoreCandidatesAndOfFewerDomains) {
+  Scores scores{.candidates = std::vector<CandidateScore>(2)};
+  EXPECT_NEAR(errors_to_exceed(scores), 1, 1e-6);
+  // P(Z > z) = P(Z > 1) / 10
+  scores.candidates.resize(11);
+  EXPECT_NEAR(errors_to_exceed(scores), 2.1478, 1e-3);
+  // P(t_2 > t) = P(Z > 1): 1.3213
+  scores.candidates.resize(2);
+  scores.freedom = 2;
+  EXPECT_NEAR(errors_to_exceed(scores), 1.3213, 1e-3);
+}
+
+TEST(Choose, AGainOfOtherDomainsIsNoneWhereRowsLikeTheTargetsLose) {
+  Scores scores{.asked = Scorer::automatic, .used = Scorer::transfer, .freedom = 9, .candidates = {}};
+  scores.candidates.resize(2);
+  scores.candidates[0].estimate = 0.5;
+  scores.candidates[1].estimate = 0.3;
+  scores.candidates[1].gain = 0.2;
+  scores.candidates[1].gain_error = 0.1;
+  EXPECT_EQ(choose(scores), 1U);
+  scores.candidates[1].importance_gain = -0.001;
+  EXPECT_EQ(choose(scores), 0U);
+  scores.candidates[1].importance_gain = 0.001;
+  EXPECT_EQ(choose(scores), 1U);
+}
+
 TEST(Choose, LowestEstimateAndTheFirstAmongEquals) {
   EXPECT_EQ(choose(made(Scorer::entropy, {0.5, 0.4, 0.3, 0.3}, 1)), 2U);
   EXPECT_EQ(choose(made(Scorer::entropy, {std::nullopt, 0.4, std::nullopt}, 1)), 1U);
@@ -359,7 +385,9 @@ TEST(Choose, LowestEstimateAndTheFirstAmongEquals) {
 
 TEST(Choose, AutoKeepsTheReferenceUnlessTheGainExceedsItsError) {
   EXPECT_EQ(choose(made(Scorer::automatic, {0.5, 0.45, 0.42}, 0.1)), 0U);
-  EXPECT_EQ(choose(made(Scorer::automatic, {0.5, 0.45, 0.42}, 0.06)), 2U);
+  // Two candidates must exceed 1.41 standard errors each.
+  EXPECT_EQ(choose(made(Scorer::automatic, {0.5, 0.45, 0.42}, 0.06)), 0U);
+  EXPECT_EQ(choose(made(Scorer::automatic, {0.5, 0.45, 0.42}, 0.05)), 2U);
   EXPECT_EQ(choose(made(Scorer::automatic, {0.5, 0.5}, 0)), 0U);
   // Nothing to compare with: the best that there is.
   EXPECT_EQ(choose(made(Scorer::automatic, {std::nullopt, 0.45, 0.42}, 0.1)), 2U);

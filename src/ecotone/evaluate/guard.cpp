@@ -88,6 +88,7 @@ GuardNote note_of(const Scores& scores, bool adapted) {
           .estimate_adapted = other.estimate,
           .gain = other.gain,
           .standard_error = other.gain_error,
+          .importance_gain = other.importance_gain,
           .adapted_pipeline = other.pipeline,
           .plain_pipeline = plain.pipeline,
           .error = other.error.empty() ? plain.error : other.error};
@@ -121,6 +122,7 @@ Json GuardNote::to_json() const {
                {"standard_error", number(standard_error)},
                {"adapted", adapted_pipeline},
                {"plain", plain_pipeline}};
+  if (importance_gain) json["importance_gain"] = *importance_gain;
   if (!error.empty()) json["error"] = error;
   return json;
 }
@@ -138,10 +140,13 @@ GuardNote GuardNote::from_json(const Json& json, const std::string& origin) {
     if (error.kind() != ErrorKind::option) throw;
     read.bad(error.what());
   }
+  if (note.scorer == Scorer::automatic || note.loss == RowLoss::automatic)
+    read.bad("the scorer and the loss must be those that were used, not auto");
   note.estimate_plain = read.number("estimate_plain");
   note.estimate_adapted = read.number("estimate_adapted");
   note.gain = read.number("gain");
   note.standard_error = read.number("standard_error");
+  if (read.has("importance_gain")) note.importance_gain = read.number("importance_gain");
   note.adapted_pipeline = read.text("adapted");
   note.plain_pipeline = read.text("plain");
   if (read.has("error")) note.error = read.text("error");
@@ -149,18 +154,19 @@ GuardNote GuardNote::from_json(const Json& json, const std::string& origin) {
 }
 
 std::string GuardNote::sentence() const {
-  const auto text = [&](const std::optional<double>& value) {
-    return !value                     ? "unknown"
-           : loss == RowLoss::squared ? fmt::format("{:.4g}", *value)
-                                      : fmt::format("{:.3f}", *value);
-  };
   const char* chosen = adapted ? "adapted" : "plain";
   const char* other = adapted ? "plain" : "adapted";
   if (!estimate_plain || !estimate_adapted)
     return fmt::format("{}, because the {} pipeline could not be scored ({})", chosen, other, error);
-  return fmt::format("{}, estimated {} {} against {} {} (gain {}, standard error {})", chosen, loss_words(loss),
-                     text(adapted ? estimate_adapted : estimate_plain),
-                     text(adapted ? estimate_plain : estimate_adapted), other, text(gain), text(standard_error));
+  const auto text = [](const std::optional<double>& value) {
+    return value ? fmt::format("{:.3g}", *value) : std::string("unknown");
+  };
+  const std::string near =
+      importance_gain ? fmt::format("; {} near the target's rows", text(importance_gain)) : std::string();
+  return fmt::format("{}, estimated {} {} against {} {} (by {}: gain {}, standard error {}{})", chosen,
+                     loss_words(loss), text(adapted ? estimate_adapted : estimate_plain),
+                     text(adapted ? estimate_plain : estimate_adapted), other, scorer_name(scorer), text(gain),
+                     text(standard_error), near);
 }
 
 std::optional<GuardNote> guard_note(const Model& model, const std::string& origin) {
@@ -175,9 +181,20 @@ Guarded guarded_fit(const Pipeline& pipeline, const TrainView& view, const Schem
   if (!view.has_target())
     data_error("no_target",
                "guard: there are no unlabelled rows of a target domain to adapt to; name it with --target");
-  const Scores scores = score_candidates(view, schema, candidates, Scorer::automatic, options, context);
-  const std::size_t chosen = choose(scores);
-  GuardNote note = note_of(scores, chosen == 1);
+  // Weights that rest on a handful of rows cannot be judged by the rows that they weight.
+  const Index targets = view.x.rows() - view.labelled();
+  std::size_t chosen = 0;
+  GuardNote note;
+  note.loss = resolved(options.loss, view.y.task);
+  note.adapted_pipeline = candidates[1].text();
+  note.plain_pipeline = candidates[0].text();
+  note.error =
+      fmt::format("the target has {} rows, and {} columns need at least {}", targets, view.x.cols(), view.x.cols() + 1);
+  if (targets > view.x.cols()) {
+    const Scores scores = score_candidates(view, schema, candidates, Scorer::automatic, options, context);
+    chosen = choose(scores);
+    note = note_of(scores, chosen == 1);
+  }
   return {Model::fit(candidates[chosen], view, schema, context).with_note("guard", note.to_json()), std::move(note)};
 }
 

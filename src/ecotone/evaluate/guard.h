@@ -25,16 +25,17 @@ struct GuardNote {
   std::optional<double> estimate_adapted;
   std::optional<double> gain;  ///< of the adapted over the plain, paired
   std::optional<double> standard_error;
+  std::optional<double> importance_gain;  ///< beside the scorer transfer: the gain that importance sees
   std::string adapted_pipeline;
   std::string plain_pipeline;
   std::string error;  ///< why one of them could not be scored; empty
 
   /// {"chosen": "adapted" | "plain", "scorer", "loss", "estimate_plain", "estimate_adapted", "gain", "standard_error",
-  /// "adapted", "plain"} and "error" where there is one.
+  /// "adapted", "plain"}, and "importance_gain" and "error" where there is one.
   Json to_json() const;
   /// Checks everything: the note may come from any file. File error `bad_model` naming `origin`.
   static GuardNote from_json(const Json& json, const std::string& origin);
-  /// «adapted, estimated error 0.213 against 0.381 plain (gain 0.168, standard error 0.021)»
+  /// «adapted, estimated Brier score 0.213 against 0.381 plain (by importance: gain 0.168, standard error 0.021)»
   std::string sentence() const;
 };
 
@@ -47,7 +48,8 @@ struct Guarded {
 };
 
 /// Estimates by the scorer `automatic` what the pipeline and its plain counterpart would lose on the target, and fits
-/// the one that `choose` takes. Errors: those of plain_counterpart, of CandidateScorer and of the fit.
+/// the one that `choose` takes; the plain one, unscored, when the target has fewer rows than columns and one. Errors:
+/// those of plain_counterpart, of CandidateScorer and of the fit.
 Guarded guarded_fit(const Pipeline& pipeline, const TrainView& view, const Schema& schema, const ScorerOptions& options,
                     const Context& context);
 

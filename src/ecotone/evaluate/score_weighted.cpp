@@ -50,7 +50,7 @@ Vector control_variate_terms(ConstVectorView ratio, ConstVectorView loss) {
 }
 
 std::vector<CandidateScore> score_control_variate(CandidateFits& fits) {
-  // Weights are not flattened, so one row may have nearly all of them; beyond this squares of weights overflow.
+  // Weights are not flattened, so one row may have nearly all of them; up to e^200 sums of their squares are finite.
   constexpr double largest = 200;
   const Vector given = given_weights(fits.view());
   const auto& held_out = fits.held_out();
@@ -64,8 +64,10 @@ std::vector<CandidateScore> score_control_variate(CandidateFits& fits) {
     seen.x = full[c].value->model->transform({seen.x, seen.domain, seen.origin}, fits.context());
     Index cols = 0;
     const Vector log_weight = log_ratio(seen, Schema{}, Scorer::control_variate, fits.context(), cols);
-    const Vector ratio = log_weight.array().min(largest).exp() * given.array();
-    losses[c].value = control_variate_terms(ratio, held_out[c].value->loss);
+    const Vector ratio = log_weight.array().min(largest).exp();
+    // Given weights move weight between rows; the mean, which the control variate knows to be 1, stays.
+    const Vector both = ratio.cwiseProduct(given);
+    losses[c].value = control_variate_terms(both * (ratio.sum() / both.sum()), held_out[c].value->loss);
   }
   return paired_scores(fits, losses, Vector());
 }

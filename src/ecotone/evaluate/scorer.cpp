@@ -1,10 +1,12 @@
 #include "ecotone/evaluate/scorer.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "ecotone/base/options.h"
 #include "ecotone/evaluate/score_kinds.h"
+#include "ecotone/measure/intervals.h"
 
 namespace ecotone {
 
@@ -12,8 +14,8 @@ namespace {
 
 constexpr std::array<ScorerInfo, 7> infos = {{
     {Scorer::automatic, "auto",
-     "transfer with at least three source domains, else importance; keeps the first candidate unless the gain exceeds "
-     "its standard error",
+     "transfer and importance with at least three source domains, else importance; keeps the first candidate unless "
+     "the gain stands out from its standard error",
      true},
     {Scorer::transfer, "transfer", "Mean loss on each source domain in turn, treated as the target", true},
     {Scorer::importance, "importance", "Loss on held-out source rows, weighted by the density ratio to the target",
@@ -85,8 +87,9 @@ CandidateScorer::~CandidateScorer() = default;
 
 Scores CandidateScorer::scores(Scorer scorer) {
   Scores result{.asked = scorer, .used = scorer, .loss = fits_->loss(), .candidates = {}};
-  if (scorer == Scorer::automatic)
-    result.used = transfer_folds(fits_->view(), fits_->context()) >= 3 ? Scorer::transfer : Scorer::importance;
+  const Index folds = transfer_folds(fits_->view(), fits_->context());
+  if (scorer == Scorer::automatic) result.used = folds >= 3 ? Scorer::transfer : Scorer::importance;
+  if (result.used == Scorer::transfer) result.freedom = folds - 1;
   const ScorerInfo& info = info_of(result.used);
   if (fits_->view().y.task == Task::regress && !info.numbers)
     option_error("scorer_undefined", "{}: it is defined for classes only, and the label is a number to predict",
@@ -96,6 +99,10 @@ Scores CandidateScorer::scores(Scorer scorer) {
                "{}: it needs unlabelled rows of a target domain; name it with --target or use --protocol adapt",
                info.name);
   result.candidates = run(result.used, *fits_);
+  if (scorer == Scorer::automatic && result.used == Scorer::transfer && fits_->targets() > 0) {
+    const std::vector<CandidateScore> near = score_importance(*fits_);
+    for (std::size_t c = 0; c < near.size(); ++c) result.candidates[c].importance_gain = near[c].gain;
+  }
   for (const CandidateScore& score : result.candidates)
     if (score.estimate) return result;
   const CandidateScore& first = result.candidates.front();
@@ -107,14 +114,23 @@ Scores score_candidates(const TrainView& view, const Schema& schema, std::vector
   return CandidateScorer(view, schema, std::move(candidates), options, context).scores(scorer);
 }
 
+double errors_to_exceed(const Scores& scores) {
+  constexpr double beyond_one = 0.15865525393145705;  // P(Z > 1)
+  constexpr double rows = 1e9;                        // degrees of freedom that make Student's law the normal one
+  const auto others = static_cast<double>(std::max<std::size_t>(scores.candidates.size(), 2) - 1);
+  return t_quantile(1 - beyond_one / others, scores.freedom > 0 ? static_cast<double>(scores.freedom) : rows);
+}
+
 std::size_t choose(const Scores& scores) {
   const auto& all = scores.candidates;
   const bool cautious = scores.asked == Scorer::automatic && all.front().estimate.has_value();
+  const double needed = errors_to_exceed(scores);
   std::optional<std::size_t> best;
   for (std::size_t c = 0; c < all.size(); ++c) {
     if (!all[c].estimate) continue;
-    // Do no harm: a gain within its noise is none.
-    const bool proven = all[c].gain && all[c].gain_error && *all[c].gain > *all[c].gain_error;
+    // Do no harm: a gain within its noise is none, and neither is one of other domains alone.
+    const bool proven = all[c].gain && all[c].gain_error && *all[c].gain > needed * *all[c].gain_error &&
+                        all[c].importance_gain.value_or(0) >= 0;
     if (cautious && c > 0 && !proven) continue;
     if (!best || *all[c].estimate < *all[*best].estimate) best = c;
   }
@@ -129,6 +145,7 @@ Json Scores::to_json() const {
                 {"standard_error", number(score.standard_error)},
                 {"gain", number(score.gain)},
                 {"gain_standard_error", number(score.gain_error)}};
+    if (score.importance_gain) one["importance_gain"] = *score.importance_gain;
     if (!score.error_code.empty()) one["error"] = {{"code", score.error_code}, {"message", score.error}};
     list.push_back(std::move(one));
   }

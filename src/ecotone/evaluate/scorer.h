@@ -46,7 +46,10 @@ struct CandidateScore {
   std::optional<double> standard_error;  ///< where the scorer has losses of rows or of domains
   std::optional<double> gain;            ///< the reference's estimate minus this one's; the reference's own is 0
   std::optional<double> gain_error;      ///< of the paired gain
-  std::string error_code;                ///< why there is no estimate; empty when there is one
+  /// The gain that `importance` sees, which `automatic` asks beside `transfer`: other domains may gain what rows like
+  /// the target's do not.
+  std::optional<double> importance_gain;
+  std::string error_code;  ///< why there is no estimate; empty when there is one
   std::string error;
 };
 
@@ -54,6 +57,7 @@ struct Scores {
   Scorer asked = Scorer::automatic;
   Scorer used = Scorer::importance;  ///< never automatic
   RowLoss loss = RowLoss::error;     ///< never automatic
+  Index freedom = 0;                 ///< degrees of freedom of errors over domains; 0: they are over rows
   /// In the order of the candidates; the first is the reference, «no adaptation».
   std::vector<CandidateScore> candidates;
 
@@ -83,8 +87,13 @@ class CandidateScorer {
 Scores score_candidates(const TrainView& view, const Schema& schema, std::vector<Pipeline> candidates, Scorer scorer,
                         const ScorerOptions& options, const Context& context);
 
+/// How many standard errors a gain must exceed: one, for one candidate beside the reference. With more, as many as keep
+/// the chance that noise passes (Bonferroni); with errors over few domains, by Student's t.
+double errors_to_exceed(const Scores& scores);
+
 /// The candidate to take: the one of the lowest estimate, the first among equals. By `automatic`, which must do no
-/// harm, another than the reference is taken only if its paired gain exceeds that gain's standard error.
+/// harm, another than the reference is taken only if its paired gain exceeds `errors_to_exceed` of its standard errors
+/// and `importance` does not see a loss.
 std::size_t choose(const Scores& scores);
 
 }  // namespace ecotone

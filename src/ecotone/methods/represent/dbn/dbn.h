@@ -1,0 +1,70 @@
+#pragma once
+
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "ecotone/methods/method.h"
+#include "ecotone/methods/represent/dbn/dbn_input.h"
+#include "ecotone/solve/rbm.h"
+
+namespace ecotone {
+
+struct DbnOptions {
+  std::vector<double> layers = {500, 500, 2000};
+  DbnVisible visible = DbnVisible::automatic;
+  DbnScale scale = DbnScale::automatic;
+  int epochs = 15;
+  int batch = 100;
+  int cd = 1;
+  double rate = 0.05;
+  double rate_gaussian = 0.005;
+  double momentum = 0.9;
+  double weight_decay = 2e-4;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        field("layers", &DbnOptions::layers, "Hidden units of each layer, from the input up", between(1, 1e6)),
+        field("visible", &DbnOptions::visible,
+              "Units of the input; auto: binary where all values are in [0, 1] or are pixels (whole numbers from 0 to "
+              "exactly 255), else gaussian",
+              one_of("auto", "binary", "gaussian")),
+        field(
+            "scale", &DbnOptions::scale,
+            "auto: binary units divide whole numbers up to 255 by the largest value, gaussian units standardise every "
+            "column; none: values as they are",
+            one_of("auto", "none")),
+        field("epochs", &DbnOptions::epochs, "Passes over the rows for each layer", between(1, 1e6)),
+        field("batch", &DbnOptions::batch, "Rows in a step", between(1, 1e6)),
+        field("cd", &DbnOptions::cd, "Steps of the chain in contrastive divergence", between(1, 1e6)),
+        field("rate", &DbnOptions::rate, "Learning rate of layers with binary visible units", above(0.0)),
+        field("rate_gaussian", &DbnOptions::rate_gaussian, "Learning rate of a first layer with gaussian visible units",
+              above(0.0)),
+        field("momentum", &DbnOptions::momentum,
+              "Momentum from the sixth epoch on; before it 0.5, or this if it is less",
+              Limits{.low = 0, .high = 1, .open_high = true}),
+        field("weight_decay", &DbnOptions::weight_decay, "Penalty on weights, times the rate", at_least(0.0))};
+  }
+};
+
+/// A deep belief net: stacked restricted Boltzmann machines, each trained on the mean activations of the one below
+/// (hinton2006). Features h1 .. hM are the mean activations of the top layer.
+class Dbn : public Fitted {
+ public:
+  Dbn(DbnInput input, std::vector<Rbm> machines, Matrix reconstruction);
+
+  static StageResult fit(const TrainView& view, const DbnOptions& options, const Context& context, FitCache& cache);
+  static std::shared_ptr<const Fitted> load(const StageState& state, const DbnOptions& options,
+                                            const StageInput& input);
+
+  Features transform(const Batch& batch, const Context& context) const override;
+  Index output_cols(Index input_cols) const override;
+  StageState save() const override;
+
+ private:
+  struct Net;
+  std::shared_ptr<const Net> net_;  ///< shared with the features that are made on demand
+  Matrix reconstruction_;           ///< layers x epochs
+};
+
+}  // namespace ecotone

@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t values_shown = 6;
 constexpr std::size_t weights_shown = 40;
 constexpr std::size_t classes_shown = 8;
+constexpr std::size_t rows_shown = 8;
 
 std::string scalar_text(const Json& value) {
   if (value.is_string()) return one_line(value.get<std::string>());
@@ -106,7 +107,10 @@ std::string entry_text(const std::string& key, const Json& value, const Model& m
       value.size() <= classes_shown)
     return head + "largest first, one column per class\n" +
            weights_text({value.begin(), value.end()}, one_lines(model.classes()), names);
-  return head + fmt::format("{} x {}\n", value.size(), cols);
+  std::string text = head + fmt::format("{} x {}\n", value.size(), cols);
+  if (value.size() > rows_shown) return text;
+  for (const Json& row : value) text += "    " + vector_text(row) + "\n";
+  return text;
 }
 
 /// What is known of importance weights, in the order in which it is read.

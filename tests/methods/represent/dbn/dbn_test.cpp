@@ -150,6 +150,23 @@ TEST(Dbn, AnErrorThatRisesIsAStatus) {
   EXPECT_EQ(recorder.warnings[0].first, "not_converged");
 }
 
+/// Keeps what the bars are called.
+class Bars : public Recorder {
+ public:
+  void progress(std::string_view what, Index, Index) override { names.emplace_back(what); }
+  std::vector<std::string> names;
+};
+
+TEST(Dbn, TheBarShowsTheErrorOfTheLastEpoch) {
+  Bars bars;
+  const Context run = Context({.threads = 1, .seed = 1}).observed_by(&bars);
+  const Model model = fitted("dbn layers=3,2 epochs=2", unlabelled(pictures(40, 4, 1)), run);
+  const double error = stage_of(model)["reconstruction"][1][0];
+  const std::string expected = fmt::format("dbn layer 2 of 2, epoch 2 of 2, error {:.4g}", error);
+  EXPECT_EQ(bars.names.front(), "dbn layer 1 of 2, epoch 1 of 2");
+  EXPECT_EQ(bars.names.back(), expected);
+}
+
 TEST(Dbn, MissingAndHugeValuesToPredictDoNotSpread) {
   const Matrix x = pictures(40, 4, 1);
   const Model model = fitted("dbn layers=3,2 epochs=1", unlabelled(x));

@@ -79,6 +79,16 @@ void add_gram(ConstMatrixView a, MatrixView sum) {
               a.data(), static_cast<int>(a.outerStride()), 1.0, sum.data(), static_cast<int>(sum.outerStride()));
 }
 
+void add_transpose_product(ConstMatrixView a, ConstMatrixView b, MatrixView sum) {
+  use_one_blas_thread();
+  if (a.cols() == 1 && a.rows() > 0 && b.cols() > 0) {
+    cblas_dgemv(CblasRowMajor, CblasTrans, static_cast<int>(b.rows()), static_cast<int>(b.cols()), 1.0, b.data(),
+                static_cast<int>(b.outerStride()), a.data(), static_cast<int>(a.outerStride()), 1.0, sum.data(), 1);
+    return;
+  }
+  multiply_transposed(a, b, 1.0, sum);
+}
+
 void mirror_lower(MatrixView a) {
   for (Index i = 0; i < a.rows(); ++i) {
     for (Index j = 0; j < i; ++j) a(j, i) = a(i, j);

@@ -18,6 +18,9 @@ Matrix gram(ConstMatrixView a, const Context& context);
 /// Adds A'A to the lower triangle of `sum`, on the calling thread: for use inside a block.
 void add_gram(ConstMatrixView a, MatrixView sum);
 
+/// Adds A'B to `sum`, on the calling thread: for use inside a block.
+void add_transpose_product(ConstMatrixView a, ConstMatrixView b, MatrixView sum);
+
 /// Copies the lower triangle onto the upper one.
 void mirror_lower(MatrixView a);
 

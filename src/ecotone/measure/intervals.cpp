@@ -21,6 +21,11 @@ std::optional<double> sample_sd(std::span<const double> values) {
 
 double t_quantile(double p, double freedom) { return boost::math::quantile(boost::math::students_t(freedom), p); }
 
+double t_two_sided(double t, double freedom) {
+  if (std::isinf(t)) return 0;
+  return 2 * boost::math::cdf(boost::math::complement(boost::math::students_t(freedom), std::abs(t)));
+}
+
 std::optional<Interval> t_interval(std::span<const double> values) {
   const auto mean = mean_of(values);
   if (!mean) return {};

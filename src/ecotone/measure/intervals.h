@@ -20,6 +20,8 @@ std::optional<double> mean_of(std::span<const double> values);
 std::optional<double> sample_sd(std::span<const double> values);
 /// The value that Student's t with `freedom` degrees of freedom stays below with probability `p`, 0 < p < 1.
 double t_quantile(double p, double freedom);
+/// Probability that |t| of Student's t is larger; 0 for an infinite one.
+double t_two_sided(double t, double freedom);
 /// Mean of the values with mean +- t(0.975, n - 1) sd / sqrt(n); empty without values. Paired comparisons give it their
 /// differences.
 std::optional<Interval> t_interval(std::span<const double> values);

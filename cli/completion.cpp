@@ -51,7 +51,7 @@ std::vector<std::string> argument_words(const std::string& verb) {
   std::vector<std::string> words;
   if (verb == "generate")
     for (const Generator& generator : generators()) words.push_back(generator.name);
-  if (verb == "methods" || verb == "evaluate" || verb == "fit" || verb == "tune")
+  if (verb == "methods" || verb == "evaluate" || verb == "fit" || verb == "tune" || verb == "select")
     for (const Method& m : methods()) words.push_back(m.name);
   if (verb == "reproduce")
     for (const EmbeddedExperiment& embedded : embedded_experiments()) words.emplace_back(embedded.name);
@@ -73,7 +73,8 @@ Words all_words(const CLI::App& program) {
   Words words;
   for (const CLI::App* app : program.get_subcommands({})) {
     Words::VerbWords verb{app->get_name(), app->get_description(), {}, argument_words(app->get_name())};
-    verb.files = verb.arguments.empty() || verb.name == "evaluate" || verb.name == "fit" || verb.name == "tune";
+    verb.files = verb.arguments.empty() || verb.name == "evaluate" || verb.name == "fit" || verb.name == "tune" ||
+                 verb.name == "select";
     for (const CLI::Option* option : app->get_options())
       if (!option->get_lnames().empty()) verb.flags.push_back(flag_words(*option));
     words.verbs.push_back(std::move(verb));

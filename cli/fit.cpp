@@ -26,7 +26,7 @@ std::string summary(const Dataset& data, const TrainView& view, const Model& mod
                         view.x.rows() - view.labelled());
   for (std::size_t i = 0; i < model.statuses().size(); ++i)
     if (const Status& status = model.statuses()[i];
-        model.pipeline().stages()[i].method->predicts() || !status.converged)
+        model.pipeline().predicts_at(i) || !status.converged)
       text += fmt::format("status   {}: {}\n", model.pipeline().stages()[i].method->name, status.text);
   if (const auto guard = guard_note(model, output)) text += fmt::format("guard    {}\n", guard->sentence());
   return text + fmt::format("wrote    {}\n", output);

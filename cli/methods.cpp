@@ -10,6 +10,8 @@ namespace ecotone::cli {
 namespace {
 
 constexpr const char* blind_text = "Never looks at the features, so missing values do not matter to it.";
+constexpr const char* both_text =
+    "Predicts where it is the last stage; elsewhere it passes the columns that it chose on.";
 
 struct Flags {
   std::string name;
@@ -26,6 +28,7 @@ std::string detail_text(const Method& m) {
   std::string text = fmt::format("{} ({}): {}\n", m.name, family_name(m.family), m.summary);
   if (m.needs_labels) text += "Needs labels.\n";
   if (m.reads_scores()) text += "Stands behind a learner and reads its decision values.\n";
+  if (m.learner_when_last) text += fmt::format("{}\n", both_text);
   if (!m.reads_features) text += fmt::format("{}\n", blind_text);
   if (!m.citation.empty()) text += fmt::format("Cite: {}\n", m.citation);
   if (m.options.empty()) return text + "\nNo options.\n";
@@ -46,6 +49,7 @@ std::string markdown_of(const Method& m) {
   std::string text = fmt::format("\n## {}\n\n{}\n\nFamily `{}`.", m.name, m.summary, family_name(m.family));
   if (m.needs_labels) text += " Needs labels.";
   if (m.reads_scores()) text += " Stands behind a learner and reads its decision values.";
+  if (m.learner_when_last) text += fmt::format(" {}", both_text);
   if (!m.reads_features) text += fmt::format(" {}", blind_text);
   if (!m.citation.empty()) text += fmt::format(" Citation: [{0}](glossary.md#{0}).", m.citation);
   text += "\n";

@@ -45,7 +45,7 @@ std::string promise(const Method& method, Input input) {
   const bool adapts = method.family == Family::adapt || method.family == Family::weight;
   switch (input) {
     case Input::one_class:
-      return method.predicts() && !method.numbers ? "one_class" : handled;
+      return method.can_predict() && !method.numbers ? "one_class" : handled;
     case Input::no_labels:
       return method.predicts() || method.needs_labels ? "no_labels" : handled;
     case Input::no_target:
@@ -77,6 +77,8 @@ const std::vector<Exception> exceptions = {
     {"probit", Input::two_rows, "probit l2=0.1", handled, "two rows are always separable, which needs a penalty"},
     {"calibrate", Input::two_rows, "logistic l2=0.1 | calibrate", "no_cross_fit",
      "without either row one class is left"},
+    {"tgreedy", Input::one_domain, "tgreedy", "needs_two_domains", "T compares domains"},
+    {"tgreedy", Input::two_rows, "tgreedy", "needs_two_domains", "T compares domains, and both rows are in one"},
 };
 
 /// Methods whose defaults are for large data: what runs in their place where a fit is wanted and not the defaults.
@@ -244,7 +246,7 @@ TEST_P(Contract, RefusesBadValuesByName) {
   EXPECT_EQ(code_of([&] { Pipeline::parse(GetParam() + " no_such_option=1"); }), "unknown_option");
 }
 
-/// The method alone, and where it does not predict also in front of the baseline.
+/// The method alone, and where it can stand in the middle also in front of the baseline.
 std::vector<std::string> pipelines_of(const Method& method) {
   if (method.predicts()) return {alone(method)};
   return {alone(method), alone(method) + " | constant"};

@@ -129,6 +129,8 @@ struct Method {
   bool binary = false;         ///< it learns two classes; the registry adds more classes and class weights
   bool softmax = false;        ///< it learns several classes by itself, too
   bool numbers = false;        ///< it learns numbers, not classes
+  /// It predicts where it is the last stage (or only one that reads scores is behind it); elsewhere it passes rows on.
+  bool learner_when_last = false;
   std::vector<OptionInfo> options;
   FitStage fit;
   LoadStage load;
@@ -136,7 +138,9 @@ struct Method {
   FitBehindLearner fit_behind_learner = nullptr;
 
   bool reads_scores() const { return fit_behind_learner != nullptr; }
+  /// Wherever it stands; see Pipeline::predicts_at.
   bool predicts() const { return family == Family::learn || family == Family::adapt; }
+  bool can_predict() const { return predicts() || learner_when_last; }
 };
 
 /// What a method says of itself; the rest of Method follows from its option struct and functions.
@@ -150,6 +154,7 @@ struct MethodText {
   bool binary = false;
   bool softmax = false;
   bool numbers = false;
+  bool learner_when_last = false;
 };
 
 /// Makes the registry entry of a method from typed functions:
@@ -166,6 +171,7 @@ Method make_method(MethodText text) {
           text.binary,
           text.softmax,
           text.numbers,
+          text.learner_when_last,
           describe_options<Options>(),
           [](const TrainView& view, const OptionValues& values, const Context& context, FitCache& cache) {
             return fit(view, read_options<Options>(values), context, cache);

@@ -235,46 +235,60 @@ Model Model::fit(const Pipeline& pipeline, const TrainView& view, const Schema& 
   return fit(pipeline, view, schema, context, cache);
 }
 
-Model Model::fit(const Pipeline& pipeline, const TrainView& given, const Schema& schema, const Context& context,
+Model Model::fit(const Pipeline& pipeline, const TrainView& view, const Schema& schema, const Context& context,
                  FitCache& cache) {
-  check_view(pipeline, given);
-  TrainView view = given;
+  check_view(pipeline, view);
   Model model(pipeline, schema.columns.empty() ? numeric_schema(view.x.names(), schema) : schema);
-  const std::vector<std::string> expected = model.schema_.feature_names();
+  model.fit_stages(pipeline.stages().size(), view, context, cache);
+  return model;
+}
+
+TrainView Model::view_of_last(const Pipeline& pipeline, const TrainView& view, const Schema& schema,
+                              const Context& context) {
+  check_view(pipeline, view);
+  FitCache cache;
+  Model model(pipeline, schema.columns.empty() ? numeric_schema(view.x.names(), schema) : schema);
+  return model.fit_stages(pipeline.stages().size() - 1, view, context, cache);
+}
+
+TrainView Model::fit_stages(std::size_t count, TrainView view, const Context& context, FitCache& cache) {
+  const std::vector<std::string> expected = schema_.feature_names();
   if (expected != view.x.names() &&
       (static_cast<Index>(expected.size()) != view.x.cols() || !has_made_up_names(view.x.names()))) {
     data_error("shape_mismatch", "fit: the schema names {} features, which are not the {} columns of the data",
                expected.size(), view.x.cols());
   }
   require_different(expected);
-  drop_unseen_levels(view.x, model.schema_, context);
-  model.task_ = view.y.task;
-  model.classes_ = view.y.classes;
-  model.features_ = model.schema_.feature_names();
-  model.domains_ = view.domain.names;
-  model.seed_ = context.seed();
+  drop_unseen_levels(view.x, schema_, context);
+  task_ = view.y.task;
+  classes_ = view.y.classes;
+  features_ = schema_.feature_names();
+  domains_ = view.domain.names;
+  seed_ = context.seed();
   // Only a stage behind a learner goes back to what the first stage was given.
-  const TrainView first = pipeline.stages().back().method->reads_scores() ? view : TrainView{};
+  const TrainView first = pipeline_.stages().back().method->reads_scores() ? view : TrainView{};
   ChainFit chain(cache);
-  for (std::size_t i = 0; i < pipeline.stages().size(); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     context.check_cancelled();
-    const Stage& stage = pipeline.stages()[i];
+    const Stage& stage = pipeline_.stages()[i];
     const Method& method = *stage.method;
     const bool behind = method.reads_scores();
-    const bool needs_numbers = method.predicts() || method.family == Family::weight;
+    const bool needs_numbers = method.can_predict() || method.family == Family::weight;
+    if (view.x.cols() == 0)
+      data_error("nothing_selected", "{}: the stages before it left no feature to learn from", method.name);
     if (needs_numbers && method.reads_features && !behind) require_finite(method.name, view.x, view.origin, context);
-    StageResult result = behind ? method.fit_behind_learner({pipeline.before_last(), first, model.schema_, view.weight},
-                                                            stage.options, context)
-                         : method.predicts()
-                             ? method.fit(view, stage.options, context, cache)
-                             : chain.stage(i, stage, [&] { return method.fit(view, stage.options, context, cache); });
+    StageResult result =
+        behind
+            ? method.fit_behind_learner({pipeline_.before_last(), first, schema_, view.weight}, stage.options, context)
+        : method.predicts() ? method.fit(view, stage.options, context, cache)
+                            : chain.stage(i, stage, [&] { return method.fit(view, stage.options, context, cache); });
     if (!result.status.converged) context.warn("not_converged", "{}: {}", method.name, result.status.text);
-    model.fitted_.push_back(std::move(result.fitted));
-    model.statuses_.push_back(std::move(result.status));
+    fitted_.push_back(std::move(result.fitted));
+    statuses_.push_back(std::move(result.status));
     view = std::move(result.next);
   }
   chain.leave();
-  return model;
+  return view;
 }
 
 Batch Model::aligned(const Batch& batch, const Context& context) const {
@@ -308,7 +322,7 @@ Prediction Model::predict(const Batch& batch, const Context& context) const {
   for (std::size_t i = 0; i < fitted_.size(); ++i) {
     context.check_cancelled();
     const Method& method = *pipeline_.stages()[i].method;
-    if (!method.predicts()) {
+    if (!pipeline_.predicts_at(i)) {
       current.x = fitted_[i]->transform(current, context);
       continue;
     }

@@ -26,6 +26,11 @@ class Model {
   static Model fit(const Pipeline& pipeline, const TrainView& view, const Schema& schema, const Context& context,
                    FitCache& cache);
 
+  /// What the last stage of a pipeline is given: the stages before it are fitted on the view, the last one is not. For
+  /// those who ask a method for more than its fitted stage.
+  static TrainView view_of_last(const Pipeline& pipeline, const TrainView& view, const Schema& schema,
+                                const Context& context);
+
   /// Predictions for a batch whose columns are matched with the model's by name (by position when the batch has none).
   /// Option error `no_learner` when the pipeline does not end in a learner.
   Prediction predict(const Batch& batch, const Context& context) const;
@@ -60,6 +65,8 @@ class Model {
 
  private:
   Model(Pipeline pipeline, Schema schema) : pipeline_(std::move(pipeline)), schema_(std::move(schema)) {}
+  /// Fits the first `count` stages and returns the view behind them.
+  TrainView fit_stages(std::size_t count, TrainView view, const Context& context, FitCache& cache);
   TensorWriter to_tensors() const;
   Batch aligned(const Batch& batch, const Context& context) const;
 

@@ -28,16 +28,23 @@ Pipeline::Pipeline(std::vector<Stage> stages) : stages_(std::move(stages)) {
                    "{} reads the decision values of a learner, so one must stand before it, as in 'logistic | {}'",
                    method.name, method.name);
     }
-    learner_before = method.predicts() && !method.reads_scores();
-    const bool last = i + 1 == stages_.size() || (learner_before && stages_[i + 1].method->reads_scores());
-    if (method.predicts() && !last) {
+    learner_before = predicts_at(i) && !method.reads_scores();
+    if (method.predicts() && !may_predict(i)) {
       option_error("learner_not_last", "{} predicts, so it must be the last stage; it is stage {} of {}", method.name,
                    i + 1, stages_.size());
     }
   }
 }
 
-bool Pipeline::predicts() const { return stages_.back().method->predicts(); }
+bool Pipeline::may_predict(std::size_t i) const {
+  if (i + 1 == stages_.size()) return true;
+  return !stages_[i].method->reads_scores() && stages_[i + 1].method->reads_scores();
+}
+
+bool Pipeline::predicts_at(std::size_t i) const {
+  const Method& method = *stages_[i].method;
+  return method.predicts() || (method.learner_when_last && may_predict(i));
+}
 
 std::string Pipeline::text() const {
   std::string text;

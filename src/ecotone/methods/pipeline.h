@@ -26,8 +26,10 @@ class Pipeline {
   explicit Pipeline(std::vector<Stage> stages);
 
   const std::vector<Stage>& stages() const { return stages_; }
+  /// Whether stage i predicts where it stands.
+  bool predicts_at(std::size_t i) const;
   /// Whether it ends in a stage that predicts.
-  bool predicts() const;
+  bool predicts() const { return predicts_at(stages_.size() - 1); }
   /// All stages but the last; there must be at least two.
   Pipeline before_last() const { return Pipeline({stages_.begin(), stages_.end() - 1}); }
   /// Canonical text: options that differ from their defaults, in declaration order. parse(text()) is the same pipeline.
@@ -35,6 +37,9 @@ class Pipeline {
 
  private:
   std::vector<Stage> stages_;
+
+  /// Whether stage i is the last one, or the last before one that reads decision values.
+  bool may_predict(std::size_t i) const;
 };
 
 }  // namespace ecotone

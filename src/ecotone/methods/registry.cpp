@@ -69,10 +69,14 @@ Json option_json(const OptionInfo& option) {
 Json method_json(const Method& method) {
   Json options = Json::array();
   for (const OptionInfo& option : method.options) options.push_back(option_json(option));
-  return {
-      {"name", method.name},          {"family", family_name(method.family)}, {"summary", method.summary},
-      {"citation", method.citation},  {"needs_labels", method.needs_labels},  {"reads_scores", method.reads_scores()},
-      {"options", std::move(options)}};
+  return {{"name", method.name},
+          {"family", family_name(method.family)},
+          {"summary", method.summary},
+          {"citation", method.citation},
+          {"needs_labels", method.needs_labels},
+          {"reads_scores", method.reads_scores()},
+          {"learner_when_last", method.learner_when_last},
+          {"options", std::move(options)}};
 }
 
 }  // namespace ecotone

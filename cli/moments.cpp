@@ -1,0 +1,101 @@
+#include "ecotone/solve/moments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/arguments.h"
+#include "cli/selection_input.h"
+#include "cli/summary.h"
+#include "cli/verbs.h"
+#include "ecotone/base/error.h"
+#include "ecotone/data/read.h"
+#include "ecotone/methods/select/selection_data.h"
+#include "ecotone/solve/moments_file.h"
+
+namespace ecotone::cli {
+namespace {
+
+struct Flags {
+  std::vector<std::string> arguments;
+  DataFlags read;
+  std::string gram = "double";
+  std::string output;
+};
+
+GramKind gram_by_name(const std::string& name) {
+  if (name == "none") return GramKind::none;
+  if (name == "double") return GramKind::double_precision;
+  if (name == "single") return GramKind::single_precision;
+  option_error("bad_gram", "--gram must be one of none, double, single, got '{}'", name);
+}
+
+Moments merged(const std::vector<std::filesystem::path>& files) {
+  Moments sum = load_moments(files.front());
+  for (std::size_t k = 1; k < files.size(); ++k) sum.merge(load_moments(files[k]));
+  return sum;
+}
+
+Moments gathered(const std::vector<std::filesystem::path>& files, const Flags& flags, Session& session) {
+  const Context& context = session.context();
+  const GramKind kind = gram_by_name(flags.gram);
+  const Dataset data = session.timed("read", [&] { return read_dataset(files, flags.read.read_options(), context); });
+  const TrainView view = labelled_view(data, "moments", context);
+  return session.timed("moments", [&] { return SelectionData("moments", view).moments(kind, context); });
+}
+
+Json moments_json(const Moments& moments, const std::string& output) {
+  Json domains = Json::array();
+  for (std::size_t g = 0; g < moments.groups.size(); ++g)
+    domains.push_back({{"domain", moments.groups[g]},
+                       {"rows", static_cast<std::int64_t>(moments.rows[static_cast<Index>(g)])},
+                       {"labelled", moments.labelled[g] != 0}});
+  const GramKind kind = moments.gram_kind();
+  return {{"output", output},
+          {"features", moments.cols()},
+          {"classes", moments.classes},
+          {"domains", std::move(domains)},
+          {"gram", kind == GramKind::none               ? "none"
+                   : kind == GramKind::double_precision ? "double"
+                                                        : "single"}};
+}
+
+void run(const Flags& flags, Session& session) {
+  std::vector<std::filesystem::path> files(flags.arguments.begin(), flags.arguments.end());
+  gram_by_name(flags.gram);
+  require_files(files);
+  require_separate(flags.read.inputs(files), {flags.output});
+  require_writable(flags.output);
+  const auto count = std::count_if(files.begin(), files.end(), [](const auto& file) { return holds_moments(file); });
+  if (count > 0 && count < static_cast<std::ptrdiff_t>(files.size()))
+    option_error("usage", "moments: {} of {} files hold moments already; merge those alone", count, files.size());
+  const Moments moments =
+      count > 0 ? session.timed("merge", [&] { return merged(files); }) : gathered(files, flags, session);
+  session.timed("write", [&] { moments_tensors(moments).write(flags.output); });
+  session.say(fmt::format("moments  {} in {}, {}\nwrote    {}\n",
+                          counted(static_cast<Index>(moments.rows.sum()), "row"),
+                          counted(moments.group_count(), "domain"), counted(moments.cols(), "feature"), flags.output));
+  session.print(moments_json(moments, flags.output));
+}
+
+}  // namespace
+
+Verb moments_verb(CLI::App& program) {
+  const auto flags = std::make_shared<Flags>();
+  Verb verb = make_verb(
+      program, {"moments", "Sum the moments of every domain, or merge files of them, for select without the data",
+                "moments DATA... --label COLUMN --domain COLUMN -o FILE [flags]",
+                "  ecotone moments north.csv --label y --domain site -o north.eco\n"
+                "  ecotone moments north.eco south.eco -o all.eco\n"
+                "  ecotone select all.eco \"tgreedy steps=10\"\n"});
+  verb.app->add_option("DATA...", flags->arguments, "Data files, or files of moments to merge")->required();
+  add_output(*verb.app, flags->output, "The file of moments to write (.eco)")->required();
+  verb.app
+      ->add_option("--gram", flags->gram, "Keep X'X of every domain: none, double or single precision (default double)")
+      ->type_name("KIND");
+  add_data_flags(*verb.app, flags->read, DataUse::training);
+  verb.run = [flags](Session& session) { run(*flags, session); };
+  return verb;
+}
+
+}  // namespace ecotone::cli

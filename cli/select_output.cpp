@@ -1,0 +1,188 @@
+#include "cli/select_output.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/summary.h"
+#include "cli/terminal.h"
+#include "ecotone/evaluate/text_width.h"
+
+namespace ecotone::cli {
+namespace {
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+Json number_json(double value) {
+  if (std::isnan(value)) return nullptr;
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+Json list_json(const std::vector<double>& list) {
+  Json result = Json::array();
+  for (const double value : list) result.push_back(number_json(value));
+  return result;
+}
+
+Json list_json(const std::vector<std::optional<double>>& list) {
+  Json result = Json::array();
+  for (const auto& value : list) result.push_back(value ? Json(*value) : Json(nullptr));
+  return result;
+}
+
+/// All p weights after each step.
+Json weights_json(const PathResult& path, std::size_t features) {
+  Json result = Json::array();
+  for (Index step = 1; step <= path.steps(); ++step) {
+    std::vector<double> all(features, 0.0);
+    const Vector w = path.weights_after(step);
+    for (Index k = 0; k < w.size(); ++k) all[at(path.support[at(k)])] = w[k];
+    result.push_back(std::move(all));
+  }
+  return result;
+}
+
+const char* stop_name(PathStop stop) {
+  constexpr const char* names[] = {"steps", "lodo", "student", "theorem1"};
+  return names[static_cast<std::size_t>(stop)];
+}
+
+Json theorem_json(const Theorem1& theory) {
+  return {{"threshold", theory.threshold}, {"valid", theory.valid},     {"exact", number_json(theory.exact)},
+          {"n_paper", theory.n_paper},     {"n_exact", theory.n_exact}, {"n_sign", theory.n_sign}};
+}
+
+Json stopping_json(const SelectOutput& found) {
+  const Selection& selection = found.run.selection;
+  Json json = {{"stop", stop_name(found.options.stop)},
+               {"taken", selection.taken},
+               {"delta", found.options.delta},
+               {"theorem1", theorem_json(selection.theorem1)},
+               {"theorem1_heuristic_count", selection.above_threshold},
+               {"theorem1_exact_count", selection.above_exact},
+               {"student_bonferroni_count", selection.student}};
+  if (const auto& lodo = selection.left_out) {
+    json["lodo"] = {{"steps", found.options.steps},     {"best", lodo->best},   {"best_one_se", lodo->best_one_se},
+                    {"beats_empty", lodo->beats_empty}, {"curve", lodo->curve}, {"table", lodo->table}};
+  }
+  return json;
+}
+
+Json corollary_json(const SelectOutput& found, const PathResult& kept) {
+  const Corollary3 bound = corollary3(kept.sigma, static_cast<Index>(found.features.size()),
+                                      static_cast<Index>(found.domains.size()), found.options.delta);
+  return {{"sigma_S", bound.sigma}, {"paper", bound.paper}, {"corrected", bound.corrected},
+          {"tight", bound.tight},   {"valid", bound.valid}, {"n_needed", bound.n_needed}};
+}
+
+std::string cell(double value) {
+  if (std::isnan(value)) return "-";
+  return fmt::format("{:.4g}", value);
+}
+
+std::string cell(const std::vector<std::optional<double>>& list, Index step) {
+  if (at(step) >= list.size() || !list[at(step)]) return "-";
+  return fmt::format("{:.3f}", *list[at(step)]);
+}
+
+/// A column of the table: its head and a text per step.
+struct Column {
+  std::string head;
+  std::vector<std::string> cells;
+};
+
+std::vector<Column> columns_of(const SelectOutput& found, const PathResult& kept) {
+  std::vector<Column> columns = {{"step", {}}, {"T", {}}, {"p-value", {}}, {"gain", {}}, {"loss", {}}};
+  const auto& lodo = found.run.selection.left_out;
+  if (lodo) columns.push_back({"held-out loss", {}});
+  if (!found.source_auroc.empty()) columns.push_back({"source AUROC", {}});
+  if (!found.held_out_auroc.empty()) columns.push_back({"held-out AUROC", {}});
+  for (Index step = 0; step < kept.steps(); ++step) {
+    std::vector<std::string> row = {fmt::to_string(step + 1), cell(kept.t[at(step)]), cell(kept.pvalue[at(step)]),
+                                    cell(kept.gain[at(step)]), cell(kept.loss[at(step)])};
+    if (lodo) row.push_back(cell(lodo->curve[at(step) + 1]));
+    if (!found.source_auroc.empty()) row.push_back(cell(found.source_auroc, step));
+    if (!found.held_out_auroc.empty()) row.push_back(cell(found.held_out_auroc, step));
+    for (std::size_t c = 0; c < row.size(); ++c) columns[c].cells.push_back(row[c]);
+  }
+  return columns;
+}
+
+std::string table_text(const SelectOutput& found, const PathResult& kept) {
+  const std::vector<Column> columns = columns_of(found, kept);
+  std::string text;
+  for (Index line = -1; line < kept.steps(); ++line) {
+    for (const Column& column : columns) {
+      Index width = display_width(column.head);
+      for (const std::string& each : column.cells) width = std::max(width, display_width(each));
+      text += pad_left(line < 0 ? column.head : column.cells[at(line)], width) + "  ";
+    }
+    // Last, because names may be long.
+    text += line < 0 ? "feature" : one_line(found.features[at(kept.indices[at(line)])]);
+    text += '\n';
+  }
+  return text;
+}
+
+std::string stop_text(const SelectOutput& found) {
+  const Selection& selection = found.run.selection;
+  const Theorem1& theory = selection.theorem1;
+  std::string text = fmt::format("stopped   {}\n", greedy_summary(found.run, found.options));
+  text += fmt::format("student   supports {} at delta {}\n", counted(selection.student, "step"), found.options.delta);
+  text +=
+      fmt::format("theorem 1 threshold {:.3g}: {}; {}\n", theory.threshold, counted(selection.above_threshold, "step"),
+                  theory.valid ? "its condition holds"
+                               : fmt::format("a heuristic only, its condition needs {} domains", theory.n_paper));
+  if (const auto& lodo = selection.left_out)
+    text += fmt::format("held out  loss is smallest after {}, within one standard error after {}{}\n",
+                        counted(lodo->best, "step"), counted(lodo->best_one_se, "step"),
+                        lodo->beats_empty ? "" : "; no size clearly beats the empty model");
+  return text;
+}
+
+}  // namespace
+
+std::string select_text(const SelectOutput& found) {
+  const PathResult kept = found.run.selection.path.head(found.run.selection.taken);
+  std::string text =
+      fmt::format("selected  {} on {}, {}, route {}\n\n", found.pipeline,
+                  counted(static_cast<Index>(found.domains.size()), "domain"),
+                  counted(static_cast<Index>(found.features.size()), "feature"), route_name(found.run.route));
+  return text + table_text(found, kept) + "\n" + stop_text(found);
+}
+
+Json select_json(const SelectOutput& found) {
+  const Selection& selection = found.run.selection;
+  const PathResult kept = selection.path.head(selection.taken);
+  Json names = Json::array();
+  for (const Index j : kept.indices) names.push_back(found.features[at(j)]);
+  Json json = {{"pipeline", found.pipeline},
+               {"classes", found.classes},
+               {"domains", found.domains},
+               {"features", found.features.size()},
+               {"selected", std::move(names)},
+               {"indices", kept.indices},
+               {"T", list_json(kept.t)},
+               {"mu", kept.mu},
+               {"sigma", kept.sigma},
+               {"gain", kept.gain},
+               {"pvalue", list_json(kept.pvalue)},
+               {"loss", kept.loss},
+               {"domain_loss", kept.group_loss},
+               {"weights", weights_json(kept, found.features.size())},
+               {"offset", kept.offset},
+               {"stopped_early", kept.stopped_early},
+               {"route", route_name(found.run.route)},
+               {"stopping", stopping_json(found)}};
+  json["auroc"] = found.source_auroc.empty() ? Json(nullptr) : list_json(found.source_auroc);
+  json["held_out_auroc"] = found.held_out_auroc.empty() ? Json(nullptr) : list_json(found.held_out_auroc);
+  if (selection.left_out)
+    json["held_out_loss"] = std::vector<double>(selection.left_out->curve.begin() + 1,
+                                                selection.left_out->curve.begin() + 1 + kept.steps());
+  if (found.options.mode == PathMode::ortho && kept.steps() > 0) json["corollary3"] = corollary_json(found, kept);
+  return json;
+}
+
+}  // namespace ecotone::cli

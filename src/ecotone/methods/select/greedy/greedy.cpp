@@ -1,0 +1,159 @@
+#include "ecotone/methods/select/greedy/greedy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "ecotone/base/error.h"
+
+namespace ecotone {
+namespace {
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+const char* rule_name(PathRule rule) { return rule == PathRule::tgreedy ? "tgreedy" : "greedy"; }
+
+/// E[X^2] as the mean over all groups, labelled or not.
+Vector squares_of_all(const Moments& moments) {
+  Vector sum = Vector::Zero(moments.cols());
+  double count = 0;
+  for (Index g = 0; g < moments.group_count(); ++g) {
+    if (!(moments.weight[g] > 0)) continue;
+    sum += moments.xx.row(g).transpose() / moments.weight[g];
+    count += 1;
+  }
+  return sum / count;
+}
+
+PathOptions path_options(PathRule rule, const Moments& moments, const GreedyOptions& options) {
+  const char* who = rule_name(rule);
+  const bool ortho = options.mode == PathMode::ortho || options.mode == PathMode::ortho_resid;
+  if (options.nonnegative && ortho)
+    option_error("bad_option", "{}: nonnegative=true is for mode=stagewise and mode=stepwise", who);
+  if (options.ex2 == SquareSource::all && options.mode != PathMode::stagewise)
+    option_error("bad_option", "{}: ex2=all is for mode=stagewise", who);
+  PathOptions result;
+  result.rule = rule;
+  result.mode = options.mode;
+  result.steps = options.steps;
+  result.absolute = options.absolute;
+  result.shares = options.domain_weights;
+  result.min_gain = options.min_gain;
+  result.centring = {.x = options.centre == PathCentre::source || options.intercept, .y = options.intercept};
+  result.nonnegative = options.nonnegative;
+  if (options.ex2 == SquareSource::all) {
+    if (result.centring.x) option_error("bad_option", "{}: ex2=all cannot be centred; use centre=none", who);
+    result.ex2 = squares_of_all(moments);
+  }
+  if (moments.gram_kind() == GramKind::single_precision) result.zero = 1e-5;
+  return result;
+}
+
+void warn_of(PathRule rule, const GreedyRun& run, const GreedyOptions& options, const Context& context) {
+  const Theorem1& theory = run.selection.theorem1;
+  if (options.stop == PathStop::theorem1 && !theory.valid)
+    context.warn("theorem1_invalid",
+                 "{}: the condition of Theorem 1 needs {} domains, so its threshold {:.3g} is a heuristic here and no "
+                 "guarantee",
+                 rule_name(rule), theory.n_paper, theory.threshold);
+  if (run.selection.path.stopped_early && options.stop == PathStop::steps)
+    context.note("{}: the path ends after {} of {} steps, no feature could be chosen any more", rule_name(rule),
+                 run.selection.path.steps(), options.steps);
+}
+
+}  // namespace
+
+PathRoute greedy_route(const Features& x, Index groups, const GreedyOptions& options) {
+  if (options.route != PathRoute::automatic) return options.route;
+  // A path comes back to features, leave-one-domain-out takes others in each fold.
+  const Index steps = std::min<Index>(options.steps, x.cols());
+  const Index distinct = options.stop == PathStop::lodo ? steps : (steps + 1) / 2;
+  return cheaper_route(x, groups, distinct, GramKind::double_precision);
+}
+
+GreedyRun run_greedy(PathRule rule, MomentColumns& moments, const GreedyOptions& options, bool folds,
+                     const Context& context) {
+  const PathOptions path = path_options(rule, moments.moments, options);
+  const StopOptions stop{.stop = options.stop, .delta = options.delta, .size = options.size, .folds = folds};
+  GreedyRun run{select_features(moments.moments, *moments.columns, path, stop, context), moments.route};
+  warn_of(rule, run, options, context);
+  return run;
+}
+
+std::string greedy_summary(const GreedyRun& run, const GreedyOptions& options) {
+  const PathResult kept = run.selection.path.head(run.selection.taken);
+  return fmt::format("{} of {} steps, {} different features{}", kept.steps(), options.steps, kept.support.size(),
+                     kept.stopped_early ? "; no feature could be chosen any more" : "");
+}
+
+StageResult Greedy::fit_rule(PathRule rule, const TrainView& view, const GreedyOptions& options,
+                             const Context& context) {
+  const SelectionData data(rule_name(rule), view);
+  const PathRoute route = greedy_route(view.x, view.domain.count(), options);
+  const auto moments = moment_columns(data, route, GramKind::double_precision, context);
+  const GreedyRun run = run_greedy(rule, *moments, options, false, context);
+  auto fitted = std::make_shared<Greedy>();
+  fitted->task_ = view.y.task;
+  fitted->cols_ = view.x.cols();
+  fitted->path_ = run.selection.path.head(run.selection.taken);
+  fitted->route_ = route_name(route);
+  fitted->support_ = fitted->path_.support;
+  fitted->weights_ = fitted->path_.weights_after(fitted->path_.steps());
+  fitted->offset_ = fitted->path_.offset_after(fitted->path_.steps());
+  return pass_on(std::move(fitted), view, context, {true, greedy_summary(run, options)});
+}
+
+Features Greedy::transform(const Batch& batch, const Context& context) const {
+  std::vector<std::string> names;
+  for (const Index j : support_) names.push_back(batch.x.name(j));
+  return batch.x.columns(support_, std::move(names), context);
+}
+
+Prediction Greedy::predict(const Batch& batch, const Context& context) const {
+  Matrix w = Matrix::Zero(batch.x.cols(), 1);
+  for (std::size_t k = 0; k < support_.size(); ++k) w(support_[k], 0) = weights_[static_cast<Index>(k)];
+  Matrix score(batch.x.rows(), 1);
+  context.parallel(batch.x.blocks(), [&](Index b) {
+    batch.x.multiply(b, w, score.middleRows(batch.x.first_row(b), batch.x.rows_in(b)));
+  });
+  score.array() += offset_;
+  Prediction prediction;
+  prediction.task = task_;
+  if (task_ == Task::regress) {
+    prediction.value = score.col(0);
+    return prediction;
+  }
+  prediction.probability.resize(score.rows(), 2);
+  for (Index i = 0; i < score.rows(); ++i) {
+    const double s = score(i, 0);
+    prediction.index.push_back(s >= 0 ? 1 : 0);
+    // The score estimates E[Y] of Y = -1, +1. p = 1 / (1 + exp(-2 s)), which has the slope of (1 + s) / 2 at 0.
+    const double small = std::exp(-2 * std::abs(s)) / (1 + std::exp(-2 * std::abs(s)));
+    prediction.probability(i, 0) = s >= 0 ? small : 1 - small;
+    prediction.probability(i, 1) = s >= 0 ? 1 - small : small;
+  }
+  prediction.score = std::move(score);
+  return prediction;
+}
+
+Method tgreedy_method() {
+  return make_method<GreedyOptions, Greedy::fit<PathRule::tgreedy>, Greedy::load>(
+      {.name = "tgreedy",
+       .family = Family::select,
+       .summary = "Chooses features whose covariance with the label is consistent over domains, by the largest T.",
+       .citation = "foster2012",
+       .needs_labels = true,
+       .learner_when_last = true});
+}
+
+Method greedy_method() {
+  return make_method<GreedyOptions, Greedy::fit<PathRule::greedy>, Greedy::load>(
+      {.name = "greedy",
+       .family = Family::select,
+       .summary = "Chooses features that lower the squared loss most, averaged over domains.",
+       .citation = "foster2012",
+       .needs_labels = true,
+       .learner_when_last = true});
+}
+
+}  // namespace ecotone

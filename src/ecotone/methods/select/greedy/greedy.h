@@ -1,0 +1,114 @@
+#pragma once
+
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "ecotone/methods/method.h"
+#include "ecotone/methods/select/selection_data.h"
+#include "ecotone/solve/path_stopping.h"
+
+namespace ecotone {
+
+enum class PathCentre { none, source };
+enum class SquareSource { labelled, all };
+
+/// Options of tgreedy and greedy.
+struct GreedyOptions {
+  int steps = 25;
+  PathMode mode = PathMode::stagewise;
+  PathStop stop = PathStop::steps;
+  double delta = 0.05;
+  SizeRule size = SizeRule::one_se;
+  bool absolute = true;
+  GroupShares domain_weights = GroupShares::equal;
+  double min_gain = 0;
+  PathCentre centre = PathCentre::none;
+  bool intercept = false;
+  bool nonnegative = false;
+  SquareSource ex2 = SquareSource::labelled;
+  PathRoute route = PathRoute::automatic;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        field("steps", &GreedyOptions::steps, "Most steps; each takes one feature", between(1, 100000)),
+        field("mode", &GreedyOptions::mode,
+              "stagewise: a step moves one weight and a feature may return; stepwise: all chosen weights are refitted; "
+              "ortho, ortho_resid: features are made orthonormal to the chosen ones and judged by Y or by the residual",
+              one_of("stagewise", "stepwise", "ortho", "ortho_resid")),
+        field("stop", &GreedyOptions::stop,
+              "Where the path ends: after all steps, by leave-one-domain-out, at the first step that Student's t with "
+              "Bonferroni's correction does not support, or at the threshold of Theorem 1",
+              one_of("steps", "lodo", "student", "theorem1")),
+        field("delta", &GreedyOptions::delta, "Probability of error of stop=student and stop=theorem1",
+              Limits{.low = 0, .high = 1, .open_low = true, .open_high = true}),
+        field("size", &GreedyOptions::size,
+              "Of stop=lodo: the smallest size within one standard error of the smallest loss, or that of the smallest "
+              "loss; none unless it beats the empty model by one standard error",
+              one_of("one_se", "best")),
+        field("absolute", &GreedyOptions::absolute, "false: only features with a positive mean covariance"),
+        field("domain_weights", &GreedyOptions::domain_weights, "Domains count equally, or by their rows",
+              one_of("equal", "pooled")),
+        field("min_gain", &GreedyOptions::min_gain,
+              "A feature must lower the loss by this part of E[Y^2]; a few times one over the rows of a domain keeps "
+              "features out that live on one row",
+              at_least(0.0)),
+        field("centre", &GreedyOptions::centre,
+              "source: features are centred at their mean over the source domains, never over targets",
+              one_of("none", "source")),
+        field("intercept", &GreedyOptions::intercept,
+              "Fit an offset: features and labels are centred over the source domains"),
+        field("nonnegative", &GreedyOptions::nonnegative, "Weights stay >= 0; for mode=stagewise and mode=stepwise"),
+        field("ex2", &GreedyOptions::ex2,
+              "E[X^2] of the update from the labelled domains, or from all, targets too; all is for mode=stagewise",
+              one_of("labelled", "all")),
+        field("route", &GreedyOptions::route, "Columns of X'X as they are needed, or all of it first; auto: by cost",
+              one_of("auto", "lazy", "gram"))};
+  }
+};
+
+/// What a run of a selector gives: the path and all that was said of it.
+struct GreedyRun {
+  Selection selection;
+  PathRoute route = PathRoute::lazy;
+};
+
+/// Runs on moments that have been made; E[X^2] of all groups where the options say so.
+GreedyRun run_greedy(PathRule rule, MomentColumns& moments, const GreedyOptions& options, bool folds,
+                     const Context& context);
+/// The route that the options mean for these data.
+PathRoute greedy_route(const Features& x, Index groups, const GreedyOptions& options);
+
+/// Features chosen by a path: as a learner, their weighted sum; as a stage before others, their columns in order of
+/// selection.
+class Greedy : public Fitted {
+ public:
+  template <PathRule rule>
+  static StageResult fit(const TrainView& view, const GreedyOptions& options, const Context& context, FitCache&) {
+    return fit_rule(rule, view, options, context);
+  }
+  static std::shared_ptr<const Fitted> load(const StageState& state, const GreedyOptions& options,
+                                            const StageInput& input);
+
+  Features transform(const Batch& batch, const Context& context) const override;
+  Index output_cols(Index) const override { return static_cast<Index>(support_.size()); }
+  Prediction predict(const Batch& batch, const Context& context) const override;
+  StageState save() const override;
+
+ private:
+  Task task_ = Task::classify;
+  Index cols_ = 0;
+  PathResult path_;  ///< the steps that were kept
+  std::string route_;
+  std::vector<Index> support_;
+  Vector weights_;
+  double offset_ = 0;
+
+  static StageResult fit_rule(PathRule rule, const TrainView& view, const GreedyOptions& options,
+                              const Context& context);
+};
+
+/// «12 of 25 steps, 9 features».
+std::string greedy_summary(const GreedyRun& run, const GreedyOptions& options);
+
+}  // namespace ecotone

@@ -1,0 +1,117 @@
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "ecotone/base/error.h"
+#include "ecotone/methods/select/greedy/greedy.h"
+
+/// What a model file holds of a path: the steps that were kept.
+namespace ecotone {
+namespace {
+
+Vector as_vector(const std::vector<double>& list) {
+  return Eigen::Map<const Vector>(list.data(), static_cast<Index>(list.size()));
+}
+
+Vector as_vector(const std::vector<Index>& list) {
+  Vector result(static_cast<Index>(list.size()));
+  for (std::size_t k = 0; k < list.size(); ++k) result[static_cast<Index>(k)] = static_cast<double>(list[k]);
+  return result;
+}
+
+/// T may be infinite and a p-value undefined: JSON says it in words.
+Json number_json(double value) {
+  if (std::isnan(value)) return nullptr;
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+Json list_json(const std::vector<double>& list) {
+  Json result = Json::array();
+  for (const double value : list) result.push_back(number_json(value));
+  return result;
+}
+
+double number_of(const Json& item, const std::string& name) {
+  if (item.is_null()) return std::nan("");
+  if (item.is_number()) return item.get<double>();
+  if (item == "inf") return std::numeric_limits<double>::infinity();
+  if (item == "-inf") return -std::numeric_limits<double>::infinity();
+  file_error("bad_model", "'{}' must hold numbers", name);
+}
+
+std::vector<double> loaded_list(const StageState& state, const std::string& name, Index size) {
+  const auto found = state.info.find(name);
+  if (found == state.info.end() || !found->is_array() || static_cast<Index>(found->size()) != size)
+    file_error("bad_model", "'{}' must be a list of {} numbers", name, size);
+  std::vector<double> list;
+  for (const Json& item : *found) list.push_back(number_of(item, name));
+  return list;
+}
+
+std::vector<double> loaded_array(const StageState& state, const std::string& name, Index size) {
+  const Vector v = state.vector(name, size);
+  return {v.data(), v.data() + v.size()};
+}
+
+/// Column numbers.
+std::vector<Index> loaded_columns(const StageState& state, const std::string& name, Index cols) {
+  std::vector<Index> list;
+  for (const double value : state.vector(name, -1)) {
+    if (!(value >= 0 && value < static_cast<double>(cols)) || value != std::floor(value))
+      file_error("bad_model", "array '{}' must hold numbers of columns", name);
+    list.push_back(static_cast<Index>(value));
+  }
+  return list;
+}
+
+}  // namespace
+
+StageState Greedy::save() const {
+  StageState state;
+  state.set("indices", as_vector(path_.indices));
+  state.set("mu", as_vector(path_.mu));
+  state.set("sigma", as_vector(path_.sigma));
+  state.set("gain", as_vector(path_.gain));
+  state.set("loss", as_vector(path_.loss));
+  state.set("support", as_vector(support_));
+  state.set("weights", weights_);
+  state.info["T"] = list_json(path_.t);
+  state.info["pvalue"] = list_json(path_.pvalue);
+  state.info["offset"] = offset_;
+  state.info["route"] = route_;
+  state.info["stopped_early"] = path_.stopped_early;
+  return state;
+}
+
+std::shared_ptr<const Fitted> Greedy::load(const StageState& state, const GreedyOptions&, const StageInput& input) {
+  if (input.task == Task::classify && input.classes.size() != 2)
+    file_error("bad_model", "it needs two classes, got {}", input.classes.size());
+  auto fitted = std::make_shared<Greedy>();
+  fitted->task_ = input.task;
+  fitted->cols_ = input.cols;
+  PathResult& path = fitted->path_;
+  path.indices = loaded_columns(state, "indices", input.cols);
+  const Index steps = path.steps();
+  path.mu = loaded_array(state, "mu", steps);
+  path.sigma = loaded_array(state, "sigma", steps);
+  path.gain = loaded_array(state, "gain", steps);
+  path.loss = loaded_array(state, "loss", steps);
+  path.t = loaded_list(state, "T", steps);
+  path.pvalue = loaded_list(state, "pvalue", steps);
+  fitted->support_ = loaded_columns(state, "support", input.cols);
+  const std::set<Index> different(fitted->support_.begin(), fitted->support_.end());
+  if (different.size() != fitted->support_.size() ||
+      different != std::set<Index>(path.indices.begin(), path.indices.end()))
+    file_error("bad_model", "array 'support' must hold every column of 'indices' once");
+  fitted->weights_ = state.vector("weights", static_cast<Index>(fitted->support_.size()));
+  fitted->offset_ = state.number("offset");
+  fitted->route_ = state.text("route");
+  const auto early = state.info.find("stopped_early");
+  if (early == state.info.end() || !early->is_boolean())
+    file_error("bad_model", "'stopped_early' must be true or false");
+  path.stopped_early = early->get<bool>();
+  return fitted;
+}
+
+}  // namespace ecotone

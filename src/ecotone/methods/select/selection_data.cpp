@@ -1,0 +1,85 @@
+#include "ecotone/methods/select/selection_data.h"
+
+#include <utility>
+
+#include "ecotone/base/error.h"
+#include "ecotone/base/file.h"
+
+namespace ecotone {
+
+Vector numeric_labels(std::string_view who, const TrainView& view) {
+  if (view.y.task == Task::regress) {
+    const Vector& y = view.y.value;
+    if (!y.allFinite()) data_error("non_finite", "{}: the labels hold an infinite value", who);
+    if (y.size() > 0 && y.minCoeff() == y.maxCoeff())
+      data_error("one_class", "{}: all labels are {}, so there is nothing to learn", who, y[0]);
+    return y;
+  }
+  const auto& classes = view.y.classes;
+  if (classes.size() < 2)
+    data_error("one_class", "{}: all labels are '{}', so there is nothing to learn", who,
+               classes.empty() ? "" : classes.front());
+  if (classes.size() > 2)
+    data_error("needs_two_classes",
+               "{}: the labels are {} classes ({}); it learns two classes or numbers, so keep two with --where, or use "
+               "--task regress",
+               who, classes.size(), fmt::join(classes, ", "));
+  // The second class is +1.
+  Vector y(view.labelled());
+  for (Index i = 0; i < y.size(); ++i) y[i] = view.y.index[static_cast<std::size_t>(i)] == 1 ? 1.0 : -1.0;
+  return y;
+}
+
+SelectionData::SelectionData(std::string_view who, const TrainView& view)
+    : view_(view), y_(numeric_labels(who, view)) {}
+
+Moments SelectionData::moments(GramKind kind, const Context& context) const {
+  Moments result = gather_moments(rows(), kind, context);
+  result.classes = classes();
+  return result;
+}
+
+std::string_view route_name(PathRoute route) {
+  switch (route) {
+    case PathRoute::automatic:
+      return "auto";
+    case PathRoute::lazy:
+      return "lazy";
+    case PathRoute::gram:
+      return "gram";
+  }
+  internal_error("route {} has no name", static_cast<int>(route));
+}
+
+PathRoute cheaper_route(const Features& x, Index groups, Index distinct, GramKind kind) {
+  if (moments_bytes(groups, x.cols(), kind) > available_memory() / 2) return PathRoute::lazy;
+  // A file would be read again for every column.
+  if (!x.storage().resident() && !x.is_sparse()) return PathRoute::gram;
+  // A column of sparse rows costs the rows that have it alone.
+  if (x.is_sparse()) return x.cols() <= 256 ? PathRoute::gram : PathRoute::lazy;
+  // N p^2 at the rate of products of matrices against 2 N p for each column at about an eighth of it, several in a
+  // pass.
+  return x.cols() <= 8 * distinct ? PathRoute::gram : PathRoute::lazy;
+}
+
+std::unique_ptr<MomentColumns> moment_columns(const SelectionData& data, PathRoute route, GramKind kind,
+                                              const Context& context) {
+  auto result = std::make_unique<MomentColumns>();
+  result->route = route;
+  result->moments = data.moments(route == PathRoute::gram ? kind : GramKind::none, context);
+  result->columns =
+      route == PathRoute::gram ? columns_of_grams(result->moments) : columns_of_rows(data.rows(), result->moments);
+  return result;
+}
+
+std::unique_ptr<MomentColumns> moment_columns(std::string_view who, Moments moments) {
+  if (moments.gram_kind() == GramKind::none)
+    data_error("no_gram", "{}: the moments have no Gram matrices; make them with `ecotone moments --gram double`", who);
+  auto result = std::make_unique<MomentColumns>();
+  result->route = PathRoute::gram;
+  result->moments = std::move(moments);
+  result->columns = columns_of_grams(result->moments);
+  return result;
+}
+
+}  // namespace ecotone

@@ -67,7 +67,7 @@ SelectOutput select_from_data(const Pipeline& pipeline, const std::vector<std::f
   const TrainView view =
       session.timed("prepare", [&] { return Model::view_of_last(pipeline, given, data.schema, context); });
   const SelectionData rows(stage.method->name, view);
-  const PathRoute route = greedy_route(view.x, view.domain.count(), options);
+  const PathRoute route = greedy_route(view.x, view.domain.count(), options, !flags.no_held_out);
   const auto moments =
       session.timed("moments", [&] { return moment_columns(rows, route, GramKind::double_precision, context); });
   GreedyRun run = session.timed(

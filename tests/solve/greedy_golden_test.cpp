@@ -1,4 +1,5 @@
 // The golden cases of tests/golden/tgreedy, with every route to the columns of the Gram matrices.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -120,7 +121,7 @@ void compare(const Json& run, const PathResult& path, const std::vector<std::opt
   EXPECT_EQ(path.stopped_early, run.at("stopped_early").get<bool>());
   for (Index k = 0; k < path.steps(); ++k) {
     const auto i = static_cast<std::size_t>(k);
-    const std::string step = " of step " + std::to_string(k + 1);
+    const std::string step = fmt::format(" of step {}", k + 1);
     expect_near(run.at("T")[i], path.t[i], "T" + step);
     expect_near(run.at("mu")[i], path.mu[i], "mu" + step);
     expect_near(run.at("sigma")[i], path.sigma[i], "sigma" + step);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ecotone/base/error.h"
+#include "ecotone/base/file.h"
 #include "ecotone/linalg/blas.h"
 
 namespace ecotone {
@@ -29,6 +30,8 @@ template <class Scalar>
 SymmetricTiles<Scalar>::SymmetricTiles(Index size) : size_(size), bands_((size + tile - 1) / tile), start_{0} {
   for (Index i = 0; i < bands_; ++i)
     for (Index j = i; j < bands_; ++j) start_.push_back(start_.back() + static_cast<std::size_t>(width(i) * width(j)));
+  values_.reserve(start_.back());
+  prefer_large_pages(values_.data(), start_.back() * sizeof(Scalar));
   values_.resize(start_.back());
 }
 

@@ -8,18 +8,18 @@
 
 namespace ecotone {
 
-/// The upper triangle of a symmetric matrix in square tiles of 256, each of them row-major and without gaps; of double
+/// The upper triangle of a symmetric matrix in square tiles of 512, each of them row-major and without gaps; of double
 /// or float. Tiles are summed independently, so whoever gives each tile to one task gets the same bytes for any number
 /// of threads.
 template <class Scalar>
 class SymmetricTiles {
  public:
-  static constexpr Index tile = 256;
+  static constexpr Index tile = 512;
 
   explicit SymmetricTiles(Index size);
 
   Index size() const { return size_; }
-  /// Pairs (I, J), I <= J, of bands of 256 columns.
+  /// Pairs (I, J), I <= J, of bands of 512 columns.
   Index pairs() const { return static_cast<Index>(start_.size()) - 1; }
   static std::size_t bytes(Index size);
 

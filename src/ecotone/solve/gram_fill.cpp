@@ -5,10 +5,12 @@
 #include <numeric>
 #include <utility>
 
+#include "ecotone/base/file.h"
+
 namespace ecotone {
 namespace {
 
-constexpr Index chunk_values = Index{1} << 25;  // 256 MB of doubles
+constexpr Index chunk_values = Index{1} << 23;  // 64 MB of doubles
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
@@ -24,6 +26,14 @@ void add_chunk(std::vector<SymmetricTiles<Scalar>>& grams, const std::vector<Sca
     if (task % pairs >= grams[at(g)].pairs()) return;
     grams[at(g)].add_gram(task % pairs, panel.data() + start[at(g)] * stride, start[at(g) + 1] - start[at(g)], stride);
   });
+}
+
+template <class Scalar>
+void grow(std::vector<Scalar>& panel, std::size_t size) {
+  if (panel.size() >= size) return;
+  panel.reserve(size);
+  prefer_large_pages(panel.data(), size * sizeof(Scalar));
+  panel.resize(size);
 }
 
 /// Adds w x x' of one row to the entries (i, j), i <= j, with i in [low, high).
@@ -83,8 +93,8 @@ void GramFill::begin(Index first, Index count) {
     if (labelled_[g] != 0) place_[at(i - first_row_)] = next[g]++;
   }
   const std::size_t size = at(start_.back() * stride_);
-  if (kind_ == GramKind::double_precision && panel_.size() < size) panel_.resize(size);
-  if (kind_ == GramKind::single_precision && single_panel_.size() < size) single_panel_.resize(size);
+  if (kind_ == GramKind::double_precision) grow(panel_, size);
+  if (kind_ == GramKind::single_precision) grow(single_panel_, size);
 }
 
 void GramFill::gather(const RowBlock& block) {

@@ -17,7 +17,7 @@ class GramFill {
   GramFill(const MomentRows& rows, const std::vector<std::uint8_t>& labelled, GramKind kind);
 
   bool active() const { return kind_ != GramKind::none; }
-  /// So many blocks form a chunk: at most 256 MB, and at least one block.
+  /// So many blocks form a chunk: at most 64 MB, and at least one block.
   Index blocks_at_once() const;
 
   /// A chunk of `count` blocks from block `first` begins.

@@ -1,5 +1,7 @@
 #include "ecotone/solve/moments_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -30,7 +32,7 @@ template <class Scalar>
 void add_grams(TensorWriter& writer, const std::vector<SymmetricTiles<Scalar>>& grams, DType type) {
   for (std::size_t g = 0; g < grams.size(); ++g) {
     const auto values = std::make_shared<const std::vector<Scalar>>(grams[g].values().begin(), grams[g].values().end());
-    writer.add_stream("gram." + std::to_string(g), type, {static_cast<Index>(values->size())},
+    writer.add_stream(fmt::format("gram.{}", g), type, {static_cast<Index>(values->size())},
                       [values](const TensorWriter::Sink& sink) { sink(std::as_bytes(std::span(*values))); });
   }
 }
@@ -151,7 +153,7 @@ class Reader {
   void read_grams(const Moments& m, std::vector<SymmetricTiles<Scalar>>& grams, DType type) const {
     for (std::size_t g = 0; g < m.groups.size(); ++g) {
       const Index size = m.labelled[g] != 0 ? m.cols() : 0;
-      const std::string name = "gram." + std::to_string(g);
+      const std::string name = fmt::format("gram.{}", g);
       // Its length is checked before memory is taken.
       const auto length = static_cast<Index>(SymmetricTiles<Scalar>::bytes(size) / sizeof(Scalar));
       const TensorView view = array(name, type, {length});

@@ -8,8 +8,6 @@
 namespace ecotone {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 /// Solves G_ss w_s = b_s by Cholesky; a pivot that is nothing but rounding gets weight 0.
 std::vector<double> solve_on(const Matrix& gram, const Vector& target, const std::vector<Index>& set) {
   const std::size_t n = set.size();
@@ -59,7 +57,7 @@ Vector nonnegative_least_squares(const Matrix& gram, const Vector& target) {
       double part = 1;
       for (std::size_t k = 0; k < set.size(); ++k)
         if (z[k] <= 0) part = std::min(part, w[set[k]] / (w[set[k]] - z[k] + 1e-300));
-      for (std::size_t k = 0; k < set.size(); ++k) w[set[k]] += part * (z[at(static_cast<Index>(k))] - w[set[k]]);
+      for (std::size_t k = 0; k < set.size(); ++k) w[set[k]] += part * (z[k] - w[set[k]]);
       if (part >= 1) break;
       std::vector<Index> kept;
       for (std::size_t k = 0; k < set.size(); ++k) {

@@ -57,9 +57,8 @@ PathRoute cheaper_route(const Features& x, Index groups, Index distinct, GramKin
   if (!x.storage().resident() && !x.is_sparse()) return PathRoute::gram;
   // A column of sparse rows costs the rows that have it alone.
   if (x.is_sparse()) return x.cols() <= 256 ? PathRoute::gram : PathRoute::lazy;
-  // N p^2 at the rate of products of matrices against 2 N p for each column at about an eighth of it, several in a
-  // pass.
-  return x.cols() <= 8 * distinct ? PathRoute::gram : PathRoute::lazy;
+  // N p^2 at the rate of products of matrices against 2 N p for each column, several in a pass, at about a fifth of it.
+  return x.cols() <= 10 * distinct ? PathRoute::gram : PathRoute::lazy;
 }
 
 std::unique_ptr<MomentColumns> moment_columns(const SelectionData& data, PathRoute route, GramKind kind,

@@ -63,12 +63,12 @@ void warn_of(PathRule rule, const GreedyRun& run, const GreedyOptions& options, 
 
 }  // namespace
 
-PathRoute greedy_route(const Features& x, Index groups, const GreedyOptions& options) {
+PathRoute greedy_route(const Features& x, Index groups, const GreedyOptions& options, bool folds) {
   if (options.route != PathRoute::automatic) return options.route;
-  // A path comes back to features, leave-one-domain-out takes others in each fold.
-  const Index steps = std::min<Index>(options.steps, x.cols());
-  const Index distinct = options.stop == PathStop::lodo ? steps : (steps + 1) / 2;
-  return cheaper_route(x, groups, distinct, GramKind::double_precision);
+  // A stagewise path comes back to features; leave-one-domain-out takes others in each fold.
+  const double share = folds || options.stop == PathStop::lodo ? 1.2 : options.mode == PathMode::stagewise ? 0.4 : 1.0;
+  const double distinct = std::ceil(share * std::min<double>(options.steps, static_cast<double>(x.cols())));
+  return cheaper_route(x, groups, static_cast<Index>(distinct), GramKind::double_precision);
 }
 
 GreedyRun run_greedy(PathRule rule, MomentColumns& moments, const GreedyOptions& options, bool folds,
@@ -89,7 +89,7 @@ std::string greedy_summary(const GreedyRun& run, const GreedyOptions& options) {
 StageResult Greedy::fit_rule(PathRule rule, const TrainView& view, const GreedyOptions& options,
                              const Context& context) {
   const SelectionData data(rule_name(rule), view);
-  const PathRoute route = greedy_route(view.x, view.domain.count(), options);
+  const PathRoute route = greedy_route(view.x, view.domain.count(), options, false);
   const auto moments = moment_columns(data, route, GramKind::double_precision, context);
   const GreedyRun run = run_greedy(rule, *moments, options, false, context);
   auto fitted = std::make_shared<Greedy>();

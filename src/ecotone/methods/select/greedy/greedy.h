@@ -76,8 +76,8 @@ struct GreedyRun {
 /// Runs on moments that have been made; E[X^2] of all groups where the options say so.
 GreedyRun run_greedy(PathRule rule, MomentColumns& moments, const GreedyOptions& options, bool folds,
                      const Context& context);
-/// The route that the options mean for these data.
-PathRoute greedy_route(const Features& x, Index groups, const GreedyOptions& options);
+/// The route that the options mean for these data; `folds`: leave-one-domain-out is run in any case.
+PathRoute greedy_route(const Features& x, Index groups, const GreedyOptions& options, bool folds);
 
 /// Features chosen by a path: as a learner, their weighted sum; as a stage before others, their columns in order of
 /// selection.

@@ -47,6 +47,21 @@ TEST(Products, TakeBlocksOfLargerMatrices) {
                          product(part, Matrix(a.block(0, 0, 11, 9)), context)));
 }
 
+TEST(Products, AddTransposeProductAddsForOneColumnAndForMany) {
+  const Matrix b = random_matrix(40, 17, 1);
+  const Matrix wide = random_matrix(40, 6, 2);
+  for (const Index cols : {1, 5}) {
+    const auto a = wide.middleCols(1, cols);
+    Matrix sum = random_matrix(cols, 17, 3);
+    const Matrix expected = sum + a.transpose() * b;
+    add_transpose_product(a, b, sum);
+    EXPECT_LT((sum - expected).cwiseAbs().maxCoeff(), 1e-12) << cols;
+  }
+  Matrix sum = Matrix::Ones(1, 3);
+  add_transpose_product(Matrix(0, 1), Matrix(0, 3), sum);
+  EXPECT_EQ(sum, Matrix::Ones(1, 3));
+}
+
 TEST(Products, EmptySumsAreZero) {
   const Context context = with_threads(2);
   EXPECT_EQ(product(Matrix(3, 0), Matrix(0, 2), context), Matrix::Zero(3, 2));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace ecotone {
@@ -43,6 +44,18 @@ TEST(TInterval, ShiftsAndScalesWithTheValues) {
   const auto b = t_interval(changed);
   EXPECT_NEAR(*b->low, -2 * *a->high + 1, 1e-14);
   EXPECT_NEAR(*b->high, -2 * *a->low + 1, 1e-14);
+}
+
+TEST(TTwoSided, InvertsTheQuantile) {
+  for (const double freedom : {1.0, 3.0, 40.0}) {
+    for (const double p : {0.9, 0.975, 0.9999}) {
+      const double t = t_quantile(p, freedom);
+      EXPECT_NEAR(t_two_sided(t, freedom), 2 * (1 - p), 1e-9);
+      EXPECT_NEAR(t_two_sided(-t, freedom), 2 * (1 - p), 1e-9);
+    }
+  }
+  EXPECT_EQ(t_two_sided(0, 5), 1);
+  EXPECT_EQ(t_two_sided(-std::numeric_limits<double>::infinity(), 5), 0);
 }
 
 TEST(TInterval, NoneForFewerThanTwo) {

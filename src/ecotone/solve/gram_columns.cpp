@@ -65,8 +65,18 @@ class FromDenseRows final : public GramColumns {
   std::vector<std::int32_t> place_;
   Vector inverse_;
 
-  /// Rows [d k, d k + k) of the sum are the k columns of group d.
+  /// In passes of so many columns that the partial sums stay small.
   std::vector<Matrix> compute(std::span<const Index> columns, const Context& context) const override {
+    std::vector<Matrix> result;
+    for (std::size_t first = 0; first < columns.size(); first += at(batch())) {
+      const auto some = columns.subspan(first, std::min(at(batch()), columns.size() - first));
+      for (Matrix& column : pass(some, context)) result.push_back(std::move(column));
+    }
+    return result;
+  }
+
+  /// Rows [d k, d k + k) of the sum are the k columns of group d.
+  std::vector<Matrix> pass(std::span<const Index> columns, const Context& context) const {
     const auto k = static_cast<Index>(columns.size());
     const Index block_rows = rows_.x.block_rows();
     const Index blocks = (static_cast<Index>(place_.size()) + block_rows - 1) / block_rows;

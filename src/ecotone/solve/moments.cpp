@@ -109,12 +109,14 @@ void check(const MomentRows& rows) {
 }
 
 /// Sums are finite when every value is: what is not is looked for only then.
-void require_finite(const Moments& moments, const Features& x, const Context& context) {
+void require_finite(const Moments& moments, const MomentRows& rows, const Context& context) {
   if (moments.x1.allFinite() && moments.xx.allFinite() && moments.xy.allFinite() && moments.yy.allFinite()) return;
-  const NonFinite found = find_non_finite(x, context);
-  if (found.row >= 0)
-    data_error("non_finite", "moments: column '{}' is {} in row {}", x.name(found.column),
-               std::isnan(found.value) ? "not a number" : "infinite", found.row + 1);
+  const NonFinite found = find_non_finite(rows.x, context);
+  if (found.row >= 0) {
+    const Index row = rows.origin.empty() ? found.row : rows.origin[at(found.row)];
+    data_error("non_finite", "moments: column '{}' is {} in row {}", rows.x.name(found.column),
+               std::isnan(found.value) ? "not a number" : "infinite", row + 1);
+  }
   data_error("non_finite", "moments: sums of squares overflow; scale the columns or the labels first");
 }
 
@@ -259,7 +261,7 @@ Moments gather_moments(const MomentRows& rows, GramKind kind, const Context& con
   const Csr* csr = rows.x.storage().csr();
   Sums total = csr ? fill_sparse(rows, *csr, fill, zero, context) : fill_dense(rows, fill, zero, context);
   Moments result = moments_of(std::move(total), rows, std::move(labelled));
-  require_finite(result, rows.x, context);
+  require_finite(result, rows, context);
   std::move(fill).give(result);
   return result;
 }

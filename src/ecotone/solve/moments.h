@@ -50,6 +50,7 @@ struct MomentRows {
   std::vector<std::string> group_names;
   ConstVectorView y;       ///< of the first rows; the rows behind them have none, and are in groups of their own
   ConstVectorView weight;  ///< of the rows that have y; empty: all 1
+  std::span<const Index> origin = {};  ///< the row of the files that each row is, for messages; empty: row i is row i
 };
 
 /// Bytes that moments of this size take.

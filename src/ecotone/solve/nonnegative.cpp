@@ -53,22 +53,20 @@ Vector nonnegative_least_squares(const Matrix& gram, const Vector& target) {
     set.push_back(best);
     for (;;) {
       const std::vector<double> z = solve_on(gram, target, set);
-      // As far towards z as all weights stay >= 0; those that reach 0 leave.
+      // As far towards z as all weights stay >= 0; the first to reach 0 leaves.
       double part = 1;
-      for (std::size_t k = 0; k < set.size(); ++k)
-        if (z[k] <= 0) part = std::min(part, w[set[k]] / (w[set[k]] - z[k] + 1e-300));
-      for (std::size_t k = 0; k < set.size(); ++k) w[set[k]] += part * (z[k] - w[set[k]]);
-      if (part >= 1) break;
-      std::vector<Index> kept;
+      Index leaves = -1;
       for (std::size_t k = 0; k < set.size(); ++k) {
-        if (z[k] > 0 || w[set[k]] > 1e-14) {
-          kept.push_back(set[k]);
-        } else {
-          w[set[k]] = 0;
-        }
+        const double here = w[set[k]];
+        if (z[k] > 0 || here - z[k] <= 0) continue;
+        if (here / (here - z[k]) >= part) continue;
+        part = here / (here - z[k]);
+        leaves = set[k];
       }
-      if (kept.size() == set.size()) break;
-      set = std::move(kept);
+      for (std::size_t k = 0; k < set.size(); ++k) w[set[k]] += part * (z[k] - w[set[k]]);
+      if (leaves < 0) break;
+      w[leaves] = 0;
+      std::erase_if(set, [&](Index j) { return j == leaves || (w[j] <= 0 && j != best); });
       if (set.empty()) break;
     }
   }

@@ -52,6 +52,8 @@ GroupMeans::GroupMeans(const Moments& moments, GroupShares shares, Centring cent
     x2 -= centre.cwiseProduct(centre);
     for (Index j = 0; j < cols(); ++j)
       if (!(x2[j] > constant_part * raw[j])) x2[j] = 0;
+  } else {
+    x1_.resize(0, 0);
   }
   y2 = yy.dot(share);
 }

@@ -46,7 +46,7 @@ class GroupMeans {
   Vector mean_column(const Matrix& raw, Index j) const;
 
  private:
-  Matrix x1_;  ///< g x p, E[x|d]
+  Matrix x1_;  ///< g x p, E[x|d]; empty without centring
 };
 
 /// A column of which centring leaves no more than this part of E[x^2] is constant.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/base/file.h"
 #include "ecotone/measure/intervals.h"
 
 namespace ecotone {
@@ -115,6 +116,10 @@ Selection select_features(const Moments& moments, GramColumns& columns, const Pa
   require_groups(options, stop, groups);
   const Index needed = options.rule == PathRule::tgreedy ? 3 : 2;
   const bool with_folds = stop.stop == PathStop::lodo || (stop.folds && groups >= needed);
+  // Each path keeps means and residuals of all groups.
+  const std::size_t arrays = 3 + (options.mode == PathMode::ortho_resid ? 1 : 0);
+  require_memory(at(with_folds ? groups + 1 : 1) * arrays * at(groups) * at(moments.cols()) * sizeof(double), "select",
+                 "the state of its paths", "use fewer columns or domains");
   std::vector<GreedyPath> paths;
   paths.emplace_back(moments, options);
   for (Index d = 0; with_folds && d < groups; ++d) paths.emplace_back(moments, options, d);

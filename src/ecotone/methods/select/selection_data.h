@@ -22,7 +22,7 @@ class SelectionData {
  public:
   SelectionData(std::string_view who, const TrainView& view);
 
-  MomentRows rows() const { return {view_.x, view_.domain.index, view_.domain.names, y_, view_.weight}; }
+  MomentRows rows() const { return {view_.x, view_.domain.index, view_.domain.names, y_, view_.weight, view_.origin}; }
   const std::vector<std::string>& classes() const { return view_.y.classes; }
   /// Moments of the rows, with the names of the classes.
   Moments moments(GramKind kind, const Context& context) const;

@@ -163,6 +163,7 @@ TEST(TGreedy, LeaveOneDomainOutKeepsTheEmptyModelOnNoise) {
   const Model model = fitted("greedy steps=5 stop=lodo size=best", view);
   EXPECT_EQ(model.inspect().at("stages")[0].at("indices").size(), 0U);
   EXPECT_EQ(model.predict({view.x, {}}, context()).value.cwiseAbs().maxCoeff(), 0);
+  EXPECT_EQ(reloaded(model).inspect(), model.inspect());
   EXPECT_EQ(code_of([&] { fitted("greedy steps=5 stop=lodo | least_squares", view); }), "nothing_selected");
 }
 

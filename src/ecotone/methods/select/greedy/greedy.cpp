@@ -94,7 +94,6 @@ StageResult Greedy::fit_rule(PathRule rule, const TrainView& view, const GreedyO
   const GreedyRun run = run_greedy(rule, *moments, options, false, context);
   auto fitted = std::make_shared<Greedy>();
   fitted->task_ = view.y.task;
-  fitted->cols_ = view.x.cols();
   fitted->path_ = run.selection.path.head(run.selection.taken);
   fitted->route_ = route_name(route);
   fitted->support_ = fitted->path_.support;

@@ -97,7 +97,6 @@ class Greedy : public Fitted {
 
  private:
   Task task_ = Task::classify;
-  Index cols_ = 0;
   PathResult path_;  ///< the steps that were kept
   std::string route_;
   std::vector<Index> support_;

@@ -89,7 +89,6 @@ std::shared_ptr<const Fitted> Greedy::load(const StageState& state, const Greedy
     file_error("bad_model", "it needs two classes, got {}", input.classes.size());
   auto fitted = std::make_shared<Greedy>();
   fitted->task_ = input.task;
-  fitted->cols_ = input.cols;
   PathResult& path = fitted->path_;
   path.indices = loaded_columns(state, "indices", input.cols);
   const Index steps = path.steps();

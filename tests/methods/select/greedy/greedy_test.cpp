@@ -174,8 +174,8 @@ TEST(TGreedy, RoutesAgree) {
   for (const char* mode : {"stagewise", "stepwise", "ortho", "ortho_resid"}) {
     const std::string text = fmt::format("tgreedy steps=5 intercept=true mode={}", mode);
     const auto expected = list(fitted(text + " route=gram", view).inspect(), "weights");
-    for (const TrainView* data : {&view, &sparse}) {
-      const auto found = list(fitted(text + " route=lazy", *data).inspect(), "weights");
+    for (const TrainView& data : {view, sparse}) {
+      const auto found = list(fitted(text + " route=lazy", data).inspect(), "weights");
       ASSERT_EQ(found.size(), expected.size());
       for (std::size_t k = 0; k < found.size(); ++k) EXPECT_NEAR(found[k], expected[k], 1e-11) << mode;
     }

@@ -9,8 +9,6 @@
 namespace ecotone {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 const char* rule_name(PathRule rule) { return rule == PathRule::tgreedy ? "tgreedy" : "greedy"; }
 
 /// E[X^2] as the mean over all groups, labelled or not.

@@ -58,7 +58,7 @@ TEST(TGreedy, LearnsWhenLastAndPassesColumnsOnOtherwise) {
   const Features z = both.transform(batch, context());
   EXPECT_EQ(z.names(), (std::vector<std::string>{"a", "d"}));
   EXPECT_TRUE(same_bytes(z.to_matrix().col(1), x.col(3)));
-  EXPECT_EQ(both.inspect().at("stages")[1].at("weights")[0].size(), 2U);
+  EXPECT_EQ(both.inspect().at("stages")[1].at("weights").size(), 2U);
 }
 
 TEST(TGreedy, LearnsNumbers) {

@@ -25,8 +25,7 @@ std::string summary(const Dataset& data, const TrainView& view, const Model& mod
     text += fmt::format("used     {} labelled, {} unlabelled of target domains\n", counted(view.labelled(), "row"),
                         view.x.rows() - view.labelled());
   for (std::size_t i = 0; i < model.statuses().size(); ++i)
-    if (const Status& status = model.statuses()[i];
-        model.pipeline().predicts_at(i) || !status.converged)
+    if (const Status& status = model.statuses()[i]; model.pipeline().predicts_at(i) || !status.converged)
       text += fmt::format("status   {}: {}\n", model.pipeline().stages()[i].method->name, status.text);
   if (const auto guard = guard_note(model, output)) text += fmt::format("guard    {}\n", guard->sentence());
   return text + fmt::format("wrote    {}\n", output);

@@ -19,6 +19,8 @@ constexpr std::size_t values_shown = 6;
 constexpr std::size_t weights_shown = 40;
 constexpr std::size_t classes_shown = 8;
 constexpr std::size_t rows_shown = 8;
+constexpr std::size_t entry_width = 11;
+constexpr std::size_t weight_width = 14;  // where importance weights are among the entries
 
 std::string scalar_text(const Json& value) {
   if (value.is_string()) return one_line(value.get<std::string>());
@@ -93,8 +95,8 @@ std::string models_text(const std::string& key, const Json& models) {
 
 /// An entry of a fitted stage; arrays that go with the features are shown by their names.
 std::string entry_text(const std::string& key, const Json& value, const Model& model,
-                       const std::vector<std::string>& names) {
-  const std::string head = fmt::format("  {:<11} ", key);
+                       const std::vector<std::string>& names, std::size_t width = entry_width) {
+  const std::string head = fmt::format("  {:<{}} ", key, width);
   if (!value.is_structured()) return head + scalar_text(value) + "\n";
   if (is_vector(value)) {
     if (key != "weights" || value.size() != names.size()) return head + vector_text(value) + "\n";
@@ -121,19 +123,23 @@ struct WeightEntry {
 constexpr WeightEntry weight_entries[] = {{"rows", "source rows"},
                                           {"exponent", "the power that the weights were raised to"},
                                           {"ess_raw", "effective sample size of the weights as estimated, in rows"},
-                                          {"ess", "of the weights that the learner gets"},
+                                          {"ess", "of the weights that the learner gets, in rows"},
                                           {"largest_share", "of the sum of these weights is the largest one"},
-                                          {"auroc", "of a classifier of source against target rows"}};
+                                          {"auroc", "of a classifier of source against target rows, cross-validated"}};
 
 std::string rounded_text(const Json& value) {
+  if (value.is_null()) return "-";
   return value.is_number_float() ? fmt::format("{:.4g}", value.get<double>()) : scalar_text(value);
 }
 
-/// The report of a weight stage, and a table of the source domains when they were weighted one by one.
+/// What a weight stage or adapt.joint tells of its weights, and a table of the source domains when they were weighted
+/// one by one.
 std::string weighting_text(const Json& stage) {
   std::string text;
   for (const WeightEntry& entry : weight_entries)
-    text += fmt::format("  {:<14} {:<8}  {}\n", entry.key, rounded_text(stage[entry.key]), entry.meaning);
+    if (stage.contains(entry.key))
+      text +=
+          fmt::format("  {:<{}} {:<8}  {}\n", entry.key, weight_width, rounded_text(stage[entry.key]), entry.meaning);
   if (!stage.contains("sources")) return text;
   std::size_t width = 6;
   for (const Json& source : stage["sources"]) width = std::max(width, scalar_text(source["domain"]).size());
@@ -144,6 +150,23 @@ std::string weighting_text(const Json& stage) {
     for (const WeightEntry& entry : weight_entries) text += fmt::format("  {:>13}", rounded_text(source[entry.key]));
   }
   return text + "\n";
+}
+
+bool is_weight_entry(const std::string& key) {
+  return std::any_of(std::begin(weight_entries), std::end(weight_entries),
+                     [&](const auto& one) { return one.key == key; });
+}
+
+/// A fitted stage, entry by entry; importance weights first.
+std::string stage_text(const Json& stage, const Model& model, const std::vector<std::string>& names) {
+  const bool weighted = stage.contains("ess");
+  std::string text = weighted ? weighting_text(stage) : "";
+  if (stage.contains("ess_raw")) return text;  // that is all of a weight stage
+  for (const auto& [key, value] : stage.items()) {
+    if (key == "stage" || key == "options" || key == "converged" || (weighted && is_weight_entry(key))) continue;
+    text += entry_text(key, value, model, names, weighted ? weight_width : entry_width);
+  }
+  return text;
 }
 
 /// Names of the columns that the learner sees; found by passing one row through.
@@ -179,13 +202,7 @@ std::string text_of(const Model& model, const std::string& path, const Context& 
   for (const Json& stage : json["stages"]) {
     text += fmt::format("\nstage {}: {}", ++number, stage["stage"].get<std::string>());
     for (const auto& [key, value] : stage["options"].items()) text += fmt::format(" {}={}", key, option_text(value));
-    text += "\n";
-    if (stage.contains("ess_raw")) {
-      text += weighting_text(stage);
-      continue;
-    }
-    for (const auto& [key, value] : stage.items())
-      if (key != "stage" && key != "options" && key != "converged") text += entry_text(key, value, model, names);
+    text += "\n" + stage_text(stage, model, names);
   }
   return text;
 }

@@ -82,7 +82,7 @@ def test_inspect_says_what_the_weights_are_worth(ecotone, shift, tmp_path, stage
 def test_without_a_target_there_is_nothing_to_weight_to(ecotone, shift, tmp_path, stage):
     pipeline = stage if stage == "adapt.joint" else f"{stage} | logistic l2=0.1"
     message = ecotone.error("fit", shift, pipeline, "--label", "label", "--domain", "domain", "-o", tmp_path / "model.eco", exit=3, code="no_target")
-    assert message == f"{stage}: no target domain; name one with --target or use --protocol adapt"
+    assert message == f"{stage}: no target domain; name one with --target (fit) or use --protocol adapt (evaluate)"
 
 
 def test_missing_values_are_named(ecotone, tmp_path):

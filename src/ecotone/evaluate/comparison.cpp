@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ecotone/kernels/mmd.h"
 #include "ecotone/linalg/eigen.h"
@@ -16,6 +17,7 @@ constexpr Index folds = 5;
 constexpr Index least_rows = 5;     // of each sample, for a classifier
 constexpr Index block = 200;        // rows of the smaller sample in a block of the linear-time estimate
 constexpr Index least_blocks = 20;  // fewer say little of their spread
+constexpr double far_apart = 5;     // standardised mean differences beyond this smell of another unit
 
 Matrix stacked(const Matrix& a, const Matrix& b) {
   Matrix both(a.rows() + b.rows(), a.cols());
@@ -56,9 +58,10 @@ void classify(Comparison& result, const Matrix& all, Index a, const Context& con
   const RatioOptions options{.who = "diagnose"};
   const Features x = Features::dense(both);
   const Context quiet = context.observed_by(nullptr);
-  const Vector held_out = held_out_scores(x, a, options, folds, quiet);
-  result.auroc = separation(held_out, a);
-  result.a_distance = proxy_distance(held_out, a);
+  if (const auto held_out = held_out_scores(x, a, options, folds, quiet)) {
+    result.auroc = separation(*held_out, a);
+    result.a_distance = proxy_distance(held_out->score, a);
+  }
   const LinearFit fit = logistic_ratio(x, a, options, quiet).classifier;
   const Vector score = both * fit.weights.row(0).transpose();
   // ln(p_b / p_a) at a row is a constant minus its score.
@@ -85,13 +88,24 @@ void average_blocks(Comparison& result, const ComparisonPlan& plan, const ShiftS
   result.block_p = blocks.p;
 }
 
+/// What may lie behind a difference. A category is here, there or in both; a constant has no spread that a distance
+/// could be measured in.
+std::string_view remark(const Moments& here, const Moments& there, const std::optional<double>& smd, bool category) {
+  if (here.count == 0 || there.count == 0) return "";
+  if (category) return there.mean == 0 ? "seen only here" : here.mean == 0 ? "never seen here" : "";
+  const bool constant = here.m2 == 0 || there.m2 == 0;
+  return !constant && smd && std::abs(*smd) > far_apart ? "another unit?" : "";
+}
+
 FeatureShift compare_feature(const ComparisonPlan& plan, Index a, Index b, Index feature,
                              const ShiftSample::Rows& rows_a, const ShiftSample::Rows& rows_b) {
   FeatureShift shift;
   shift.feature = plan.data.x.name(feature);
   if (b < 0) shift.domain = plan.data.domain.names[static_cast<std::size_t>(a)];
-  shift.smd = standardised_mean_difference(plan.moments.of(a, feature),
-                                           b < 0 ? plan.moments.without(a, feature) : plan.moments.of(b, feature));
+  const Moments here = plan.moments.of(a, feature);
+  const Moments there = b < 0 ? plan.moments.without(a, feature) : plan.moments.of(b, feature);
+  shift.smd = standardised_mean_difference(here, there);
+  if (b < 0) shift.remark = remark(here, there, shift.smd, plan.category[static_cast<std::size_t>(feature)]);
   const KolmogorovSmirnov ks =
       kolmogorov_smirnov(plan.sample.values(rows_a, feature), plan.sample.values(rows_b, feature));
   shift.ks = ks.statistic;
@@ -99,10 +113,25 @@ FeatureShift compare_feature(const ComparisonPlan& plan, Index a, Index b, Index
   return shift;
 }
 
+/// The same comparison, told from the other side.
+Comparison turned(Comparison one) {
+  std::swap(one.a, one.b);
+  std::swap(one.rows_a, one.rows_b);
+  std::swap(one.used_a, one.used_b);
+  std::swap(one.ess_a_to_b, one.ess_b_to_a);
+  for (FeatureShift& shift : one.features)
+    if (shift.smd) shift.smd = -*shift.smd;
+  return one;
+}
+
 }  // namespace
 
-Comparison compare_domains(const ComparisonPlan& plan, Index a, Index b, Index number, const Context& parent) {
-  const Context context = parent.derived("diagnose comparison", static_cast<std::uint64_t>(number));
+Comparison compare_domains(const ComparisonPlan& plan, Index a, Index b, const Context& parent) {
+  if (b >= 0 && b < a) return turned(compare_domains(plan, b, a, parent));
+  // b + 1 = 0 stands for all others.
+  const auto key = static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(plan.sample.domains() + 1) +
+                   static_cast<std::uint64_t>(b + 1);
+  const Context context = parent.derived("diagnose comparison", key);
   const ShiftSample& sample = plan.sample;
   const auto& names = plan.data.domain.names;
   Comparison result;

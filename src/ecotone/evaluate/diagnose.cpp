@@ -18,6 +18,8 @@ constexpr Index variance_rows = 20000;      // of all domains together
 constexpr Index rows_together = 400000;     // that tests look at, of all comparisons
 constexpr Index least_rows_per_side = 200;  // however many comparisons there are
 constexpr std::size_t features_shown = 5;   // of a comparison
+constexpr double hardly_overlap = 0.95;     // AUROC or KS
+constexpr double rounding = 1e-12;          // of sums of kernel values, which are 1 at most
 
 /// Which of the domains are targets; all false: none given.
 std::vector<bool> target_flags(const Dataset& data, const std::vector<std::string>& targets) {
@@ -75,7 +77,7 @@ std::vector<Comparison> compare_all(const ComparisonPlan& plan, const std::vecto
   Progress progress(context.observer(), "diagnose", tasks);
   const auto run = [&](Index t) {
     const Wanted& one = wanted[static_cast<std::size_t>(t)];
-    result[static_cast<std::size_t>(t)] = compare_domains(plan, one.a, one.b, t, context);
+    result[static_cast<std::size_t>(t)] = compare_domains(plan, one.a, one.b, context);
     progress.advance();
   };
   // Many comparisons side by side, or few one after the other with all threads inside.
@@ -142,6 +144,8 @@ void keep_most_shifted(std::vector<Comparison>& comparisons) {
   }
 }
 
+double without_rounding(double value) { return std::abs(value) < rounding ? 0 : value; }
+
 /// The bandwidth, and the distributional variance with it.
 void embed(Diagnosis& result, const ShiftSample& sample, const Context& context) {
   ShiftSample::Rows rows;
@@ -157,12 +161,18 @@ void embed(Diagnosis& result, const ShiftSample& sample, const Context& context)
   result.sigma = bandwidth.sigma;
   result.sigma_rows = bandwidth.rows;
   const DomainSums sums = rbf_domain_sums(x, domain, sample.domains(), bandwidth.sigma, context);
-  result.variance = sums.distributional_variance();
-  result.unbiased_variance = sums.unbiased_distributional_variance();
+  // tr(KQ) is not negative.
+  result.variance = std::max(0.0, without_rounding(sums.distributional_variance()));
+  result.unbiased_variance = without_rounding(sums.unbiased_distributional_variance());
   result.variance_rows = x.rows();
 }
 
 }  // namespace
+
+bool Comparison::apart() const {
+  if (auroc && *auroc >= hardly_overlap) return true;
+  return !features.empty() && features.front().q <= shift_level && features.front().ks >= hardly_overlap;
+}
 
 bool Diagnosis::sampled() const {
   const auto part = [](const Comparison& one) { return one.used_a < one.rows_a || one.used_b < one.rows_b; };
@@ -188,7 +198,8 @@ Diagnosis diagnose(const Dataset& data, const DiagnoseOptions& options, const Co
   result.permutations = options.permutations;
   embed(result, sample, context);
 
-  auto comparisons = compare_all({data, moments, sample, options, result.sigma}, wanted, context);
+  const std::vector<bool> category = category_flags(data);
+  auto comparisons = compare_all({data, moments, sample, options, result.sigma, category}, wanted, context);
   result.pairs.assign(comparisons.begin(), comparisons.begin() + pairs);
   result.against_rest.assign(comparisons.begin() + pairs, comparisons.end());
   adjust(result.pairs);

@@ -23,7 +23,8 @@ struct FeatureShift {
   std::optional<double> smd;  ///< standardised mean difference, of all rows; empty when both are constant and differ
   double ks = 0;              ///< Kolmogorov-Smirnov distance, of the sampled rows
   double p = 1;
-  double q = 1;  ///< p adjusted for all features and domains (Benjamini-Hochberg)
+  double q = 1;        ///< p adjusted for all features and domains (Benjamini-Hochberg)
+  std::string remark;  ///< of a domain against all others, what may lie behind it: «another unit?», «seen only here»
 };
 
 /// Two samples side by side. What cannot be computed (too few rows) is empty.
@@ -41,6 +42,10 @@ struct Comparison {
   std::optional<double> ess_a_to_b;    ///< effective share of a's rows when they are weighted to look like b
   std::optional<double> ess_b_to_a;    ///< the other way round
   std::vector<FeatureShift> features;  ///< the most shifted ones
+
+  /// Whether the samples hardly overlap: AUROC or the distance KS of the most shifted feature is 0.95 or more. Weights
+  /// then rest on rows that are not there, however many rows they keep.
+  bool apart() const;
 };
 
 /// The labels of one domain.

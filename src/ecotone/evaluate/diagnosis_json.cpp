@@ -35,6 +35,7 @@ Json comparison_json(const Comparison& one) {
           {"q_value", number(one.q)},
           {"auroc", number(one.auroc)},
           {"proxy_a_distance", number(one.a_distance)},
+          {"apart", one.apart()},
           {"top_features", features_json(one.features)}};
 }
 

@@ -70,6 +70,13 @@ DomainLabels number_moments(const Labels& y, const std::vector<Index>& rows) {
 
 }  // namespace
 
+std::vector<bool> category_flags(const Dataset& data) {
+  std::vector<bool> flags;
+  for (const TableColumn& column : table_columns(data))
+    flags.insert(flags.end(), static_cast<std::size_t>(column.features), column.categorical);
+  return flags;
+}
+
 void add_labels(Diagnosis& diagnosis, const Dataset& data) {
   if (!data.y) return;
   diagnosis.task = data.y->task;

@@ -18,7 +18,7 @@ std::string short_name(std::string_view text) { return display_text(text, 14); }
 
 std::string small(const std::optional<double>& value) {
   if (!value) return "-";
-  const double shown = *value == 0 ? 0.0 : *value;
+  const double shown = std::abs(*value) < 1e-12 ? 0.0 : *value;
   return std::abs(shown) >= 0.001 || shown == 0 ? fmt::format("{:.4f}", shown) : fmt::format("{:.1e}", shown);
 }
 
@@ -47,9 +47,27 @@ std::string main_features(const Comparison& one, Index width) {
   return display_text(text, width);
 }
 
+/// All domains from each other, or the targets from the others.
+std::string what_differs(const Diagnosis& d) {
+  const std::size_t all = d.domains.size(), compared = d.against_rest.size();
+  if (compared == all) return fmt::format("{} domains differ", all);
+  if (compared > 1) return fmt::format("{} of {} domains differ from the others", compared, all);
+  return fmt::format("{} differs from {} other domain{}", name(d.against_rest.front().a), all - 1, all == 2 ? "" : "s");
+}
+
+/// What weights keep; a share says nothing where samples do not overlap.
+std::string kept(const Comparison& one, const std::optional<double>& share) {
+  return share && one.apart() ? "apart" : percent(share);
+}
+
+std::string apart_note(const std::vector<Comparison>& comparisons) {
+  const bool any = std::any_of(comparisons.begin(), comparisons.end(), [](const auto& one) { return one.apart(); });
+  return any ? "apart: they hardly overlap, so weighting cannot help\n" : "";
+}
+
 std::string title(const Diagnosis& d) {
-  std::string text = fmt::format("how {} domains differ: {} rows, {} feature{}\n", d.domains.size(), d.rows, d.features,
-                                 d.features == 1 ? "" : "s");
+  std::string text =
+      fmt::format("how {}: {} rows, {} feature{}\n", what_differs(d), d.rows, d.features, d.features == 1 ? "" : "s");
   text += fmt::format("distributional variance {}, without bias {}\n", small(d.variance), small(d.unbiased_variance));
   text += fmt::format("kernel width {:.4g}, the median distance of {} standardised rows\n", d.sigma, d.sigma_rows);
   if (d.missing_values > 0)
@@ -68,11 +86,11 @@ std::string rest_table(const Diagnosis& d) {
   for (std::size_t i = 0; i < std::min(most_lines, d.against_rest.size()); ++i) {
     const Comparison& one = d.against_rest[i];
     table.lines.push_back({name(one.a), fmt::format("{}", one.rows_a), small(one.mmd2), probability(one.p),
-                           decimals(one.auroc, 3), decimals(one.a_distance, 2), percent(one.ess_b_to_a),
+                           decimals(one.auroc, 3), decimals(one.a_distance, 2), kept(one, one.ess_b_to_a),
                            main_features(one, 28)});
   }
-  return "\neach against all others; keeps: what weighting the others to it leaves of them\n" + table.text() +
-         more(d.against_rest.size(), most_lines, "domains");
+  return "\neach against all others; keeps: what weighting the others to it leaves of them\n" +
+         apart_note(d.against_rest) + table.text() + more(d.against_rest.size(), most_lines, "domains");
 }
 
 std::string pair_table(const Diagnosis& d) {
@@ -82,11 +100,11 @@ std::string pair_table(const Diagnosis& d) {
   for (std::size_t i = 0; i < std::min(most_lines, d.pairs.size()); ++i) {
     const Comparison& one = d.pairs[i];
     table.lines.push_back({short_name(one.a), short_name(one.b), small(one.mmd2), probability(one.p),
-                           decimals(one.auroc, 3), decimals(one.a_distance, 2), percent(one.ess_a_to_b),
-                           percent(one.ess_b_to_a), main_features(one, 20)});
+                           decimals(one.auroc, 3), decimals(one.a_distance, 2), kept(one, one.ess_a_to_b),
+                           kept(one, one.ess_b_to_a), main_features(one, 20)});
   }
-  return "\npair by pair; a to b: what weighting a's rows to look like b leaves of them\n" + table.text() +
-         more(d.pairs.size(), most_lines, "pairs");
+  return "\npair by pair; a to b: what weighting a's rows to look like b leaves of them\n" + apart_note(d.pairs) +
+         table.text() + more(d.pairs.size(), most_lines, "pairs");
 }
 
 std::string feature_table(const Diagnosis& d) {

@@ -96,7 +96,8 @@ Scores CandidateScorer::scores(Scorer scorer) {
                  info.name);
   if (result.used != Scorer::transfer && fits_->targets() == 0)
     data_error("no_target",
-               "{}: it needs unlabelled rows of a target domain; name it with --target or use --protocol adapt",
+               "{}: it needs unlabelled rows of a target domain; name it with --target or use --protocol adapt "
+               "(evaluate)",
                info.name);
   result.candidates = run(result.used, *fits_);
   if (scorer == Scorer::automatic && result.used == Scorer::transfer && fits_->targets() > 0) {

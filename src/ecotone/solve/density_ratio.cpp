@@ -45,8 +45,7 @@ Vector scores_of(const Features& x, const LinearScores& linear, const Context& c
 /// The fold of each row: rows [first, last) shuffled and dealt in turn.
 void deal(std::vector<Index>& fold, Index first, Index last, Index folds, Random random) {
   Index turn = 0;
-  for (const Index row : random.permutation(last - first))
-    fold[static_cast<std::size_t>(first + row)] = turn++ % folds;
+  for (const Index row : random.permutation(last - first)) fold[static_cast<std::size_t>(first + row)] = turn++ % folds;
 }
 
 }  // namespace
@@ -60,16 +59,16 @@ RatioFit logistic_ratio(const Features& x, Index sources, const RatioOptions& op
   return result;
 }
 
-Vector held_out_scores(const Features& x, Index sources, const RatioOptions& options, Index folds,
-                       const Context& context) {
+std::optional<HeldOutScores> held_out_scores(const Features& x, Index sources, const RatioOptions& options, Index folds,
+                                             const Context& context) {
   require_both(x, sources, options.who);
-  const Features h = seen(x, options, context);
   const Index most = std::min({folds, sources, x.rows() - sources});
-  if (most < 2) return scores_of(h, fit_classifier(h, sources, options, context), context);
-  std::vector<Index> fold(static_cast<std::size_t>(x.rows()));
+  if (most < 2) return std::nullopt;
+  const Features h = seen(x, options, context);
+  HeldOutScores result{Vector(x.rows()), std::vector<Index>(static_cast<std::size_t>(x.rows()))};
+  auto& fold = result.fold;
   deal(fold, 0, sources, most, context.random("domain classifier folds", 0));
   deal(fold, sources, x.rows(), most, context.random("domain classifier folds", 1));
-  Vector scores(x.rows());
   for (Index k = 0; k < most; ++k) {
     std::vector<Index> train;
     std::vector<Index> held;
@@ -77,16 +76,27 @@ Vector held_out_scores(const Features& x, Index sources, const RatioOptions& opt
     const Index train_sources = std::ranges::lower_bound(train, sources) - train.begin();
     const LinearFit fit = fit_classifier(h.take(train), train_sources, options, context);
     const Vector of_held = scores_of(h.take(held), fit, context);
-    for (std::size_t i = 0; i < held.size(); ++i) scores[held[i]] = of_held[static_cast<Index>(i)];
+    for (std::size_t i = 0; i < held.size(); ++i) result.score[held[i]] = of_held[static_cast<Index>(i)];
   }
-  return scores;
+  return result;
 }
 
-double separation(ConstVectorView scores, Index sources) {
-  std::vector<std::uint8_t> source(static_cast<std::size_t>(scores.size()), 0);
-  std::fill_n(source.begin(), sources, std::uint8_t{1});
-  const std::vector<double> values(scores.begin(), scores.end());
-  return auroc(source, values).value_or(0.5);
+double separation(const HeldOutScores& held_out, Index sources) {
+  const Index rows = held_out.score.size();
+  double sum = 0;
+  Index counted = 0;
+  for (Index k = 0; counted < rows; ++k) {
+    std::vector<std::uint8_t> source;
+    std::vector<double> values;
+    for (Index i = 0; i < rows; ++i) {
+      if (held_out.fold[static_cast<std::size_t>(i)] != k) continue;
+      source.push_back(i < sources ? 1 : 0);
+      values.push_back(held_out.score[i]);
+    }
+    counted += static_cast<Index>(values.size());
+    sum += static_cast<double>(values.size()) * auroc(source, values).value_or(0.5);
+  }
+  return sum / static_cast<double>(rows);
 }
 
 }  // namespace ecotone

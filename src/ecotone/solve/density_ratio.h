@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "ecotone/base/context.h"
 #include "ecotone/data/features.h"
 #include "ecotone/linalg/matrix.h"
@@ -23,14 +26,20 @@ struct RatioFit {
 
 RatioFit logistic_ratio(const Features& x, Index sources, const RatioOptions& options, const Context& context);
 
-/// The classifier's score s of every row, from a fit without the row's fold. Each sample is dealt, shuffled, to `folds`
-/// folds; a sample of fewer rows than folds gives fewer folds, and one of a single row has the scores of one fit of all
-/// rows.
-Vector held_out_scores(const Features& x, Index sources, const RatioOptions& options, Index folds,
-                       const Context& context);
+/// Scores of rows that the classifier has not seen.
+struct HeldOutScores {
+  Vector score;             ///< s of every row, from a fit without the row's fold
+  std::vector<Index> fold;  ///< of every row; each fold has rows of both samples
+};
 
-/// The AUROC of the classifier: the probability that a source row scores above a target row. 1/2: it cannot tell them
-/// apart.
-double separation(ConstVectorView scores, Index sources);
+/// Each sample is dealt, shuffled, to `folds` folds, or to as many as the smaller one has rows. Empty when a sample has
+/// a single row: a fit without it has nothing to tell apart.
+std::optional<HeldOutScores> held_out_scores(const Features& x, Index sources, const RatioOptions& options, Index folds,
+                                             const Context& context);
+
+/// The AUROC of the classifier: the probability that a source row scores above a target row of its fold, the mean over
+/// folds by their rows. Scores of different folds are not compared: a fit that misses some sources leans to the target,
+/// and so the sources that it is asked about would score low. 1/2: it cannot tell them apart.
+double separation(const HeldOutScores& held_out, Index sources);
 
 }  // namespace ecotone

@@ -24,13 +24,16 @@ void add_sample(std::vector<Index>& rows, Index first, Index last, Random random
 
 }  // namespace
 
-double domain_auroc(const Features& x, Index sources, const RatioOptions& options, const Context& context) {
+std::optional<double> domain_auroc(const Features& x, Index sources, const RatioOptions& options,
+                                   const Context& context) {
   std::vector<Index> rows;
   add_sample(rows, 0, sources, context.random("domain classifier sample", 0));
   const auto sampled = static_cast<Index>(rows.size());
   add_sample(rows, sources, x.rows(), context.random("domain classifier sample", 1));
   const Features seen = static_cast<Index>(rows.size()) == x.rows() ? x : x.take(rows);
-  return separation(held_out_scores(seen, sampled, options, folds, context), sampled);
+  const auto held_out = held_out_scores(seen, sampled, options, folds, context);
+  if (!held_out) return std::nullopt;
+  return separation(*held_out, sampled);
 }
 
 }  // namespace ecotone

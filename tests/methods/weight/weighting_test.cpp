@@ -153,7 +153,7 @@ TEST(Weighting, SaysWhatIsMissing) {
   for (const std::string& stage : stages) {
     const auto fit = [&] { fitted(stage + " | logistic l2=0.1", view); };
     EXPECT_EQ(code_of(fit), "no_target");
-    EXPECT_EQ(message_of(fit), stage + ": no target domain; name one with --target or use --protocol adapt");
+    EXPECT_EQ(message_of(fit), stage + ": no target domain; name one with --target (fit) or use --protocol adapt (evaluate)");
   }
 }
 

@@ -50,14 +50,42 @@ Flattened flattened(const Vector& log_weight, double ess) {
   return {normalised(weights), flat.exponent};
 }
 
+/// Weights as estimated and as a learner gets them, both of mean 1 unless they are not normalised.
+struct Shaped {
+  Vector raw;
+  Vector weights;
+};
+
+/// The rows' given weights as a factor of `weights`; none: 1.
+Vector times(const Vector& weights, const Vector& given) {
+  return given.size() == 0 ? weights : Vector(weights.array() * given.array());
+}
+
+/// The same, the largest being 1, so that squares neither overflow nor vanish; 0 stays 0.
+Vector scaled_product(const Vector& weights, const Vector& given) {
+  Vector product = times(weights, given);
+  const double top = product.maxCoeff();
+  if (top > 0) product /= top;
+  return product;
+}
+
+/// What the weights are worth together with the given ones. A domain all of whose given weights are 0 is worth nothing.
+void measure(WeightReport& report, const Shaped& shaped, const Vector& given) {
+  const Vector weights = scaled_product(shaped.weights, given);
+  report.ess_raw = effective_sample_size(scaled_product(shaped.raw, given));
+  report.ess = effective_sample_size(weights);
+  report.largest_share = report.ess > 0 ? largest_share(weights) : 0;
+}
+
 /// Estimates and shapes the weights of one sample of source rows.
 class Shaping {
  public:
   Shaping(const Weigher& weigher, const WeightOptions& options, const Context& context)
       : weigher_(weigher), options_(options), context_(context) {}
 
-  /// The weights of the first `sources` rows; `ess` is the effective sample size to reach, 0 for none.
-  Vector weights(const Features& x, Index sources, double ess, WeightReport& report) const {
+  /// The weights of the first `sources` rows; `ess` is the effective sample size to reach, 0 for none. The report is of
+  /// their product with the given weights.
+  Shaped weights(const Features& x, Index sources, double ess, const Vector& given, WeightReport& report) const {
     const Vector log_weight = weigher_.log_ratio(x, sources);
     // A comparison with NaN is false.
     if (!(log_weight.array() < std::numeric_limits<double>::infinity()).all()) {
@@ -67,15 +95,18 @@ class Shaping {
       data_error("zero_weights", "{}: no source row is near a target row, so all weights are 0", weigher_.who);
     }
     report.rows = sources;
-    report.ess_raw = effective_sample_size(flattened(log_weight, 0).weights);
-    Flattened shaped = flattened(log_weight, ess);
-    report.exponent = shaped.exponent;
+    Flattened flat = flattened(log_weight, ess);
+    report.exponent = flat.exponent;
+    Shaped shaped{flattened(log_weight, 0).weights, std::move(flat.weights)};
     if (options_.clip.value) shaped.weights = clipped(shaped.weights, *options_.clip.value);
-    report.ess = effective_sample_size(shaped.weights);
-    report.largest_share = largest_share(shaped.weights);
+    measure(report, shaped, given);
     report.auroc = domain_auroc(x, sources, {.squares = weigher_.squares, .who = weigher_.who}, context_);
-    if (!options_.normalise) shaped.weights *= estimated_mean(log_weight);
-    return shaped.weights;
+    if (!options_.normalise) {
+      const double mean = estimated_mean(log_weight);
+      shaped.raw *= mean;
+      shaped.weights *= mean;
+    }
+    return shaped;
   }
 
  private:
@@ -98,91 +129,122 @@ double wanted_ess(const WeightOptions& options, Index cols) {
   return rows_per_parameter * static_cast<double>(cols + 1);
 }
 
-void warn_of(const WeightReport& all, Index cols, double ess, const Weigher& weigher, const Context& context) {
-  const double few = few_per_parameter * static_cast<double>(cols + 1);
-  if (all.exponent >= low_exponent && all.ess_raw >= few) return;
-  const std::string raw = fmt::format(
-      "{}: weighting to the target would leave an effective sample size of {:.1f} of {} rows, where {} "
-      "columns need {:.0f} or more",
-      weigher.who, all.ess_raw, all.rows, cols, few);
-  if (all.exponent == 1) {
-    context.warn("low_effective_sample", "{}; {}so expect more variance than the weights are worth", raw,
-                 ess == 0 ? "the weights were not flattened, " : "");
-  } else if (all.exponent == 0) {
-    context.warn("low_effective_sample",
-                 "{}; there are too few rows to reach {:.0f}, so all weights are equal and nothing is corrected", raw,
-                 ess);
-  } else {
-    context.warn("low_effective_sample",
-                 "{}; the weights were raised to the power {:.2f}, which leaves {:.0f} rows and corrects in part only",
-                 raw, all.exponent, all.ess);
-  }
-}
-
 /// All source rows against the target.
-Vector pooled(const TrainView& view, Index sources, double ess, const Shaping& shaping, WeightReport& all) {
-  return shaping.weights(view.x, sources, ess, all);
+Vector pooled(const TrainView& view, Index sources, double ess, const Vector& given, const Shaping& shaping,
+              WeightReport& all) {
+  return shaping.weights(view.x, sources, ess, given, all).weights;
 }
 
 /// Each source domain against the target. With (sum a)^2 / sum a^2 >= ess n_d / n in each, all together have ess.
-Vector one_by_one(const TrainView& view, Index sources, double ess, const Shaping& shaping, WeightReport& all,
-                  std::vector<Weighting::Source>& reports) {
-  Vector weights(sources);
-  double sum_squares = 0;
+Vector one_by_one(const TrainView& view, Index sources, double ess, const Vector& given, const Shaping& shaping,
+                  WeightReport& all, std::vector<Weighting::Source>& reports) {
+  Shaped together{Vector(sources), Vector(sources)};
   all.exponent = 1;
   all.rows = sources;
   double auroc = 0;
+  Index told_apart = 0;  // rows of domains that have an AUROC
   for (Index d = 0; d < view.domain.count(); ++d) {
     const std::vector<Index> rows = source_rows_of(view, d, sources);
     if (rows.empty()) continue;
     const auto count = static_cast<Index>(rows.size());
     const double part = static_cast<double>(count) / static_cast<double>(sources);
     WeightReport report;
-    const Vector own =
-        shaping.weights(view.x.take(with_target(rows, sources, view.x.rows())), count, ess * part, report);
-    for (Index i = 0; i < count; ++i) weights[rows[static_cast<std::size_t>(i)]] = own[i];
-    // Weights of mean 1 have sum a^2 = n_d^2 / ess_d.
-    sum_squares += static_cast<double>(count) * static_cast<double>(count) / report.ess_raw;
+    const Features x = view.x.take(with_target(rows, sources, view.x.rows()));
+    const Shaped own = shaping.weights(x, count, ess * part, given.size() == 0 ? given : Vector(given(rows)), report);
+    together.raw(rows) = own.raw;
+    together.weights(rows) = own.weights;
     all.exponent = std::min(all.exponent, report.exponent);
-    auroc += part * report.auroc;
+    if (report.auroc) {
+      auroc += static_cast<double>(count) * *report.auroc;
+      told_apart += count;
+    }
     reports.push_back({view.domain.names[static_cast<std::size_t>(d)], report});
   }
-  all.ess_raw = static_cast<double>(sources) * static_cast<double>(sources) / sum_squares;
-  all.ess = effective_sample_size(weights);
-  all.largest_share = largest_share(weights);
-  all.auroc = auroc;
-  return weights;
+  measure(all, together, given);
+  if (told_apart > 0) all.auroc = auroc / static_cast<double>(told_apart);
+  return std::move(together.weights);
+}
+
+/// «flatten=auto», as the user wrote it.
+std::string asked_for(const WeightOptions& options) {
+  return options.flatten.value ? fmt::format("flatten={:g}", *options.flatten.value) : "flatten=auto";
 }
 
 }  // namespace
 
+void warn_of_weights(const WeightReport& report, const WeightRequest& request, const Context& context) {
+  if (request.targets < request.cols + 1) {
+    context.warn(
+        "few_target_rows",
+        "{}: the target has {} row{}, fewer than the {} that {} column{} need; the weights rest on too few points",
+        request.who, request.targets, request.targets == 1 ? "" : "s", request.cols + 1, request.cols,
+        request.cols == 1 ? "" : "s");
+  }
+  if (report.exponent == 0 && static_cast<double>(report.rows) < request.ess) {
+    context.warn("low_effective_sample", "{}: {} rows are fewer than the {:g} that {} asks for, so nothing is weighted",
+                 request.who, report.rows, request.ess, request.asked);
+    return;
+  }
+  const double few = few_per_parameter * static_cast<double>(request.cols + 1);
+  if (report.exponent >= low_exponent && report.ess_raw >= few) return;
+  const std::string raw = fmt::format(
+      "{}: weighting to the target would leave an effective sample size of {:.1f} of {} rows, where {} "
+      "columns need {:.0f} or more",
+      request.who, report.ess_raw, report.rows, request.cols, few);
+  if (report.exponent == 1) {
+    context.warn("low_effective_sample", "{}; {}so expect more variance than the weights are worth", raw,
+                 request.ess == 0 ? "the weights were not flattened, " : "");
+  } else if (report.exponent == 0) {
+    context.warn("low_effective_sample",
+                 "{}; too few rows have a weight to reach {:.0f}, so all of these are equal and little is corrected",
+                 raw, request.ess);
+  } else {
+    context.warn("low_effective_sample",
+                 "{}; the weights were raised to the power {:.2f}, which leaves {:.0f} rows and corrects in part only",
+                 raw, report.exponent, report.ess);
+  }
+}
+
 StageResult weigh(const TrainView& view, const Weigher& weigher, const WeightOptions& options, const Context& context) {
   const Index sources = source_rows(view);
   if (sources == view.x.rows()) {
-    data_error("no_target", "{}: no target domain; name one with --target or use --protocol adapt", weigher.who);
+    data_error("no_target", "{}: no target domain; name one with --target (fit) or use --protocol adapt (evaluate)",
+               weigher.who);
   }
   if (sources == 0) data_error("empty_data", "{}: there are no source rows to weight", weigher.who);
   const double ess = wanted_ess(options, view.x.cols());
   const Shaping shaping(weigher, options, context);
   WeightReport all;
   std::vector<Weighting::Source> reports;
-  const Vector weights = options.per_source ? one_by_one(view, sources, ess, shaping, all, reports)
-                                            : pooled(view, sources, ess, shaping, all);
-  warn_of(all, view.x.cols(), ess, weigher, context);
-  TrainView next = view;
   // Without labels there is no row whose weight a learner could use.
-  if (view.labelled() > 0) {
-    next.weight = weights;
-    if (view.weight.size() > 0) next.weight.array() *= view.weight.array();
+  const Vector given = view.labelled() > 0 ? view.weight : Vector();
+  const Vector weights = options.per_source ? one_by_one(view, sources, ess, given, shaping, all, reports)
+                                            : pooled(view, sources, ess, given, shaping, all);
+  TrainView next = view;
+  if (view.labelled() > 0) next.weight = times(weights, given);
+  if (all.ess == 0) {
+    data_error("zero_weights", "{}: no source row with a weight of its own is near a target row, so all weights are 0",
+               weigher.who);
   }
+  warn_of_weights(all,
+                  {.who = weigher.who,
+                   .cols = view.x.cols(),
+                   .targets = view.x.rows() - sources,
+                   .ess = ess,
+                   .asked = asked_for(options)},
+                  context);
   return {std::make_shared<Weighting>(all, std::move(reports)), std::move(next), {}};
 }
 
 namespace {
 
 Json to_json(const WeightReport& report) {
-  return {{"rows", report.rows}, {"exponent", report.exponent},           {"ess_raw", report.ess_raw},
-          {"ess", report.ess},   {"largest_share", report.largest_share}, {"auroc", report.auroc}};
+  return {{"rows", report.rows},
+          {"exponent", report.exponent},
+          {"ess_raw", report.ess_raw},
+          {"ess", report.ess},
+          {"largest_share", report.largest_share},
+          {"auroc", report.auroc ? Json(*report.auroc) : Json(nullptr)}};
 }
 
 double in_range(const StageState& state, const char* name, double high) {
@@ -200,11 +262,17 @@ WeightReport read_report(const StageState& state) {
   report.ess_raw = in_range(state, "ess_raw", most);
   report.ess = in_range(state, "ess", most);
   report.largest_share = in_range(state, "largest_share", 1 + 1e-6);
-  report.auroc = in_range(state, "auroc", 1);
+  report.auroc = saved_auroc(state);
   return report;
 }
 
 }  // namespace
+
+std::optional<double> saved_auroc(const StageState& state) {
+  const auto found = state.info.find("auroc");
+  if (found != state.info.end() && found->is_null()) return std::nullopt;
+  return in_range(state, "auroc", 1);
+}
 
 StageState Weighting::save() const {
   StageState state;

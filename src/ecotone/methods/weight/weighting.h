@@ -42,11 +42,28 @@ struct WeightOptions {
 struct WeightReport {
   Index rows = 0;            ///< source rows
   double exponent = 1;       ///< the power that the weights were raised to
-  double ess_raw = 0;        ///< effective sample size of the weights as estimated
+  double ess_raw = 0;        ///< effective sample size of the weights as estimated, times the given row weights
   double ess = 0;            ///< of the weights that the learner gets
   double largest_share = 0;  ///< the largest of these weights' part of their sum
-  double auroc = 0.5;        ///< of a classifier of source against target, cross-validated
+  /// Of a classifier of source against target, cross-validated; empty when one of them has a single row.
+  std::optional<double> auroc;
 };
+
+/// What was asked of weights, for the warnings of a report.
+struct WeightRequest {
+  const char* who;
+  Index cols = 0;     ///< features of the learner
+  Index targets = 0;  ///< rows
+  double ess = 0;     ///< effective sample size to flatten to; 0: none
+  std::string asked;  ///< how it was asked for: «flatten=auto»
+};
+
+/// Warns `few_target_rows` when the target has fewer rows than a line through them has parameters, and
+/// `low_effective_sample` when the weights leave few effective rows or were flattened much.
+void warn_of_weights(const WeightReport& report, const WeightRequest& request, const Context& context);
+
+/// The AUROC of a stage's state, which may be null. File error `bad_model` when it is no number in [0, 1].
+std::optional<double> saved_auroc(const StageState& state);
 
 /// A fitted weight stage: at prediction it passes rows on as they are.
 class Weighting : public Fitted {
@@ -82,7 +99,7 @@ struct Weigher {
 
 /// Fits a weight stage: the view goes on with the same features and with row weights that the estimated ones have
 /// multiplied. Data errors: `no_target`; `zero_weights` when all weights are 0; `non_finite` when weights that are not
-/// normalised are too large. Warns `low_effective_sample`.
+/// normalised are too large. Warns as `warn_of_weights`.
 StageResult weigh(const TrainView& view, const Weigher& weigher, const WeightOptions& options, const Context& context);
 
 }  // namespace ecotone

@@ -44,7 +44,7 @@ TEST(AdaptJoint, RefusesByName) {
   const TrainView none = overlapping(60, 3, 2, 2);
   EXPECT_EQ(code_of([&] { fitted("adapt.joint", none); }), "no_target");
   EXPECT_EQ(message_of([&] { fitted("adapt.joint", none); }),
-            "adapt.joint: no target domain; name one with --target or use --protocol adapt");
+            "adapt.joint: no target domain; name one with --target (fit) or use --protocol adapt (evaluate)");
   TrainView numbers = overlapping(60, 3, 2, 2, 20);
   numbers.y = {Task::regress, {}, {}, Vector::LinSpaced(60, 0, 1)};
   EXPECT_EQ(code_of([&] { fitted("adapt.joint", numbers); }), "needs_classes");

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ecotone/measure/metrics.h"
+#include "ecotone/methods/weight/weighting.h"
 #include "ecotone/solve/domain_auroc.h"
 
 namespace ecotone {
@@ -19,6 +20,13 @@ LinearFit label_scores(const JointFit& joint) {
   return fit;
 }
 
+/// What the importance weights, times the given ones, are worth in rows.
+double effective_rows(const JointFit& joint, const Vector& given) {
+  Vector weights = (joint.log_weight.array() - joint.log_weight.maxCoeff()).exp();
+  if (given.size() > 0) weights.array() *= given.array() / std::max(given.maxCoeff(), 1e-300);
+  return effective_sample_size(weights);
+}
+
 }  // namespace
 
 JointModel::JointModel(JointFit fit, Notes notes)
@@ -32,7 +40,8 @@ StageResult JointModel::fit(const TrainView& view, const JointOptions& options, 
   }
   const Index sources = view.labelled();
   if (sources == view.x.rows()) {
-    data_error("no_target", "{}: no target domain; name one with --target or use --protocol adapt", who);
+    data_error("no_target", "{}: no target domain; name one with --target (fit) or use --protocol adapt (evaluate)",
+               who);
   }
   JointFit joint = fit_joint({.x = view.x,
                               .sources = sources,
@@ -44,10 +53,11 @@ StageResult JointModel::fit(const TrainView& view, const JointOptions& options, 
                               .offset = options.offset,
                               .who = who},
                              context);
-  const double top = joint.log_weight.maxCoeff();
   const Notes notes{.rows = sources,
-                    .ess = effective_sample_size(Vector((joint.log_weight.array() - top).exp())),
+                    .ess = effective_rows(joint, view.weight),
                     .auroc = domain_auroc(view.x, sources, {.who = who}, context)};
+  warn_of_weights({.rows = sources, .ess_raw = notes.ess, .ess = notes.ess, .auroc = notes.auroc},
+                  {.who = who, .cols = view.x.cols(), .targets = view.x.rows() - sources, .asked = {}}, context);
   Status status;
   if (!joint.converged) {
     status = {false,
@@ -71,7 +81,7 @@ StageState JointModel::save() const {
   state.info["iterations"] = fit_.iterations;
   state.info["rows"] = notes_.rows;
   state.info["ess"] = notes_.ess;
-  state.info["auroc"] = notes_.auroc;
+  state.info["auroc"] = notes_.auroc ? Json(*notes_.auroc) : Json(nullptr);
   return state;
 }
 
@@ -87,8 +97,7 @@ std::shared_ptr<const Fitted> JointModel::load(const StageState& state, const Jo
   fit.risk = state.number("risk");
   fit.gradient = state.number("gradient");
   fit.iterations = static_cast<int>(std::min<Index>(state.count("iterations"), 1'000'000'000));
-  const Notes notes{.rows = state.count("rows"), .ess = state.number("ess"), .auroc = state.number("auroc")};
-  if (notes.auroc < 0 || notes.auroc > 1) file_error("bad_model", "'auroc' must be in [0, 1], is {}", notes.auroc);
+  const Notes notes{.rows = state.count("rows"), .ess = state.number("ess"), .auroc = saved_auroc(state)};
   return std::make_shared<JointModel>(std::move(fit), notes);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <tuple>
 
 #include "ecotone/methods/learn/linear/linear.h"
@@ -29,9 +30,10 @@ class JointModel : public Fitted {
  public:
   /// What `inspect` shows beside the weights.
   struct Notes {
-    Index rows = 0;      ///< source rows
-    double ess = 0;      ///< effective sample size of the importance weights
-    double auroc = 0.5;  ///< of a classifier of source against target, cross-validated
+    Index rows = 0;  ///< source rows
+    double ess = 0;  ///< effective sample size of the importance weights, times the given row weights
+    /// Of a classifier of source against target, cross-validated; empty when one of them has a single row.
+    std::optional<double> auroc;
   };
 
   JointModel(JointFit fit, Notes notes);

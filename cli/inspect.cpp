@@ -123,7 +123,7 @@ struct WeightEntry {
 constexpr WeightEntry weight_entries[] = {{"rows", "source rows"},
                                           {"exponent", "the power that the weights were raised to"},
                                           {"ess_raw", "effective sample size of the weights as estimated, in rows"},
-                                          {"ess", "of the weights that the learner gets, in rows"},
+                                          {"ess", "effective sample size of the weights that the learner gets"},
                                           {"largest_share", "of the sum of these weights is the largest one"},
                                           {"auroc", "of a classifier of source against target rows, cross-validated"}};
 

@@ -78,6 +78,17 @@ def test_inspect_says_what_the_weights_are_worth(ecotone, shift, tmp_path, stage
     assert "\n    source " in text
 
 
+def test_inspect_explains_the_joint_learner(ecotone, shift, tmp_path):
+    model, stages = fit(ecotone, shift, tmp_path, "adapt.joint")
+    lines = ecotone("inspect", model).stdout.split("stage 1: adapt.joint")[1].splitlines()[1:]
+    assert lines[0].split() == ["rows", "300", "source", "rows"]
+    assert "effective sample size of the weights that the learner gets" in lines[1]
+    assert lines[2].startswith("  auroc ")
+    entries = [line for line in lines if line.startswith("  ") and not line.startswith("    ")]
+    assert {line[16] for line in entries} == {" "} and all(line[17] != " " for line in entries)
+    assert stages[0]["ess"] < 300
+
+
 @pytest.mark.parametrize("stage", [*STAGES, "adapt.joint"])
 def test_without_a_target_there_is_nothing_to_weight_to(ecotone, shift, tmp_path, stage):
     pipeline = stage if stage == "adapt.joint" else f"{stage} | logistic l2=0.1"

@@ -40,6 +40,31 @@ TEST(AdaptJoint, LearnsSeveralClassesAndCalibrates) {
   }
 }
 
+TEST(AdaptJoint, WarnsOfFewEffectiveAndFewTargetRows) {
+  TrainView view = overlapping(200, 3, 2, 2, 60);
+  Recorder quiet;
+  fitted("adapt.joint", view, context().observed_by(&quiet));
+  EXPECT_TRUE(quiet.warnings.empty());
+  // Row weights count: ten rows of equal weight are worth ten at most.
+  view.weight = Vector::Zero(200);
+  view.weight.head(10).setOnes();
+  Recorder recorder;
+  const Model model = fitted("adapt.joint", view, context().observed_by(&recorder));
+  EXPECT_LE(model.inspect()["stages"][0]["ess"].get<double>(), 10 + 1e-9);
+  ASSERT_EQ(recorder.warnings.size(), 1U);
+  EXPECT_EQ(recorder.warnings[0].first, "low_effective_sample");
+  EXPECT_NE(recorder.warnings[0].second.find("of 200 rows, where 3 columns need 40 or more; the weights were not "
+                                             "flattened"),
+            std::string::npos)
+      << recorder.warnings[0].second;
+  Recorder one;
+  const Model single = fitted("adapt.joint", overlapping(200, 3, 2, 2, 1), context().observed_by(&one));
+  EXPECT_TRUE(single.inspect()["stages"][0]["auroc"].is_null());
+  EXPECT_EQ(reloaded(single).bytes(), single.bytes());
+  ASSERT_FALSE(one.warnings.empty());
+  EXPECT_EQ(one.warnings[0].first, "few_target_rows");
+}
+
 TEST(AdaptJoint, RefusesByName) {
   const TrainView none = overlapping(60, 3, 2, 2);
   EXPECT_EQ(code_of([&] { fitted("adapt.joint", none); }), "no_target");

@@ -8,9 +8,11 @@
 #include "ecotone/base/error.h"
 #include "ecotone/base/options.h"
 #include "ecotone/data/read.h"
+#include "ecotone/evaluate/adapting.h"
 #include "ecotone/evaluate/choose.h"
 #include "ecotone/evaluate/table.h"
 #include "ecotone/measure/metrics.h"
+#include "ecotone/methods/grid.h"
 #include "ecotone/report/html.h"
 
 namespace ecotone::cli {
@@ -114,6 +116,16 @@ void refuse_outputs(const Flags& flags) {
     if (!value.empty()) option_error("idle_flag", "{} does not go with --choose", name);
 }
 
+/// The candidates, with «no adaptation» in front, and notes that say which that is.
+std::vector<Pipeline> candidates_of(const Flags& flags, const DataAndPipelines& given, const Context& context) {
+  std::vector<Pipeline> candidates = plain_first(given.pipelines, context);
+  context.note("choose: no adaptation is \"{}\"", candidates.front().text());
+  const bool kept = candidates.front().text() == given.pipelines.front().text();
+  if (kept && !PipelineSpace(flags.arguments[given.data.size()]).is_single())
+    context.note("choose: the first pipeline is a grid; its first point is what others are compared with");
+  return candidates;
+}
+
 /// --choose: candidates are all pipelines of all grids, the first is «no adaptation».
 void run_choose(const Flags& flags, Session& session) {
   check_metric(flags.metric);
@@ -126,9 +138,8 @@ void run_choose(const Flags& flags, Session& session) {
   const Dataset data =
       session.timed("read", [&] { return read_dataset(given.data, flags.read.read_options(), context); });
   if (flags.choose == "all" && data.y) options.scorers = scorers_of(data.y->task);
-  context.note("choose: no adaptation is \"{}\"", given.pipelines.front().text());
-  const Choice choice =
-      session.timed("choose", [&] { return choose_candidates(data, given.pipelines, options, context); });
+  const std::vector<Pipeline> candidates = candidates_of(flags, given, context);
+  const Choice choice = session.timed("choose", [&] { return choose_candidates(data, candidates, options, context); });
   session.say(choice_table(choice));
   session.print(choice.to_json());
 }

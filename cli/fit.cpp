@@ -82,6 +82,9 @@ Verb fit_verb(CLI::App& program) {
        "  ecotone fit clinics.csv \"impute | scale | logistic l2=0.01\" --label disease --domain hospital -o "
        "model.eco\n"
        "  ecotone fit data.csv \"scale | logistic\" --label y --domain site --target site4 -o model.eco\n"
+       "  ecotone fit data.csv \"scale | weight.logistic | logistic\" --label y --domain site --target site4 --guard "
+       "-o "
+       "model.eco\n"
        "  ecotone fit data.csv \"impute strategy=median indicator=true | scale\" -o prepare.eco\n"});
   verb.app
       ->add_option("DATA... PIPELINE", flags->arguments,

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/option_table.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
@@ -19,8 +21,15 @@ struct Flags {
 };
 
 std::string list_text() {
+  std::size_t names = 0;
+  std::size_t families = 0;
+  for (const Method& m : methods()) {
+    names = std::max(names, m.name.size());
+    families = std::max(families, family_name(m.family).size());
+  }
   std::string text;
-  for (const Method& m : methods()) text += fmt::format("{:<14} {:<10} {}\n", m.name, family_name(m.family), m.summary);
+  for (const Method& m : methods())
+    text += fmt::format("{:<{}}  {:<{}}  {}\n", m.name, names, family_name(m.family), families, m.summary);
   return text + "\n`ecotone methods NAME` shows the options of one.\n";
 }
 

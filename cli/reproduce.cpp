@@ -1,8 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "cli/summary.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
 #include "ecotone/evaluate/experiment.h"
+#include "ecotone/evaluate/text_width.h"
 
 namespace ecotone::cli {
 namespace {
@@ -15,14 +19,23 @@ struct Flags {
   bool list = false;
 };
 
+std::string two_columns(const std::vector<std::pair<std::string, std::string>>& lines) {
+  constexpr Index page = 100;
+  Index width = 0;
+  for (const auto& [left, right] : lines) width = std::max(width, display_width(left));
+  std::string text;
+  for (const auto& [left, right] : lines) text += wrapped(right, page, pad_right(left, width) + "  ");
+  return text;
+}
+
 void list(const Flags& flags, Session& session) {
   Json all = Json::array();
-  std::string text;
+  std::vector<std::pair<std::string, std::string>> lines;  // what is typed, what it is
   for (const EmbeddedExperiment& embedded : embedded_experiments()) {
     if (!flags.name.empty() && embedded.name != flags.name) continue;
     const Experiment found = experiment(embedded.name);
     Json items = Json::array();
-    text += fmt::format("{:<18} {}\n", found.name, found.title);
+    lines.emplace_back(found.name, found.title);
     for (const ExperimentItem& item : found.items) {
       items.push_back({{"item", item.name},
                        {"sort", item.sort},
@@ -30,11 +43,12 @@ void list(const Flags& flags, Session& session) {
                        {"title", item.title},
                        {"metric", item.metric},
                        {"repetitions", item.repetitions}});
-      text += fmt::format("    --{} {}  {} ({} repetitions)\n", item.sort, item.name, item.title, item.repetitions);
+      lines.emplace_back(fmt::format("  --{} {}", item.sort, item.name),
+                         fmt::format("{} ({})", item.title, counted(item.repetitions, "repetition")));
     }
     all.push_back({{"experiment", found.name}, {"paper", found.paper}, {"title", found.title}, {"items", items}});
   }
-  session.say(text);
+  session.say(two_columns(lines));
   session.print({{"experiments", all}});
 }
 

@@ -1,35 +1,34 @@
 #include "ecotone/evaluate/choose.h"
+#include "ecotone/evaluate/json_number.h"
 
 namespace ecotone {
 
 namespace {
 
-Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-
 Json summary_json(const ScorerSummary& summary) {
-  return {{"score", number(summary.score)},
-          {"regret", number(summary.regret)},
-          {"gain", number(summary.gain)},
-          {"rank_correlation", number(summary.rank_correlation)}};
+  return {{"score", json_number(summary.score)},
+          {"regret", json_number(summary.regret)},
+          {"gain", json_number(summary.gain)},
+          {"rank_correlation", json_number(summary.rank_correlation)}};
 }
 
 Json target_json(const TargetChoice& target) {
   Json estimates = Json::array();
   for (const CandidateScore& score : target.estimates) {
-    Json one = {{"estimate", number(score.estimate)},
-                {"standard_error", number(score.standard_error)},
-                {"gain", number(score.gain)},
-                {"gain_standard_error", number(score.gain_error)}};
+    Json one = {{"estimate", json_number(score.estimate)},
+                {"standard_error", json_number(score.standard_error)},
+                {"gain", json_number(score.gain)},
+                {"gain_standard_error", json_number(score.gain_error)}};
     if (!score.error_code.empty()) one["error"] = {{"code", score.error_code}, {"message", score.error}};
     estimates.push_back(std::move(one));
   }
   return {{"domain", target.domain},
           {"used", scorer_name(target.used)},
           {"chosen", target.chosen},
-          {"score", number(target.score)},
-          {"regret", number(target.regret)},
-          {"gain", number(target.gain)},
-          {"rank_correlation", number(target.rank_correlation)},
+          {"score", json_number(target.score)},
+          {"regret", json_number(target.regret)},
+          {"gain", json_number(target.gain)},
+          {"rank_correlation", json_number(target.rank_correlation)},
           {"estimates", std::move(estimates)}};
 }
 
@@ -48,7 +47,7 @@ Json Choice::to_json() const {
   Json truth = Json::array();
   for (const TargetTruth& target : targets) {
     Json scores = Json::array();
-    for (const auto& score : target.score) scores.push_back(number(score));
+    for (const auto& score : target.score) scores.push_back(json_number(score));
     truth.push_back({{"domain", target.domain},
                      {"rows", target.rows},
                      {"scores", std::move(scores)},

@@ -73,10 +73,10 @@ std::string legend(const Choice& choice) {
 std::string title(const Choice& choice) {
   const MetricInfo& metric = *find_metric(choice.metric);
   return fmt::format(
-      "{} in each domain of the candidate that was chosen without its labels\nadapt · {} domains, {} candidates · {} "
+      "{} in each domain of the candidate that was chosen without its labels\nadapt · {} domains, {} candidate{} · {} "
       "is better\n\n{}\n",
-      metric.title, choice.targets.size(), choice.candidates.size(), metric.higher_is_better ? "higher" : "lower",
-      legend(choice));
+      metric.title, choice.targets.size(), choice.candidates.size(), choice.candidates.size() == 1 ? "" : "s",
+      metric.higher_is_better ? "higher" : "lower", legend(choice));
 }
 
 /// One scorer: a line per target.
@@ -103,7 +103,8 @@ std::string one_scorer(const Choice& choice, const Numbers& numbers) {
   std::string text = grid.text();
   if (shown < scorer.targets.size())
     text += fmt::format("({} more domains are in the mean; --json lists them)\n", scorer.targets.size() - shown);
-  return text + fmt::format("\nno adaptation has a mean regret of {}\n", numbers.text(choice.reference.regret));
+  return text + fmt::format("\nits score: of the best candidate; none: of no adaptation, whose mean regret is {}\n",
+                            numbers.text(choice.reference.regret));
 }
 
 /// Several scorers: a line each.

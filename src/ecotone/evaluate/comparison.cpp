@@ -7,6 +7,7 @@
 #include "ecotone/kernels/mmd.h"
 #include "ecotone/linalg/eigen.h"
 #include "ecotone/linalg/products.h"
+#include "ecotone/linalg/stacked.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/solve/density_ratio.h"
 
@@ -18,13 +19,6 @@ constexpr Index least_rows = 5;     // of each sample, for a classifier
 constexpr Index block = 200;        // rows of the smaller sample in a block of the linear-time estimate
 constexpr Index least_blocks = 20;  // fewer say little of their spread
 constexpr double far_apart = 5;     // standardised mean differences beyond this smell of another unit
-
-Matrix stacked(const Matrix& a, const Matrix& b) {
-  Matrix both(a.rows() + b.rows(), a.cols());
-  both.topRows(a.rows()) = a;
-  both.bottomRows(b.rows()) = b;
-  return both;
-}
 
 /// Effective share of rows weighted by exp(log_weight).
 double effective_share(const Vector& log_weight) {

@@ -1,17 +1,12 @@
-#include <cmath>
-
 #include "ecotone/evaluate/diagnose.h"
+#include "ecotone/evaluate/json_number.h"
 
 namespace ecotone {
 namespace {
 
-Json number(const std::optional<double>& value) {
-  return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
-}
-
 Json feature_json(const FeatureShift& shift) {
   Json json = {{"feature", shift.feature},
-               {"smd", number(shift.smd)},
+               {"smd", json_number(shift.smd)},
                {"ks", shift.ks},
                {"p_value", shift.p},
                {"q_value", shift.q}};
@@ -27,14 +22,14 @@ Json features_json(const std::vector<FeatureShift>& features) {
 
 /// `a` and `b` are what the two samples are called in the fields' names.
 Json comparison_json(const Comparison& one) {
-  return {{"mmd2", number(one.mmd2)},
+  return {{"mmd2", json_number(one.mmd2)},
           {"mmd2_estimator", one.mmd2_error ? "blocks" : "exact"},
-          {"mmd2_standard_error", number(one.mmd2_error)},
-          {"mmd2_block_p_value", number(one.block_p)},
-          {"p_value", number(one.p)},
-          {"q_value", number(one.q)},
-          {"auroc", number(one.auroc)},
-          {"proxy_a_distance", number(one.a_distance)},
+          {"mmd2_standard_error", json_number(one.mmd2_error)},
+          {"mmd2_block_p_value", json_number(one.block_p)},
+          {"p_value", json_number(one.p)},
+          {"q_value", json_number(one.q)},
+          {"auroc", json_number(one.auroc)},
+          {"proxy_a_distance", json_number(one.a_distance)},
           {"apart", one.apart()},
           {"top_features", features_json(one.features)}};
 }
@@ -45,8 +40,8 @@ Json pair_json(const Comparison& one) {
   json["b"] = one.b;
   json["rows"] = {one.rows_a, one.rows_b};
   json["used_rows"] = {one.used_a, one.used_b};
-  json["ess_a_to_b"] = number(one.ess_a_to_b);
-  json["ess_b_to_a"] = number(one.ess_b_to_a);
+  json["ess_a_to_b"] = json_number(one.ess_a_to_b);
+  json["ess_b_to_a"] = json_number(one.ess_b_to_a);
   return json;
 }
 
@@ -55,8 +50,8 @@ Json rest_json(const Comparison& one) {
   json["domain"] = one.a;
   json["rows"] = {one.rows_a, one.rows_b};
   json["used_rows"] = {one.used_a, one.used_b};
-  json["ess_rest_to_domain"] = number(one.ess_b_to_a);
-  json["ess_domain_to_rest"] = number(one.ess_a_to_b);
+  json["ess_rest_to_domain"] = json_number(one.ess_b_to_a);
+  json["ess_domain_to_rest"] = json_number(one.ess_a_to_b);
   return json;
 }
 
@@ -68,8 +63,8 @@ Json labels_json(const Diagnosis& diagnosis) {
     if (*diagnosis.task == Task::classify) {
       json["share"] = one.share.empty() ? Json(nullptr) : Json(one.share);
     } else {
-      json["mean"] = number(one.mean);
-      json["sd"] = number(one.sd);
+      json["mean"] = json_number(one.mean);
+      json["sd"] = json_number(one.sd);
     }
     domains.push_back(std::move(json));
   }

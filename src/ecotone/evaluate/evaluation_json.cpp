@@ -1,14 +1,13 @@
 #include "ecotone/evaluate/evaluate.h"
+#include "ecotone/evaluate/json_number.h"
 
 namespace ecotone {
 
 namespace {
 
-Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-
 Json metrics_json(const Metrics& metrics) {
   Json json = Json::object();
-  for (const auto& [name, value] : metrics) json[name] = number(value);
+  for (const auto& [name, value] : metrics) json[name] = json_number(value);
   return json;
 }
 
@@ -20,7 +19,8 @@ Json pipeline_json(const PipelineScore& score) {
   for (const auto& [name, interval] : score.difference) {
     difference[name] = nullptr;
     if (interval)
-      difference[name] = {{"mean", interval->mean}, {"low", number(interval->low)}, {"high", number(interval->high)}};
+      difference[name] = {
+          {"mean", interval->mean}, {"low", json_number(interval->low)}, {"high", json_number(interval->high)}};
   }
   return {{"pipeline", score.pipeline},
           {"domains", std::move(domains)},

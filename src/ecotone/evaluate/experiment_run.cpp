@@ -5,11 +5,14 @@
 #include "ecotone/evaluate/experiment.h"
 #include "ecotone/evaluate/experiment_choice.h"
 #include "ecotone/evaluate/experiment_shift.h"
+#include "ecotone/evaluate/json_number.h"
 #include "ecotone/measure/intervals.h"
 
 namespace ecotone {
 
 namespace {
+
+constexpr int enough_repetitions = 30;  // fewer give a standard error that is itself uncertain by more than 13 %
 
 ReproducedRow beside_published(const Experiment& experiment, const ExperimentItem& item, const Cell& cell) {
   ReproducedRow row;
@@ -37,8 +40,6 @@ ReproducedClaim checked(const Claim& claim, const std::vector<ReproducedRow>& ro
   }
   internal_error("no cell '{}' of '{}' for a claim", claim.row, claim.column);
 }
-
-Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 }  // namespace
 
@@ -68,6 +69,9 @@ Reproduction reproduce(const Experiment& experiment, const ExperimentItem& item,
     option_error("idle_flag", "--data goes with items that read files; {} {} of {} draws its data", item.sort,
                  item.name, experiment.name);
   const int repetitions = options.repetitions > 0 ? options.repetitions : item.repetitions;
+  if (repetitions < enough_repetitions && repetitions < item.repetitions)
+    context.note("reproduce: {} repetition{} where the experiment has {}; verdicts of so few say little", repetitions,
+                 repetitions == 1 ? "" : "s", item.repetitions);
   const std::vector<Cell> cells = kind->run(item, repetitions, options.data, context);
   Reproduction result{.paper = experiment.paper,
                       .item = item.name,
@@ -88,12 +92,12 @@ Json Reproduction::to_json() const {
   for (const ReproducedRow& row : rows) {
     json_rows.push_back({{"row", row.row},
                          {"column", row.column},
-                         {"published", number(row.published)},
-                         {"published_spread", number(row.published_spread)},
-                         {"published_se", number(row.published_se)},
+                         {"published", json_number(row.published)},
+                         {"published_spread", json_number(row.published_spread)},
+                         {"published_se", json_number(row.published_se)},
                          {"ours", row.ours},
-                         {"spread", number(row.spread)},
-                         {"se", number(row.se)},
+                         {"spread", json_number(row.spread)},
+                         {"se", json_number(row.se)},
                          {"repetitions", row.repetitions},
                          {"verdict", row.verdict}});
     if (!row.from.empty()) json_rows.back()["from"] = row.from;

@@ -79,8 +79,9 @@ std::string reproduction_table(const Reproduction& reproduction) {
   for (const ReproducedClaim& one : reproduction.claims)
     text += fmt::format("{}  {} (ours {:.{}f})\n", one.holds ? "holds         " : "does not hold ", one.claim.text,
                         one.ours, reproduction.matrix ? 4 : 2);
-  if (!reproduction.matrix) text += fmt::format("\n{}", verdict_rule());
-  text += fmt::format("\npublished: {}\n", reproduction.source);
+  const auto published = [](const ReproducedRow& row) { return row.published.has_value(); };
+  if (std::ranges::any_of(reproduction.rows, published))
+    text += fmt::format("\n{}\npublished: {}\n", verdict_rule(), reproduction.source);
   for (const std::string& line : reproduction.left_out) text += fmt::format("left out: {}\n", line);
   return text;
 }

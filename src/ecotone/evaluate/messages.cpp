@@ -1,27 +1,54 @@
 #include "ecotone/evaluate/messages.h"
 
 #include <map>
+#include <set>
 
 namespace ecotone {
 
+namespace {
+
+using Item = std::pair<std::string, std::string>;
+
+/// What is told as one message: a note's text, or a warning's code and stage.
+Item group_of(const Item& item) {
+  const auto& [code, text] = item;
+  if (code.empty()) return item;
+  const std::size_t end = text.find(':');
+  return {code, end == std::string::npos ? text : text.substr(0, end)};
+}
+
+struct Group {
+  Index fits = 0;               ///< that had such a message
+  std::set<std::string> texts;  ///< all different ones
+};
+
+}  // namespace
+
 void pass_on(const std::vector<std::unique_ptr<Messages>>& fits, const Context& context, std::string_view what) {
-  std::map<std::pair<std::string, std::string>, Index> count;
+  std::map<Item, Group> groups;
   for (const auto& fit : fits) {
-    std::map<std::pair<std::string, std::string>, Index> once;
-    for (const auto& item : fit->items())
-      if (++once[item] == 1) ++count[item];
+    std::set<Item> counted;
+    for (const Item& item : fit->items()) {
+      const Item key = group_of(item);
+      Group& group = groups[key];
+      group.texts.insert(item.second);
+      if (counted.insert(key).second) ++group.fits;
+    }
   }
   for (const auto& fit : fits)
-    for (const auto& item : fit->items()) {
-      const auto it = count.find(item);
-      if (it == count.end()) continue;  // told already
-      const std::string where = it->second == 1 ? "" : fmt::format(" ({} of {} {})", it->second, fits.size(), what);
+    for (const Item& item : fit->items()) {
+      const auto it = groups.find(group_of(item));
+      if (it == groups.end()) continue;  // told already
+      const Group& group = it->second;
+      std::string text = item.second;
+      if (group.texts.size() > 1) text += fmt::format(" (and {} more like it)", group.texts.size() - 1);
+      if (group.fits > 1) text += fmt::format(" ({} of {} {})", group.fits, fits.size(), what);
       if (item.first.empty()) {
-        context.note("{}{}", item.second, where);
+        context.note("{}", text);
       } else {
-        context.warn(item.first, "{}{}", item.second, where);
+        context.warn(item.first, "{}", text);
       }
-      count.erase(it);
+      groups.erase(it);
     }
 }
 

@@ -28,8 +28,9 @@ class Messages : public Observer {
   std::vector<std::pair<std::string, std::string>> items_;
 };
 
-/// Tells what the fits had to say, in their order, each message once and with the number of fits (or of what else they
-/// are) that had it.
+/// Tells what the fits had to say, in their order, with the number of fits (or of what else they are) that had it: each
+/// note once; of warnings of one code by one stage (the words before the first «:») the first, with the number of other
+/// texts like it.
 void pass_on(const std::vector<std::unique_ptr<Messages>>& fits, const Context& context,
              std::string_view what = "fits");
 

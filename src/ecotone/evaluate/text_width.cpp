@@ -119,6 +119,28 @@ std::string pad_left(std::string_view text, Index width) {
          std::string(text);
 }
 
+std::string wrapped(std::string_view text, Index width, std::string_view head) {
+  const Index indent = display_width(head);
+  std::string result(head);
+  Index column = indent;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (word.empty()) continue;
+    const Index length = display_width(word);
+    if (column > indent && column + 1 + length > width) {
+      result += '\n';
+      result.append(static_cast<std::size_t>(indent), ' ');
+      column = indent;
+    }
+    if (column > indent) result += ' ';
+    column += (column > indent ? 1 : 0) + length;
+    result += word;
+  }
+  return result + "\n";
+}
+
 std::string letter_name(std::size_t i) {
   std::string name = i >= 26 ? letter_name(i / 26 - 1) : std::string();
   name.push_back(static_cast<char>('A' + i % 26));

@@ -16,6 +16,9 @@ std::string display_text(std::string_view text, Index width);
 /// Padded with spaces on the right or left to `width` columns.
 std::string pad_right(std::string_view text, Index width);
 std::string pad_left(std::string_view text, Index width);
+/// Words in lines of at most `width` columns, each with a line end; the first stands behind `head`, the others below
+/// it. A word that is longer than its line stands alone.
+std::string wrapped(std::string_view text, Index width, std::string_view head);
 /// A short name for the i-th of several things: A, B, .. Z, AA, AB, ..
 std::string letter_name(std::size_t i);
 

@@ -8,6 +8,7 @@
 #include "ecotone/base/error.h"
 #include "ecotone/base/options.h"
 #include "ecotone/base/progress.h"
+#include "ecotone/evaluate/adapting.h"
 #include "ecotone/evaluate/messages.h"
 #include "ecotone/evaluate/protocol.h"
 #include "ecotone/evaluate/score.h"
@@ -63,7 +64,7 @@ Folds folds_of_rows(const Dataset& data, const std::vector<Index>& labelled, con
   return folds;
 }
 
-Folds make_folds(const Dataset& data, const Context& context) {
+Folds make_folds(const Dataset& data, bool adapting, const Context& context) {
   if (data.rows() == 0) data_error("empty_data", "tune: the data have no rows");
   if (!data.y) data_error("no_labels", "tune: the data have no label column; name it with --label");
   std::vector<Index> labelled, target;
@@ -82,9 +83,25 @@ Folds make_folds(const Dataset& data, const Context& context) {
   if (folds.splits.empty()) data_error("no_folds", "tune: one labelled row cannot be cut into folds");
   context.warn("folds_of_rows",
                "tune: there is one source domain, so {} folds of its rows are held out; what is best on them need not "
-               "be best in a new domain",
-               folds.splits.size());
+               "be best in a new domain{}",
+               folds.splits.size(), adapting ? ", and the shift to the target is not judged" : "");
   return folds;
+}
+
+/// The held-out rows play the target: as the scorer `transfer` judges adaptation.
+std::vector<Split> pseudo_targets(std::vector<Split> splits) {
+  for (Split& split : splits) split.target = split.held_out;
+  return splits;
+}
+
+/// The splits of points that do not adapt, and those of points that do.
+struct SplitsOf {
+  std::vector<Split> plain, adapting;
+  const std::vector<Split>& of(const Pipeline& point) const { return adapts(point) ? adapting : plain; }
+};
+
+SplitsOf splits_of(const Folds& folds) {
+  return {folds.splits, folds.by_domain ? pseudo_targets(folds.splits) : folds.splits};
 }
 
 // ---- the order of the fits
@@ -136,6 +153,7 @@ struct FoldScore {
   std::string error_code, error;
 };
 
+/// The fits of one fold whose points have the same view.
 class FoldRunner {
  public:
   FoldRunner(const Dataset& data, const Split& split, const Context& context)
@@ -173,25 +191,32 @@ class FoldRunner {
 
 /// Scores by point, then fold.
 std::vector<std::vector<FoldScore>> run_points(const Dataset& data, const std::vector<Pipeline>& points,
-                                               const std::vector<Split>& splits, const Context& context) {
+                                               const SplitsOf& splits, const Context& context) {
   const std::vector<std::size_t> order = fitting_order(points);
-  std::vector<std::vector<FoldScore>> scores(points.size(), std::vector<FoldScore>(splits.size()));
+  const std::size_t folds = splits.plain.size();
+  std::vector<std::vector<FoldScore>> scores(points.size(), std::vector<FoldScore>(folds));
   std::vector<std::unique_ptr<Messages>> messages;
-  for (std::size_t s = 0; s < splits.size(); ++s) messages.push_back(std::make_unique<Messages>());
-  Progress progress(context.observer(), "tune", static_cast<Index>(points.size() * splits.size()));
+  for (std::size_t s = 0; s < folds; ++s) messages.push_back(std::make_unique<Messages>());
+  Progress progress(context.observer(), "tune", static_cast<Index>(points.size() * folds));
   const auto run = [&](Index fold) {
     const auto s = static_cast<std::size_t>(fold);
-    FoldRunner runner(data, splits[s], context.derived("tune", s).observed_by(messages[s].get()));
-    for (const std::size_t p : order) {
-      context.check_cancelled();
-      scores[p][s] = runner.run(points[p]);
-      progress.advance();
+    const Context own = context.derived("tune", s).observed_by(messages[s].get());
+    // One view in memory at a time: first the points that do not adapt.
+    for (const bool adapting : {false, true}) {
+      std::optional<FoldRunner> runner;
+      for (const std::size_t p : order) {
+        if (adapts(points[p]) != adapting) continue;
+        context.check_cancelled();
+        if (!runner) runner.emplace(data, splits.of(points[p])[s], own);
+        scores[p][s] = runner->run(points[p]);
+        progress.advance();
+      }
     }
   };
   if (data.rows() * data.x.cols() <= kSmallCells) {
-    context.parallel(static_cast<Index>(splits.size()), run);
+    context.parallel(static_cast<Index>(folds), run);
   } else {
-    for (std::size_t s = 0; s < splits.size(); ++s) run(static_cast<Index>(s));
+    for (std::size_t s = 0; s < folds; ++s) run(static_cast<Index>(s));
   }
   pass_on(messages, context, "folds");
   return scores;
@@ -308,10 +333,15 @@ std::vector<Pipeline> search_points(const std::vector<std::string>& texts, const
 Tuning tune(const Dataset& data, const std::vector<Pipeline>& points, const TuneOptions& options,
             const Context& context) {
   if (points.empty()) option_error("no_pipeline", "tune: no pipeline given");
-  const Folds folds = make_folds(data, context);
+  const auto adapting = static_cast<std::size_t>(std::ranges::count_if(points, adapts));
+  const Folds folds = make_folds(data, adapting > 0, context);
   check_metric(options.metric, data.y->task);
-  warn_unseen_categories(data, folds.splits, context);
-  const auto scores = run_points(data, points, folds.splits, context);
+  const SplitsOf splits = splits_of(folds);
+  if (adapting > 0 && folds.by_domain)
+    context.note("tune: for pipelines that adapt to a target, the domain held out plays it{}",
+                 folds.splits.front().target.empty() ? "" : "; rows of the real target are left out");
+  warn_unseen_categories(data, adapting == points.size() ? splits.adapting : splits.plain, context);
+  const auto scores = run_points(data, points, splits, context);
   Tuning tuning;
   tuning.search = options.search;
   tuning.metric = metric_of(options.metric, *data.y, scores);

@@ -55,9 +55,11 @@ std::vector<Pipeline> search_points(const std::vector<std::string>& texts, const
                                     const Context& context);
 
 /// Scores every point on each source domain, fitted on the other source domains. Domains that are targets are never
-/// scored; their rows without labels are in every fit. With one source domain the folds are of rows, which a warning
-/// says (`folds_of_rows`). A point that cannot be fitted on some fold is left out and says why; when none is left, the
-/// first one's error is thrown.
+/// scored; their rows without labels are in every fit, but for points that adapt (a stage of family weight or adapt):
+/// there the domain held out plays the target, its rows without labels are in the fit, and those of real targets are
+/// not, so that the score is of the domain adapted to. A note says so. With one source domain the folds are of rows,
+/// which a warning says (`folds_of_rows`), and the target is the real one. A point that cannot be fitted on some fold
+/// is left out and says why; when none is left, the first one's error is thrown.
 ///
 /// The points of a fold are fitted one after the other with one cache: stages that two neighbours begin with alike are
 /// fitted once, and points that differ in l1 and l2 alone start at each other's weights, largest penalty first. So

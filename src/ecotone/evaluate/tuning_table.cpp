@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ecotone/evaluate/json_number.h"
 #include "ecotone/evaluate/text_width.h"
 #include "ecotone/evaluate/tune.h"
 #include "ecotone/measure/metrics.h"
@@ -16,14 +17,13 @@ std::string number(const std::optional<double>& value, bool sign = false) {
   return sign ? fmt::format("{:+.5g}", shown) : fmt::format("{:.5g}", shown);
 }
 
-Json json_number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-
 }  // namespace
 
 std::string tuning_table(const Tuning& tuning) {
   const MetricInfo& metric = *find_metric(tuning.metric);
   std::string text =
-      fmt::format("{} of {} pipelines, {} ({} folds); {} is better\n\n", metric.title, tuning.points.size(),
+      fmt::format("{} of {} pipeline{}, {} ({} folds); {} is better\n\n", metric.title, tuning.points.size(),
+                  tuning.points.size() == 1 ? "" : "s",
                   tuning.by_domain ? "each source domain held out in turn" : "rows of one domain held out",
                   tuning.folds.size(), metric.higher_is_better ? "higher" : "lower");
   Index width = 8;
@@ -42,6 +42,8 @@ std::string tuning_table(const Tuning& tuning) {
                               number(point.difference, true), number(point.difference_sd))
                 : fmt::format("  failed {}\n", display_text(point.error, 200));
   }
+  if (tuning.points.size() == 1)
+    return text + "\none pipeline: there is nothing to choose between; list values of an option, as in l2={0.01,0.1}\n";
   return text + fmt::format("\ndifference: to the chosen pipeline, paired over folds\nchosen   {}\n",
                             tuning.points[tuning.chosen].pipeline);
 }

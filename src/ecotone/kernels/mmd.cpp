@@ -7,19 +7,12 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/kernels/domain_sums.h"
+#include "ecotone/linalg/stacked.h"
 
 namespace ecotone {
 namespace {
 
 constexpr Index least_blocks = 8;
-
-Matrix stacked(ConstMatrixView x, ConstMatrixView y) {
-  if (x.cols() != y.cols()) internal_error("mmd: {} and {} columns", x.cols(), y.cols());
-  Matrix both(x.rows() + y.rows(), x.cols());
-  both.topRows(x.rows()) = x;
-  both.bottomRows(y.rows()) = y;
-  return both;
-}
 
 double unbiased(ConstMatrixView x, ConstMatrixView y, double sigma, const Context& context) {
   std::vector<std::int32_t> sample(static_cast<std::size_t>(x.rows() + y.rows()), 1);

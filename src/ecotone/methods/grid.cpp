@@ -1,6 +1,7 @@
 #include "ecotone/methods/grid.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -10,6 +11,16 @@
 namespace ecotone {
 
 namespace {
+
+/// To 3 significant digits, and more where the range is narrow beside its ends: `{100..101}` has 5.
+double rounded(double x, double low, double high) {
+  const double narrow = std::floor(std::log10(std::max(std::abs(low), std::abs(high)) / (high - low)));
+  const int digits = 3 + static_cast<int>(std::clamp(narrow, 0.0, 14.0));
+  const std::string text = fmt::format("{:.{}e}", x, digits - 1);
+  double result = x;  // stays where the text is beyond all numbers
+  std::from_chars(text.data(), text.data() + text.size(), result);
+  return result;
+}
 
 /// The two ends of `{low..high}`, when a number's braces hold that and nothing else.
 std::optional<std::pair<std::string, std::string>> range_ends(const OptionInfo& info, const OptionGiven& given) {
@@ -115,7 +126,7 @@ Json PipelineSpace::draw(const Axis& axis, Random& random) {
   const double u = random.uniform();
   // ln x ~ U(ln low, ln high), or x ~ U(low, high); written so that ends of any size do not overflow.
   const double x = low > 0 ? std::exp((1 - u) * std::log(low) + u * std::log(high)) : (1 - u) * low + u * high;
-  return std::clamp(x, low, high);
+  return std::clamp(rounded(x, low, high), low, high);
 }
 
 Pipeline PipelineSpace::draw(Random& random) const {

@@ -32,6 +32,18 @@ def test_grids_are_candidates_and_the_first_is_no_adaptation(ecotone, clinics):
     assert found["no_adaptation"]["regret"] == pytest.approx(scorer["mean"]["regret"] + scorer["mean"]["gain"])
 
 
+def test_no_adaptation_does_not_adapt(ecotone, small):
+    grid = "scale | weight.logistic flatten={auto,none} | logistic l2=0.1"
+    found = ecotone.json("evaluate", small, grid, *SMALL_COLUMNS, *CHOOSE, "importance")
+    assert found["candidates"][0] == "scale | logistic l2=0.1" and len(found["candidates"]) == 3
+    assert any("plain counterpart is added" in note for note in found["notes"])
+    assert 'choose: no adaptation is "scale | logistic l2=0.1"' in found["notes"]
+    text = ecotone("evaluate", small, "constant", *SMALL_COLUMNS, *CHOOSE, "importance").stdout
+    assert "1 candidate ·" in text and "none: of no adaptation" in text
+    grid = ecotone.json("evaluate", small, "logistic l2={1,2}", *SMALL_COLUMNS, *CHOOSE, "importance")
+    assert any("its first point is what others are compared with" in note for note in grid["notes"])
+
+
 def test_all_compares_the_scorers_in_one_table(ecotone, small):
     pipelines = ("scale | logistic l2={0.1,1}", "constant")
     found = ecotone.json("evaluate", small, *pipelines, *SMALL_COLUMNS, *CHOOSE, "all", "--threads", 1)

@@ -42,7 +42,26 @@ def test_equal_bytes_for_any_number_of_threads(ecotone):
     assert ecotone(*WEIGHTING, "--json", "--threads", 2, "--seed", 1).stdout != one
 
 
+def test_list_is_aligned_and_fits_a_page(ecotone):
+    lines = ecotone("reproduce", "--list").stdout.splitlines()
+    assert max(map(len, lines)) <= 100
+    column = next(line for line in lines if "--example weighting" in line).index("target error")
+    assert all(len(line) == len(line.rstrip()) and line[column] != " " and line[column - 1] == " " for line in lines)
+
+
+def test_few_repetitions_are_noted(ecotone):
+    (note,) = ecotone.json(*WEIGHTING)["notes"]
+    assert "2 repetitions where the experiment has 60" in note
+
+
+def test_without_published_numbers_the_rule_is_not_shown(ecotone):
+    text = ecotone("reproduce", "sayed2022", "--example", "guard", "--repetitions", 1).stdout
+    assert "published" not in text and "agrees" not in text
+
+
 def test_errors(ecotone):
+    message = ecotone.error("reproduce", "labelfree", "--table", "choice", exit=2, code="no_data")
+    assert "--data" in message
     assert "did you mean 'sayed2022'" in ecotone.error(
         "reproduce", "sayed202", "--example", "x", exit=2, code="unknown_experiment"
     )

@@ -33,6 +33,15 @@ def test_targets_are_not_scored(ecotone, small):
     assert out["folds"] == ["a", "c"]
 
 
+def test_held_out_domains_play_the_target(ecotone, small):
+    pipeline = "scale | weight.logistic flatten={auto,none} | logistic l2=0.1"
+    out = ecotone.json("tune", small, pipeline, *SMALL_COLUMNS, "--metric", "log_loss")
+    adapt = ecotone.json("evaluate", small, *(p["pipeline"] for p in out["points"]), *SMALL_COLUMNS, "--protocol", "adapt")
+    for point, scored in zip(out["points"], adapt["pipelines"]):
+        assert point["mean"] == pytest.approx(scored["mean"]["log_loss"], abs=1e-7)
+    assert any("plays it" in note for note in out["notes"])
+
+
 def test_text_marks_the_chosen_point(ecotone, small):
     text = ecotone("tune", small, "constant", "logistic l2={1,0.1}", *SMALL_COLUMNS).stdout
     marked = [line for line in text.splitlines() if line.startswith("*")]

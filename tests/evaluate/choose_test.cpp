@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "ecotone/evaluate/adapting.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/measure/ranks.h"
 #include "evaluate/support.h"
@@ -140,8 +141,28 @@ TEST(ChoiceTable, NamesCandidatesAndRules) {
   const Choice choice = chosen(tiny(4, 30), {Scorer::automatic});
   const std::string table = choice_table(choice);
   EXPECT_THAT(table, HasSubstr("A  scale | logistic l2=0.001   (no adaptation)\n"));
-  EXPECT_THAT(table, HasSubstr("no adaptation has a mean regret of "));
+  EXPECT_THAT(table, HasSubstr("its score: of the best candidate; none: of no adaptation, whose mean regret is "));
   EXPECT_THAT(choice_table(chosen(tiny(4, 30), scorers_of(Task::classify))), HasSubstr("\nbest possible  "));
+}
+
+TEST(PlainFirst, PutsTheCounterpartOfAnAdaptedPipelineInFront) {
+  const auto texts = [](const std::vector<std::string>& given, Recorder& recorder) {
+    std::vector<std::string> result;
+    for (const Pipeline& each : plain_first(pipelines(given), Context({.threads = 1, .observer = &recorder})))
+      result.push_back(each.text());
+    return result;
+  };
+  Recorder added;
+  EXPECT_THAT(texts({"scale | weight.knn | logistic", "constant"}, added),
+              ElementsAre("scale | logistic", "scale | weight.knn | logistic", "constant"));
+  EXPECT_THAT(added.notes, ElementsAre(HasSubstr("its plain counterpart is added")));
+  Recorder moved;
+  EXPECT_THAT(texts({"adapt.joint l2=0.1", "constant", "logistic l2=0.1"}, moved),
+              ElementsAre("logistic l2=0.1", "adapt.joint l2=0.1", "constant"));
+  EXPECT_THAT(moved.notes, ElementsAre(HasSubstr("is put before it")));
+  Recorder silent;
+  EXPECT_THAT(texts({"constant", "weight.knn | logistic"}, silent), ElementsAre("constant", "weight.knn | logistic"));
+  EXPECT_TRUE(silent.notes.empty());
 }
 
 }  // namespace

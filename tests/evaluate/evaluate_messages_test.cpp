@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "ecotone/evaluate/messages.h"
 #include "evaluate/support.h"
 
 namespace ecotone::test {
@@ -49,6 +50,22 @@ TEST(Evaluate, WarningsComeOnceAndProgressCountsFits) {
   EXPECT_THAT(recorder.warnings[0], ::testing::EndsWith("(6 of 6 fits)"));
   EXPECT_EQ(recorder.finished, 6);
   EXPECT_TRUE(recorder.others.empty());
+}
+
+TEST(Messages, WarningsOfOneCodeAndStageAreToldOnce) {
+  std::vector<std::unique_ptr<Messages>> fits;
+  for (int i = 0; i < 3; ++i) fits.push_back(std::make_unique<Messages>());
+  for (int i = 0; i < 3; ++i) fits[static_cast<std::size_t>(i)]->warning("low", fmt::format("weight.knn: {} rows", i));
+  fits[0]->warning("low", "weight.logistic: 9 rows");
+  fits[0]->warning("low", "weight.logistic: 9 rows");
+  fits[1]->warning("high", "weight.knn: 1 rows");
+  fits[1]->note("a: note 1");
+  fits[2]->note("a: note 2");
+  Recorder recorder;
+  pass_on(fits, Context({.threads = 1, .observer = &recorder}), "folds");
+  EXPECT_THAT(recorder.warnings, ElementsAre("low: weight.knn: 0 rows (and 2 more like it) (3 of 3 folds)",
+                                             "low: weight.logistic: 9 rows", "high: weight.knn: 1 rows"));
+  EXPECT_THAT(recorder.notes, ElementsAre("a: note 1", "a: note 2"));
 }
 
 /// Domains A and B have categories p and q in a text column, C only `new` (rows 5, 6, ...).

@@ -159,6 +159,123 @@ TEST(Experiment, ItemsAreFoundByTheirFlag) {
       "idle_flag");
 }
 
+/// Rows of one guarded pipeline, in one column.
+Json guard_recipe() {
+  return Json::parse(R"({
+    "paper": "key", "title": "Small", "items": [{
+      "example": "one", "title": "t", "kind": "shift", "metric": "error", "repetitions": 4,
+      "columns": [{"column": "wide", "generator": "misspecified", "options": {"source": "80", "target": "80", "test": "400"}}],
+      "rows": [{"row": "plain", "pipeline": "logistic l2=0.01"},
+               {"row": "adapted", "pipeline": "weight.logistic | logistic l2=0.01"},
+               {"row": "guarded", "pipeline": "weight.logistic | logistic l2=0.01", "guard": true},
+               {"row": "declined", "pipeline": "weight.logistic | logistic l2=0.01", "guard": true, "declined": true},
+               {"row": "less", "pipeline": "weight.logistic | logistic l2=0.01", "guard": true, "minus": "adapted"},
+               {"row": "less half", "pipeline": "weight.logistic | logistic l2=0.01", "guard": true, "minus": "adapted", "times": 0.5},
+               {"row": "other", "pipeline": "constant", "minus": "constant too", "times": 1},
+               {"row": "constant too", "pipeline": "constant"}]}]})");
+}
+const Json no_numbers = {{"source", "nowhere"}};
+
+TEST(ExperimentShift, RowsOfTheGuardAndDifferencesOfRows) {
+  const Experiment experiment = parse(guard_recipe(), no_numbers);
+  const ExperimentItem& item = experiment.items[0];
+  const Reproduction result = reproduce(experiment, item, {}, on(2));
+  const auto ours = [&](const std::string& row) {
+    return std::ranges::find(result.rows, row, &ReproducedRow::row)->ours;
+  };
+  ASSERT_EQ(result.rows.size(), 8U);
+  EXPECT_NEAR(ours("less"), ours("guarded") - ours("adapted"), 1e-12);
+  EXPECT_NEAR(ours("less half"), ours("guarded") - 0.5 * ours("adapted"), 1e-12);
+  EXPECT_EQ(ours("other"), 0);
+  EXPECT_NE(ours("constant too"), 0);
+  // In one repetition the guard took one of the two: the other row's value is its own or 0.
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    const Reproduction one = reproduce(experiment, item, {.repetitions = 1, .data = {}}, on(2, seed));
+    EXPECT_TRUE(one.rows[3].ours == 0 || one.rows[3].ours == 100);
+    EXPECT_EQ(one.rows[2].ours, one.rows[3].ours == 100 ? 0 : one.rows[1].ours);
+  }
+}
+
+TEST(ExperimentShift, RefusesWrongFieldsOfTheGuard) {
+  const auto refused = [](std::size_t row, const Json& fields) {
+    Json json = guard_recipe();
+    json["items"][0]["rows"][row].update(fields);
+    return refusal(json, no_numbers);
+  };
+  EXPECT_THAT(refused(3, {{"guard", false}}), HasSubstr("'declined' of row 'declined' goes with 'guard'"));
+  EXPECT_THAT(refused(3, {{"minus", "plain"}}), HasSubstr("'declined' of row 'declined' goes with 'guard'"));
+  EXPECT_THAT(refused(2, {{"guard", "yes"}}), HasSubstr("'guard' must be true or false"));
+  EXPECT_THAT(refused(4, {{"minus", "adopted"}}), HasSubstr("compared with 'adopted', which is no row"));
+  EXPECT_THAT(refused(5, {{"times", "half"}}), HasSubstr("'times' must be a number"));
+  EXPECT_THAT(refused(0, {{"minus", "adapted"}}), HasSubstr("the first row is an error"));
+}
+
+Json choice_recipe() {
+  return Json::parse(R"({
+    "paper": "key", "title": "Small", "items": [{
+      "table": "one", "title": "t", "kind": "choice", "metric": "regret", "repetitions": 1,
+      "data": [{"data": "moons", "metric": "accuracy", "generator": "moons", "options": {"rows": "40", "test": "40"},
+                "candidates": ["constant", "logistic l2={0.01,0.1}"]}]}]})");
+}
+
+TEST(ExperimentChoice, MeasuresWhatChoosingCosts) {
+  const Experiment experiment = parse(choice_recipe(), no_numbers);
+  const Reproduction result = reproduce(experiment, experiment.items[0], {}, on(2));
+  EXPECT_TRUE(result.matrix);
+  const auto cell = [&](const std::string& row, const std::string& column) -> const ReproducedRow& {
+    return *std::ranges::find_if(result.rows, [&](const auto& r) { return r.row == row && r.column == column; });
+  };
+  EXPECT_EQ(cell("auto", "moons regret").repetitions, 3);  // source, target and test
+  // What is lost by not adapting is what is lost by choosing and what choosing gains.
+  for (const char* scorer : {"auto", "transfer", "reverse"})
+    EXPECT_NEAR(cell("no adaptation", "moons regret").ours,
+                cell(scorer, "moons regret").ours + cell(scorer, "moons gain").ours, 1e-12);
+  EXPECT_GT(cell("no adaptation", "moons regret").ours, 0.1);
+  const std::string table = reproduction_table(result);
+  for (const char* part : {"means over the targets", "moons regret", "moons rank", "\nno adaptation"})
+    EXPECT_THAT(table, HasSubstr(part));
+  // Nothing is published, so nothing is said of it.
+  for (const char* part : {"published", "agrees"}) EXPECT_THAT(table, ::testing::Not(HasSubstr(part)));
+  EXPECT_EQ(reproduce(experiment, experiment.items[0], {}, on(1)).to_json(), result.to_json());
+}
+
+TEST(ExperimentChoice, RefusesWrongFields) {
+  const auto refused = [](const char* field, const Json& value) {
+    Json json = choice_recipe();
+    json["items"][0]["data"][0][field] = value;
+    return refusal(json, no_numbers);
+  };
+  EXPECT_THAT(refused("metric", "acuracy"), HasSubstr("'metric' of data 'moons' is no metric: 'acuracy'"));
+  EXPECT_THAT(refused("generator", "moon"), HasSubstr("did you mean 'moons'"));
+  EXPECT_THAT(refused("options", {{"row", "3"}}), HasSubstr("row"));
+  EXPECT_THAT(refused("file", "x.csv"), HasSubstr("unknown field 'file'"));
+  EXPECT_THAT(refused("candidates", {"scale"}), HasSubstr("does not end in a learner"));
+  EXPECT_THAT(refused("candidates", Json::array()), HasSubstr("'candidates' must be a list"));
+  Json twice = choice_recipe();
+  twice["items"][0]["data"].push_back(twice["items"][0]["data"][0]);
+  EXPECT_THAT(refusal(twice, no_numbers), HasSubstr("two data sets are called 'moons'"));
+  Json file = choice_recipe();
+  file["items"][0]["data"][0].erase("generator");
+  file["items"][0]["data"][0].erase("options");
+  file["items"][0]["data"][0].update({{"file", "x.csv"}, {"label", "y"}, {"domain", "site"}});
+  const Experiment reads = parse(file, no_numbers);
+  EXPECT_EQ(error_of([&] { reproduce(reads, reads.items[0], {}, on(1)); }).code(), "no_data");
+}
+
+TEST(Experiment, SaysWhenRepetitionsAreFew) {
+  Json json = recipe();
+  json["items"][0]["repetitions"] = 40;
+  const Experiment experiment = parse(json);
+  Recorder recorder;
+  const Context context({.threads = 2, .observer = &recorder});
+  reproduce(experiment, experiment.items[0], {.repetitions = 2, .data = {}}, context);
+  EXPECT_THAT(recorder.notes, ::testing::ElementsAre(HasSubstr("2 repetitions where the experiment has 40")));
+  // As many as the recipe has is what it asks for, however few.
+  const Experiment small = parse(recipe());
+  reproduce(small, small.items[0], {}, context);
+  EXPECT_EQ(recorder.notes.size(), 1U);
+}
+
 TEST(Experiment, AllThatAreBuiltInAreRight) {
   ASSERT_FALSE(embedded_experiments().empty());
   for (const EmbeddedExperiment& embedded : embedded_experiments()) {

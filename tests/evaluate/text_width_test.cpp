@@ -47,5 +47,12 @@ TEST(LetterName, GoesOnAfterZ) {
   EXPECT_EQ(letter_name(702), "AAA");
 }
 
+TEST(TextWidth, WrapsWordsBelowTheirHead) {
+  EXPECT_EQ(wrapped("one two three", 9, "a  "), "a  one\n   two\n   three\n");
+  EXPECT_EQ(wrapped("one two  three", 10, "a  "), "a  one two\n   three\n");
+  EXPECT_EQ(wrapped("ü ü longer x", 3, ""), "ü ü\nlonger\nx\n");
+  EXPECT_EQ(wrapped("", 10, "head"), "head\n");
+}
+
 }  // namespace
 }  // namespace ecotone

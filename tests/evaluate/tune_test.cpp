@@ -64,13 +64,58 @@ TEST(Tune, TargetsAreNeverScoredAndTheirLabelsNeverSeen) {
   const std::string grid = "scale | weight.logistic flatten={auto,none} | logistic l2={0.1,0.01}";
   const Tuning tuning = tuned(data, grid, on(2));
   EXPECT_THAT(tuning.folds, ElementsAre("site0", "site1", "site3"));
-  // Other labels of the target change nothing; other features do.
+  // Neither other labels of the target change anything, nor other features: held-out domains play the target.
   for (const Index row : data.domain.rows_of(2)) data.y->index[static_cast<std::size_t>(row)] = 0;
   EXPECT_EQ(tuned(data, grid, on(2)).to_json(), tuning.to_json());
   Matrix x = data.x.to_matrix();
   for (const Index row : data.domain.rows_of(2)) x.row(row).array() += 1;
   data.x = Features::dense(std::move(x), {"a", "b"});
-  EXPECT_NE(tuned(data, grid, on(2)).to_json(), tuning.to_json());
+  EXPECT_EQ(tuned(data, grid, on(2)).to_json(), tuning.to_json());
+}
+
+/// The rows of the first `domains` domains.
+Dataset first_domains(const Dataset& data, Index domains) {
+  std::vector<Index> rows;
+  for (Index i = 0; i < data.rows(); ++i)
+    if (data.domain.index[static_cast<std::size_t>(i)] < domains) rows.push_back(i);
+  Dataset part = data;
+  part.x = data.x.take(rows);
+  part.y = data.y->take(rows);
+  part.domain = data.domain.take(rows);
+  part.role.resize(part.domain.names.size());
+  return part;
+}
+
+TEST(Tune, HeldOutDomainsPlayTheTargetForPipelinesThatAdapt) {
+  Dataset data = tiny(4, 60);
+  const std::string plain = "scale | logistic l2=0.1";
+  const std::string weighted = "scale | weight.logistic flatten=none | logistic l2=0.1";
+  const std::string joint = "scale | adapt.joint l2=0.1";
+  const auto points = pipelines({plain, weighted, joint});
+  set_targets(data, {"site3"});
+  Recorder recorder;
+  const Context context({.threads = 2, .seed = 0, .observer = &recorder});
+  const Tuning tuning = tune(data, points, {.metric = "log_loss"}, context);
+  EXPECT_THAT(recorder.notes, ElementsAre(HasSubstr("the domain held out plays it; rows of the real target are left")));
+  // The adapted ones have the scores of the protocol adapt on the sources alone, the plain one those of its own.
+  const Dataset sources = first_domains(data, 3);
+  const Evaluation adapted = evaluate(sources, points, with(Protocol::adapt), on(2));
+  const Evaluation unseen = evaluate(sources, points, with(Protocol::leave_one_domain_out), on(2));
+  for (std::size_t p = 0; p < 3; ++p)
+    EXPECT_NEAR(tuning.points[p].mean.value(), get((p == 0 ? unseen : adapted).pipelines[p].mean, "log_loss").value(),
+                1e-7)
+        << points[p].text();
+  EXPECT_GT(std::abs(*tuning.points[1].mean - *tuning.points[0].mean), 1e-4);
+  // So no target is needed.
+  const Tuning without = tune(sources, points, {.metric = "log_loss"}, on(2));
+  for (std::size_t p = 0; p < 3; ++p) EXPECT_NEAR(*without.points[p].mean, *tuning.points[p].mean, 1e-7);
+}
+
+TEST(Tune, OnePipelineLeavesNothingToChoose) {
+  const std::string table = tuning_table(tuned(tiny(3, 20), "constant", on(1)));
+  EXPECT_THAT(table, HasSubstr(" of 1 pipeline, "));
+  EXPECT_THAT(table, HasSubstr("nothing to choose between"));
+  EXPECT_THAT(table, ::testing::Not(HasSubstr("\nchosen ")));
 }
 
 TEST(Tune, FoldsOfRowsWhereThereIsOneDomain) {
@@ -111,11 +156,11 @@ TEST(Tune, APointThatCannotBeFittedIsLeftOut) {
 
 TEST(Tune, RandomSearchDrawsEachPointOnce) {
   const TuneOptions options{.search = Search::random, .draws = 30, .metric = ""};
-  const auto points = search_points({"logistic l2={1e-3..1}", "constant", "logistic norm={sum,count}"}, options, on(1));
+  const auto points = search_points({"logistic l2={1e-9..1}", "constant", "logistic norm={sum,count}"}, options, on(1));
   ASSERT_EQ(points.size(), 33U);  // 30, one, and the two that there are
   EXPECT_EQ(points[30].text(), "constant");
   const auto text = [&](std::uint64_t seed) {
-    return search_points({"logistic l2={1e-3..1}"}, options, on(1, seed))[0].text();
+    return search_points({"logistic l2={1e-9..1}"}, options, on(1, seed))[0].text();
   };
   EXPECT_EQ(text(0), points[0].text());
   EXPECT_NE(text(1), points[0].text());

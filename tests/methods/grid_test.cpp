@@ -107,6 +107,19 @@ TEST(Grid, DrawsFollowTheirLaws) {
   EXPECT_NEAR(iterations[6], draws / 4, 5 * std::sqrt(draws * 3. / 16));
   EXPECT_NEAR(norms["sum"], draws / 2, 5 * std::sqrt(draws) / 2);
 
+  // Values have 3 significant digits, more where the range is narrow beside its ends, and stay inside it.
+  const auto drawn = [&](const char* text) {
+    return PipelineSpace(text).draw(random).stages()[0].options.at("l2").get<double>();
+  };
+  for (int i = 0; i < 100; ++i) {
+    const double wide = drawn("logistic l2={1e-4..1}");
+    EXPECT_EQ(fmt::format("{}", wide), fmt::format("{}", std::stod(fmt::format("{:.2e}", wide))));
+    const double narrow = drawn("logistic l2={100..101}");
+    EXPECT_EQ(narrow, std::stod(fmt::format("{:.4e}", narrow)));
+    const double ends = drawn("logistic l2={0.12345..0.12346}");
+    EXPECT_TRUE(ends >= 0.12345 && ends <= 0.12346);
+  }
+
   // With an end at 0 the law is uniform.
   const PipelineSpace uniform("logistic l2={0..1}");
   int half = 0;

@@ -130,9 +130,8 @@ std::string_view verdict_rule();
 /// not give counts as 0. Without a published number, or with one repetition, the verdict says so.
 std::string verdict(const ReproducedRow& row);
 
-/// Runs an item: every repetition has its own seed, derived from the context's. A note says when there are
-/// fewer than 30 repetitions and fewer than the item has. Option error `idle_flag` when data are
-/// given to a kind that reads none.
+/// Runs an item: every repetition has its own seed, derived from the context's. A note says when there are fewer than
+/// 30 repetitions and fewer than the item has. Option error `idle_flag` when data are given to a kind that reads none.
 Reproduction reproduce(const Experiment& experiment, const ExperimentItem& item, const ReproduceOptions& options,
                        const Context& context);
 

@@ -29,16 +29,16 @@ std::string tuning_table(const Tuning& tuning) {
   Index width = 8;
   for (const TunePoint& point : tuning.points)
     width = std::max(width, std::min(kPipelineWidth, display_width(point.pipeline)));
-  text += fmt::format("  {}  {:>9}  {:>9}  {:>10}  {:>9}\n", pad_right("pipeline", width), "mean", "spread",
+  text += fmt::format("  {}  {:>10}  {:>10}  {:>11}  {:>10}\n", pad_right("pipeline", width), "mean", "spread",
                       "difference", "its sd");
-  for (Index i = 0; i < width + 47; ++i) text += "─";
+  for (Index i = 0; i < width + 51; ++i) text += "─";
   text += "\n";
   for (std::size_t i = 0; i < tuning.points.size(); ++i) {
     const TunePoint& point = tuning.points[i];
     text += fmt::format("{} {}", i == tuning.chosen ? "*" : " ",
                         pad_right(display_text(point.pipeline, kPipelineWidth), width));
     text += point.error.empty()
-                ? fmt::format("  {:>9}  {:>9}  {:>10}  {:>9}\n", number(point.mean), number(point.spread),
+                ? fmt::format("  {:>10}  {:>10}  {:>11}  {:>10}\n", number(point.mean), number(point.spread),
                               number(point.difference, true), number(point.difference_sd))
                 : fmt::format("  failed {}\n", display_text(point.error, 200));
   }

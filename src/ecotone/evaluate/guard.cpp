@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/evaluate/json_number.h"
 #include "ecotone/methods/registry.h"
 
 namespace ecotone {
@@ -30,8 +31,6 @@ Stage plain_learner(const Stage& stage) {
   }
   option_error("nothing_to_guard", "guard: {} has no plain counterpart to compare it with", stage.method->name);
 }
-
-Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 const char* loss_words(RowLoss loss) {
   switch (loss) {
@@ -116,10 +115,10 @@ Json GuardNote::to_json() const {
   Json json = {{"chosen", adapted ? "adapted" : "plain"},
                {"scorer", scorer_name(scorer)},
                {"loss", loss_name(loss)},
-               {"estimate_plain", number(estimate_plain)},
-               {"estimate_adapted", number(estimate_adapted)},
-               {"gain", number(gain)},
-               {"standard_error", number(standard_error)},
+               {"estimate_plain", json_number(estimate_plain)},
+               {"estimate_adapted", json_number(estimate_adapted)},
+               {"gain", json_number(gain)},
+               {"standard_error", json_number(standard_error)},
                {"adapted", adapted_pipeline},
                {"plain", plain_pipeline}};
   if (importance_gain) json["importance_gain"] = *importance_gain;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ecotone/base/options.h"
+#include "ecotone/evaluate/json_number.h"
 #include "ecotone/evaluate/score_kinds.h"
 #include "ecotone/measure/intervals.h"
 
@@ -52,8 +53,6 @@ std::vector<CandidateScore> run(Scorer scorer, CandidateFits& fits) {
       return score_importance(fits);
   }
 }
-
-Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 }  // namespace
 
@@ -142,10 +141,10 @@ Json Scores::to_json() const {
   Json list = Json::array();
   for (const CandidateScore& score : candidates) {
     Json one = {{"pipeline", score.pipeline},
-                {"estimate", number(score.estimate)},
-                {"standard_error", number(score.standard_error)},
-                {"gain", number(score.gain)},
-                {"gain_standard_error", number(score.gain_error)}};
+                {"estimate", json_number(score.estimate)},
+                {"standard_error", json_number(score.standard_error)},
+                {"gain", json_number(score.gain)},
+                {"gain_standard_error", json_number(score.gain_error)}};
     if (score.importance_gain) one["importance_gain"] = *score.importance_gain;
     if (!score.error_code.empty()) one["error"] = {{"code", score.error_code}, {"message", score.error}};
     list.push_back(std::move(one));

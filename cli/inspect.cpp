@@ -83,19 +83,19 @@ std::string weights_text(const std::vector<Json>& columns, const std::vector<std
 }
 
 /// What several models inside one have in common: «binary/offset  0.1 -2 3.5», a value per model.
-std::string models_text(const std::string& key, const Json& models) {
+std::string models_text(const std::string& key, const Json& models, std::size_t width) {
   std::string text;
   for (const auto& field : models.front().items()) {
     Json values = Json::array();
     for (const Json& model : models) values.push_back(model.value(field.key(), Json()));
-    if (is_vector(values)) text += fmt::format("  {:<11} {}\n", key + "/" + field.key(), vector_text(values));
+    if (is_vector(values)) text += fmt::format("  {:<{}} {}\n", key + "/" + field.key(), width, vector_text(values));
   }
   return text;
 }
 
 /// An entry of a fitted stage; arrays that go with the features are shown by their names.
 std::string entry_text(const std::string& key, const Json& value, const Model& model,
-                       const std::vector<std::string>& names, std::size_t width = entry_width) {
+                       const std::vector<std::string>& names, std::size_t width) {
   const std::string head = fmt::format("  {:<{}} ", key, width);
   if (!value.is_structured()) return head + scalar_text(value) + "\n";
   if (is_vector(value)) {
@@ -103,7 +103,7 @@ std::string entry_text(const std::string& key, const Json& value, const Model& m
     return head + "largest first\n" + weights_text({value}, {}, names);
   }
   if (!value.is_array()) return head + scalar_text(value) + "\n";
-  if (value.front().is_object()) return models_text(key, value);
+  if (value.front().is_object()) return models_text(key, value, width);
   const std::size_t cols = value.front().size();
   if (key == "weights" && cols == names.size() && value.size() == model.classes().size() &&
       value.size() <= classes_shown)
@@ -157,15 +157,30 @@ bool is_weight_entry(const std::string& key) {
                      [&](const auto& one) { return one.key == key; });
 }
 
+bool is_shown(const std::string& key) { return key != "stage" && key != "options" && key != "converged"; }
+
+/// Wide enough for the names of all entries, those of several models inside one with «binary/» before them.
+std::size_t width_of_entries(const Json& stage) {
+  std::size_t width = stage.contains("ess") ? weight_width : entry_width;
+  for (const auto& entry : stage.items()) {
+    if (!is_shown(entry.key())) continue;
+    width = std::max(width, entry.key().size());
+    const Json& value = entry.value();
+    if (!value.is_array() || value.empty() || !value.front().is_object()) continue;
+    for (const auto& field : value.front().items())
+      width = std::max(width, entry.key().size() + 1 + field.key().size());
+  }
+  return width;
+}
+
 /// A fitted stage, entry by entry; importance weights first.
 std::string stage_text(const Json& stage, const Model& model, const std::vector<std::string>& names) {
   const bool weighted = stage.contains("ess");
   std::string text = weighted ? weighting_text(stage) : "";
   if (stage.contains("ess_raw")) return text;  // that is all of a weight stage
-  for (const auto& [key, value] : stage.items()) {
-    if (key == "stage" || key == "options" || key == "converged" || (weighted && is_weight_entry(key))) continue;
-    text += entry_text(key, value, model, names, weighted ? weight_width : entry_width);
-  }
+  const std::size_t width = width_of_entries(stage);
+  for (const auto& [key, value] : stage.items())
+    if (is_shown(key) && !(weighted && is_weight_entry(key))) text += entry_text(key, value, model, names, width);
   return text;
 }
 

@@ -109,7 +109,7 @@ inline constexpr Index most_paired_domains = 12;
 /// column's mean in MMD and domain classifiers, and not at all in per-feature shifts. Domains of more than `sample`
 /// rows are sampled by the context's seed for permutation tests, classifiers and Kolmogorov-Smirnov distances; their
 /// MMD^2 is averaged over blocks of up to 50,000 rows. Row weights are not looked at. Data errors: `empty_data`,
-/// `no_features`, `needs_two_domains`, `non_finite` (an infinity), `unknown_domain`.
+/// `no_features`, `needs_two_domains`, `non_finite` (infinite or beyond 1e150), `unknown_domain`.
 Diagnosis diagnose(const Dataset& data, const DiagnoseOptions& options, const Context& context);
 
 /// The diagnosis as tables for a terminal of 100 columns.

@@ -157,8 +157,8 @@ TEST(PlainFirst, PutsTheCounterpartOfAnAdaptedPipelineInFront) {
               ElementsAre("scale | logistic", "scale | weight.knn | logistic", "constant"));
   EXPECT_THAT(added.notes, ElementsAre(HasSubstr("its plain counterpart is added")));
   Recorder moved;
-  EXPECT_THAT(texts({"adapt.joint l2=0.1", "constant", "logistic l2=0.1"}, moved),
-              ElementsAre("logistic l2=0.1", "adapt.joint l2=0.1", "constant"));
+  EXPECT_THAT(texts({"weight.knn | logistic l2=0.1", "constant", "logistic l2=0.1"}, moved),
+              ElementsAre("logistic l2=0.1", "weight.knn | logistic l2=0.1", "constant"));
   EXPECT_THAT(moved.notes, ElementsAre(HasSubstr("is put before it")));
   Recorder silent;
   EXPECT_THAT(texts({"constant", "weight.knn | logistic"}, silent), ElementsAre("constant", "weight.knn | logistic"));

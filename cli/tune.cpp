@@ -54,7 +54,7 @@ Verb tune_verb(CLI::App& program) {
                 "  ecotone tune clinics.csv \"impute | scale | logistic l2={0.001,0.01,0.1,1}\" --label disease "
                 "--domain hospital -o model.eco\n"
                 "  ecotone tune data.csv \"scale | logistic l2={1e-4..1} l1={0,1e-3}\" --label y --domain site "
-                "--target site4 --search random --draws 30\n"});
+                "--search random --draws 30\n"});
   CLI::App& app = *verb.app;
   app.add_option("DATA... PIPELINE...", flags->arguments,
                  "Data files, then pipelines whose options may be lists {a,b,c} or, for random, ranges {low..high}")

@@ -243,7 +243,7 @@ TEST(ScoreTransfer, LeavesOutDomainsWithoutWhichOneClassRemains) {
       scored(view, {"logistic l2=0.1"}, Scorer::transfer, {}, Context({.threads = 2, .observer = &recorder}));
   EXPECT_TRUE(scores.candidates[0].estimate);
   ASSERT_EQ(recorder.warnings.size(), 1U);
-  EXPECT_THAT(recorder.warnings[0], HasSubstr("fold_one_class: transfer: 1 of 4 folds"));
+  EXPECT_THAT(recorder.warnings[0], HasSubstr("fold_one_class: transfer: 1 of 4 source domains"));
 }
 
 TEST(ScoreReverse, MatchesAHandComputation) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ecotone/base/progress.h"
+#include "ecotone/evaluate/score_kinds.h"
 
 namespace ecotone {
 
@@ -37,6 +38,8 @@ CandidateFits::CandidateFits(const TrainView& view, const Schema& schema, std::v
 }
 
 const std::vector<InnerFold>& CandidateFits::folds() {
+  // The target is a new domain: rows of a domain that a fit knows would promise too much.
+  if (folds_.empty()) folds_ = whole_domain_folds(view_, n_folds_, quiet_.derived("score-folds", 0));
   if (folds_.empty()) folds_ = row_folds(view_, n_folds_, quiet_.derived("score-folds", 0));
   if (folds_.empty())
     data_error("too_few_rows", "scorer: rows are held out, so at least 2 labelled rows are needed, got {}",

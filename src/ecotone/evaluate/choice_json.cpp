@@ -18,7 +18,8 @@ Json target_json(const TargetChoice& target) {
     Json one = {{"estimate", json_number(score.estimate)},
                 {"standard_error", json_number(score.standard_error)},
                 {"gain", json_number(score.gain)},
-                {"gain_standard_error", json_number(score.gain_error)}};
+                {"gain_standard_error", json_number(score.gain_error)},
+                {"importance_gain", json_number(score.importance_gain)}};
     if (!score.error_code.empty()) one["error"] = {{"code", score.error_code}, {"message", score.error}};
     estimates.push_back(std::move(one));
   }

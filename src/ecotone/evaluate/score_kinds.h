@@ -32,7 +32,10 @@ inline constexpr Index most_density_rows = 2000;
 double negative_density(const Matrix& probability, const Context& context);
 /// The estimate u_i of every row whose mean is the control variate estimate: a l + eta (a - 1).
 Vector control_variate_terms(ConstVectorView ratio, ConstVectorView loss);
-/// How many folds `transfer` has in this view: source domains that can play the target, at most 10.
+/// How many folds `transfer` has in this view: source domains that can play the target, at most 20.
 Index transfer_folds(const TrainView& view, const Context& context);
+/// Whole source domains in at most `most` folds; none with fewer than three of them, or where a fold's absence leaves
+/// one class.
+std::vector<InnerFold> whole_domain_folds(const TrainView& view, Index most, const Context& context);
 
 }  // namespace ecotone

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -21,10 +22,22 @@ Index source_domains(const TrainView& view) {
   return static_cast<Index>(domains.size());
 }
 
-/// Source domains as pseudo-targets, without those whose absence leaves one class.
+/// Domains that play the target, at most.
+constexpr Index most_pseudo_targets = 20;
+
+/// Single source domains as pseudo-targets, as the target is one; of many, some drawn by the seed. Those whose absence
+/// leaves one class are left out.
 std::vector<InnerFold> pseudo_targets(const TrainView& view, const Context& context) {
-  if (source_domains(view) < 2) return {};
-  std::vector<InnerFold> folds = inner_folds(view, context);
+  const Index domains = source_domains(view);
+  if (domains < 2) return {};
+  std::vector<InnerFold> folds = inner_folds(view, context, domains);
+  if (domains > most_pseudo_targets) {
+    std::vector<Index> drawn = context.random("pseudo targets").sample(domains, most_pseudo_targets);
+    std::ranges::sort(drawn);
+    std::vector<InnerFold> some;
+    for (const Index fold : drawn) some.push_back(std::move(folds[static_cast<std::size_t>(fold)]));
+    folds = std::move(some);
+  }
   std::erase_if(folds, [&](const InnerFold& fold) { return !learnable(view.y, fold.train); });
   return folds;
 }
@@ -58,6 +71,13 @@ Index transfer_folds(const TrainView& view, const Context& context) {
   return static_cast<Index>(pseudo_targets(view, context).size());
 }
 
+std::vector<InnerFold> whole_domain_folds(const TrainView& view, Index most, const Context& context) {
+  if (source_domains(view) < 3) return {};
+  std::vector<InnerFold> folds = inner_folds(view, context, most);
+  const bool all = std::ranges::all_of(folds, [&](const InnerFold& fold) { return learnable(view.y, fold.train); });
+  return all ? folds : std::vector<InnerFold>{};
+}
+
 std::vector<CandidateScore> score_transfer(CandidateFits& fits) {
   const TrainView& view = fits.view();
   const Index domains = source_domains(view);
@@ -70,18 +90,20 @@ std::vector<CandidateScore> score_transfer(CandidateFits& fits) {
   if (folds.empty())
     data_error("one_class", "transfer: whichever of the {} source domains is held out, the others are of one class",
                domains);
-  const auto grouped = std::min<std::size_t>(10, static_cast<std::size_t>(domains));
-  if (folds.size() < grouped)
+  const Index played = std::min(most_pseudo_targets, domains);
+  if (static_cast<Index>(folds.size()) < played)
     fits.loud_context().warn("fold_one_class",
-                             "transfer: {} of {} folds of source domains are not used: the others are of one class",
-                             grouped - folds.size(), grouped);
+                             "transfer: {} of {} source domains do not play the target: the others are of one class",
+                             played - static_cast<Index>(folds.size()), played);
   std::vector<Vector> means(fits.candidates().size(), Vector(static_cast<Index>(folds.size())));
   const auto body = [&](std::size_t c, std::size_t f, const TrainView& part, FitCache& cache, const Context& context) {
     const Model model = Model::fit(fits.candidates()[c], part, fits.schema(), context, cache);
     const Vector weights = weights_of(view, folds[f].held);
     const bool counted = weights.size() > 0 && weights.sum() > 0;
     const Vector lost = fits.losses(model, folds[f].held, context);
-    means[c][static_cast<Index>(f)] = mean_error(lost, counted ? weights : Vector()).mean;
+    const double mean = mean_error(lost, counted ? weights : Vector()).mean;
+    // In the units of the label, so that the domain with the largest errors does not decide for all.
+    means[c][static_cast<Index>(f)] = fits.loss() == RowLoss::squared ? std::sqrt(mean) : mean;
   };
   const auto make = [&](std::size_t f) { return view_of_rows(view, folds[f].train, folds[f].held); };
   const auto errors = fits.run("score-transfer", folds.size(), make, body);

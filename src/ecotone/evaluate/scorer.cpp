@@ -115,26 +115,36 @@ Scores score_candidates(const TrainView& view, const Schema& schema, std::vector
 }
 
 double errors_to_exceed(const Scores& scores) {
-  constexpr double beyond_one = 0.15865525393145705;  // P(Z > 1)
-  constexpr double rows = 1e9;                        // degrees of freedom that make Student's law the normal one
-  const auto others = static_cast<double>(std::max<std::size_t>(scores.candidates.size(), 2) - 1);
-  return t_quantile(1 - beyond_one / others, scores.freedom > 0 ? static_cast<double>(scores.freedom) : rows);
+  constexpr double up_to_one = 0.84134474606854293;  // P(Z <= 1)
+  return scores.freedom > 0 ? t_quantile(up_to_one, static_cast<double>(scores.freedom)) : 1.0;
 }
+
+namespace {
+
+std::size_t lowest(const std::vector<CandidateScore>& all) {
+  std::optional<std::size_t> best;
+  for (std::size_t c = 0; c < all.size(); ++c)
+    if (all[c].estimate && (!best || *all[c].estimate < *all[*best].estimate)) best = c;
+  return best.value_or(0);
+}
+
+}  // namespace
 
 std::size_t choose(const Scores& scores) {
   const auto& all = scores.candidates;
-  const bool cautious = scores.asked == Scorer::automatic && all.front().estimate.has_value();
+  if (scores.asked != Scorer::automatic || !all.front().estimate) return lowest(all);
+  // Do no harm: a gain within its noise is none, and neither is one of other domains alone.
   const double needed = errors_to_exceed(scores);
-  std::optional<std::size_t> best;
-  for (std::size_t c = 0; c < all.size(); ++c) {
-    if (!all[c].estimate) continue;
-    // Do no harm: a gain within its noise is none, and neither is one of other domains alone.
-    const bool proven = all[c].gain && all[c].gain_error && *all[c].gain > needed * *all[c].gain_error &&
-                        all[c].importance_gain.value_or(0) >= 0;
-    if (cautious && c > 0 && !proven) continue;
-    if (!best || *all[c].estimate < *all[*best].estimate) best = c;
+  std::size_t best = 0;
+  double most = 0;
+  for (std::size_t c = 1; c < all.size(); ++c) {
+    if (!all[c].gain || !all[c].gain_error || all[c].importance_gain.value_or(0) < 0) continue;
+    const double sure = *all[c].gain - needed * *all[c].gain_error;
+    if (sure <= most) continue;
+    best = c;
+    most = sure;
   }
-  return best.value_or(0);
+  return best;
 }
 
 Json Scores::to_json() const {

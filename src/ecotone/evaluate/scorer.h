@@ -36,7 +36,7 @@ std::vector<Scorer> scorers_of(Task task);
 
 struct ScorerOptions {
   RowLoss loss = RowLoss::automatic;  ///< brier for classes, squared for numbers
-  int folds = 5;                      ///< of rows, where rows are held out
+  int folds = 5;                      ///< of source rows that are held out: whole domains where there are three
 };
 
 /// What a scorer says of one candidate. Lower is better.
@@ -87,13 +87,12 @@ class CandidateScorer {
 Scores score_candidates(const TrainView& view, const Schema& schema, std::vector<Pipeline> candidates, Scorer scorer,
                         const ScorerOptions& options, const Context& context);
 
-/// How many standard errors a gain must exceed: one, for one candidate beside the reference. With more, as many as keep
-/// the chance that noise passes (Bonferroni); with errors over few domains, by Student's t.
+/// How many standard errors a gain must exceed: one, or what Student's t asks of few domains in its place.
 double errors_to_exceed(const Scores& scores);
 
-/// The candidate to take: the one of the lowest estimate, the first among equals. By `automatic`, which must do no
-/// harm, another than the reference is taken only if its paired gain exceeds `errors_to_exceed` of its standard errors
-/// and `importance` does not see a loss.
+/// The candidate to take: the one of the lowest estimate, the first among equals. `automatic`, which must do no harm,
+/// takes another than the reference only if its paired gain exceeds `errors_to_exceed` of its standard errors and
+/// `importance` does not see a loss; of several, the one whose gain exceeds them by most.
 std::size_t choose(const Scores& scores);
 
 }  // namespace ecotone

@@ -1,4 +1,4 @@
-// Times moments, paths and leave-one-domain-out; bench/select.py runs it beside its rival.
+// Times moments, paths and leave-one-domain-out; bench/selection.py runs it beside its rival.
 // Usage: bench_select FOLDER KEY=VALUE...   FOLDER: shape.json, x.bin, y.bin, domain.bin (int32)
 //        bench_select wide|sparse KEY=VALUE...   data made here; wide: p = 20,000; sparse: 100,000 x 100,000
 // Keys: rule (tgreedy, greedy), steps, threads, repeats. Prints one JSON object: seconds, the least of the repeats.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""T-greedy and greedy selection beside the NumPy rival (bench/rivals/tgreedy_numpy.py), 2 threads each. Usage: select.py BUILD-FOLDER
+"""T-greedy and greedy selection beside the NumPy rival (bench/rivals/tgreedy_numpy.py), 2 threads each. Usage: selection.py BUILD-FOLDER
 
 p = 2,000, 8 domains x 2,000 rows, 300 steps, on the rival's own data. Rounds of both alternate; the best of the rounds counts. Then p = 20,000
 and sparse data with columns of the Gram matrices made when they are needed."""

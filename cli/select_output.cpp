@@ -7,24 +7,13 @@
 
 #include "cli/summary.h"
 #include "cli/terminal.h"
+#include "ecotone/base/json_words.h"
 #include "ecotone/evaluate/text_width.h"
 
 namespace ecotone::cli {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
-Json number_json(double value) {
-  if (std::isnan(value)) return nullptr;
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
-
-Json list_json(const std::vector<double>& list) {
-  Json result = Json::array();
-  for (const double value : list) result.push_back(number_json(value));
-  return result;
-}
 
 Json list_json(const std::vector<std::optional<double>>& list) {
   Json result = Json::array();
@@ -50,7 +39,7 @@ const char* stop_name(PathStop stop) {
 }
 
 Json theorem_json(const Theorem1& theory) {
-  return {{"threshold", theory.threshold}, {"valid", theory.valid},     {"exact", number_json(theory.exact)},
+  return {{"threshold", theory.threshold}, {"valid", theory.valid},     {"exact", json_or_word(theory.exact)},
           {"n_paper", theory.n_paper},     {"n_exact", theory.n_exact}, {"n_sign", theory.n_sign}};
 }
 
@@ -164,11 +153,11 @@ Json select_json(const SelectOutput& found) {
                {"features", found.features.size()},
                {"selected", std::move(names)},
                {"indices", kept.indices},
-               {"T", list_json(kept.t)},
+               {"T", json_or_words(kept.t)},
                {"mu", kept.mu},
                {"sigma", kept.sigma},
                {"gain", kept.gain},
-               {"pvalue", list_json(kept.pvalue)},
+               {"pvalue", json_or_words(kept.pvalue)},
                {"loss", kept.loss},
                {"domain_loss", kept.group_loss},
                {"weights", weights_json(kept, found.features.size())},

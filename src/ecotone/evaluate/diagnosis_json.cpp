@@ -22,7 +22,9 @@ Json features_json(const std::vector<FeatureShift>& features) {
 
 /// `a` and `b` are what the two samples are called in the fields' names.
 Json comparison_json(const Comparison& one) {
-  return {{"mmd2", json_number(one.mmd2)},
+  return {{"rows", {one.rows_a, one.rows_b}},
+          {"used_rows", {one.used_a, one.used_b}},
+          {"mmd2", json_number(one.mmd2)},
           {"mmd2_estimator", one.mmd2_error ? "blocks" : "exact"},
           {"mmd2_standard_error", json_number(one.mmd2_error)},
           {"mmd2_block_p_value", json_number(one.block_p)},
@@ -38,8 +40,6 @@ Json pair_json(const Comparison& one) {
   Json json = comparison_json(one);
   json["a"] = one.a;
   json["b"] = one.b;
-  json["rows"] = {one.rows_a, one.rows_b};
-  json["used_rows"] = {one.used_a, one.used_b};
   json["ess_a_to_b"] = json_number(one.ess_a_to_b);
   json["ess_b_to_a"] = json_number(one.ess_b_to_a);
   return json;
@@ -48,8 +48,6 @@ Json pair_json(const Comparison& one) {
 Json rest_json(const Comparison& one) {
   Json json = comparison_json(one);
   json["domain"] = one.a;
-  json["rows"] = {one.rows_a, one.rows_b};
-  json["used_rows"] = {one.used_a, one.used_b};
   json["ess_rest_to_domain"] = json_number(one.ess_b_to_a);
   json["ess_domain_to_rest"] = json_number(one.ess_a_to_b);
   return json;

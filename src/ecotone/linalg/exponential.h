@@ -33,6 +33,24 @@ namespace ecotone {
   return sum * power;
 }
 
+/// exp(x) for |x| <= 80: 2^k exp(r), |r| <= ln(2)/2, by its series; in single precision.
+[[gnu::always_inline]] inline float exp_of(float x) {
+  constexpr float to_integer = 12582912.0F;  // 1.5 2^23: adding it rounds to an integer
+  const float shifted = x * 1.44269504F + to_integer;
+  const float k = shifted - to_integer;
+  const float r = (x - k * 0.693359375F) + k * 2.12194440e-4F;
+  float sum = 1.0F / 5040.0F;
+  sum = sum * r + 1.0F / 720.0F;
+  sum = sum * r + 1.0F / 120.0F;
+  sum = sum * r + 1.0F / 24.0F;
+  sum = sum * r + 1.0F / 6.0F;
+  sum = sum * r + 0.5F;
+  sum = sum * r + 1.0F;
+  sum = sum * r + 1.0F;
+  // The integer k stands in the low bits of `shifted`; moved to the exponent it is 2^k.
+  return sum * std::bit_cast<float>((std::bit_cast<std::uint32_t>(shifted) + 127U) << 23U);
+}
+
 /// v_i <- exp(-scale v_i) for scale >= 0 and v_i >= 0; exponents beyond 708 count as 708, exp(0) is exactly 1, NaN
 /// stays. Uses the widest vectors that this processor has; results do not depend on how values are cut into calls.
 void exp_of_negative(double scale, double* values, Index count);

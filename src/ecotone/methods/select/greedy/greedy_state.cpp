@@ -3,6 +3,7 @@
 #include <set>
 
 #include "ecotone/base/error.h"
+#include "ecotone/base/json_words.h"
 #include "ecotone/methods/select/greedy/greedy.h"
 
 /// What a model file holds of a path: the steps that were kept.
@@ -16,19 +17,6 @@ Vector as_vector(const std::vector<double>& list) {
 Vector as_vector(const std::vector<Index>& list) {
   Vector result(static_cast<Index>(list.size()));
   for (std::size_t k = 0; k < list.size(); ++k) result[static_cast<Index>(k)] = static_cast<double>(list[k]);
-  return result;
-}
-
-/// T may be infinite and a p-value undefined: JSON says it in words.
-Json number_json(double value) {
-  if (std::isnan(value)) return nullptr;
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
-
-Json list_json(const std::vector<double>& list) {
-  Json result = Json::array();
-  for (const double value : list) result.push_back(number_json(value));
   return result;
 }
 
@@ -76,8 +64,8 @@ StageState Greedy::save() const {
   state.set("loss", as_vector(path_.loss));
   state.set("support", as_vector(support_));
   state.set("weights", weights_);
-  state.info["T"] = list_json(path_.t);
-  state.info["pvalue"] = list_json(path_.pvalue);
+  state.info["T"] = json_or_words(path_.t);
+  state.info["pvalue"] = json_or_words(path_.pvalue);
   state.info["offset"] = offset_;
   state.info["route"] = route_;
   state.info["stopped_early"] = path_.stopped_early;

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "ecotone/base/json.h"
+
+namespace ecotone {
+
+/// A number that may be infinite ("inf", "-inf") or undefined (null), which JSON has no numbers for.
+inline Json json_or_word(double value) {
+  if (std::isnan(value)) return nullptr;
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+inline Json json_or_words(const std::vector<double>& list) {
+  Json result = Json::array();
+  for (const double value : list) result.push_back(json_or_word(value));
+  return result;
+}
+
+}  // namespace ecotone

@@ -174,6 +174,32 @@ TEST(GreedyPath, SingleGramKeepsTheFirstPicks) {
   EXPECT_EQ(narrow.path.indices, wide.path.indices);
 }
 
+TEST(GreedyPath, SumsThatOverflowEndIt) {
+  const Sample sample(300, 6, false);
+  const Moments whole = gather_moments(sample.rows(), GramKind::double_precision, context());
+  for (const PathRule rule : {PathRule::tgreedy, PathRule::greedy})
+    for (const PathMode mode : {PathMode::stagewise, PathMode::stepwise, PathMode::ortho, PathMode::ortho_resid}) {
+      PathOptions options;
+      options.rule = rule;
+      options.mode = mode;
+      options.steps = 6;
+      // mu^2 of every feature overflows: none can be compared.
+      Moments moments = whole;
+      moments.xy *= 1e200;
+      Selection found = select_features(moments, *columns_of_grams(moments), options, {.folds = true}, context());
+      EXPECT_EQ(found.path.steps(), 0);
+      EXPECT_TRUE(found.path.stopped_early);
+      // Grams that do not belong to the other sums: all residuals overflow after the first step.
+      moments = whole;
+      for (auto& gram : moments.gram)
+        for (Index i = 0; i < 6; ++i)
+          for (Index j = 0; j <= i; ++j) gram.add(i, j, 1e306);
+      found = select_features(moments, *columns_of_grams(moments), options, {.folds = true}, context());
+      EXPECT_LE(found.path.steps(), 6);
+      for (const double p : found.path.pvalue) EXPECT_FALSE(std::isnan(p));
+    }
+}
+
 TEST(NonNegative, SolvesItsConditions) {
   Random random(6, "nnls");
   for (int round = 0; round < 20; ++round) {

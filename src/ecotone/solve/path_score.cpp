@@ -68,6 +68,8 @@ void GreedyPath::score_range(Index first, Index last) {
       const double step = std::max(mu / unit, -weight_of(j));
       gain = 2 * step * mu - step * step * unit;
     }
+    // Sums of huge numbers, and Grams that do not belong to the other sums, overflow.
+    if (!std::isfinite(gain) || !std::isfinite(squares[at(k)])) continue;
     if (gain < options_.min_gain * means_.y2) continue;
     gain_[j] = gain;
     if (options_.rule == PathRule::greedy) {

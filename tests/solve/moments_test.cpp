@@ -232,6 +232,8 @@ TEST(MomentsFile, RefusesWhatDoesNotFit) {
     return code(moments_tensors(moments));
   };
   EXPECT_EQ(wrong([](Moments& m) { m.rows[4] = -5; }), "bad_moments");
+  EXPECT_EQ(wrong([](Moments& m) { m.rows[4] = 2.5; }), "bad_moments");
+  EXPECT_EQ(wrong([](Moments& m) { m.rows[4] = 1e300; }), "bad_moments");
   EXPECT_EQ(wrong([](Moments& m) { m.yy[1] = std::nan(""); }), "bad_moments");
   EXPECT_EQ(wrong([](Moments& m) { m.gram[0] = SymmetricTiles<double>(3); }), "bad_moments");
   EXPECT_EQ(wrong([](Moments& m) { m.gram[0].add(1, 2, std::nan("")); }), "bad_moments");

@@ -57,6 +57,7 @@ class Reader {
       m.labelled.push_back(static_cast<std::uint8_t>(has));
     }
     m.rows = vector("rows", g);
+    check_rows(m.rows);
     m.weight = vector("weight", g);
     m.y1 = vector("y1", g);
     m.yy = vector("yy", g);
@@ -131,6 +132,13 @@ class Reader {
     return m;
   }
 
+  /// Counts that a whole number can hold, so that whoever shows them may turn them into one.
+  void check_rows(const Vector& rows) const {
+    constexpr double largest = 9007199254740992.0;  // 2^53
+    if ((rows.array().floor() != rows.array()).any() || !(rows.sum() <= largest))
+      bad("array 'rows' holds other than whole numbers, or too large ones");
+  }
+
   std::vector<std::int64_t> integers(const std::string& name, Index size) const {
     const TensorView view = array(name, DType::i64, {size});
     std::vector<std::int64_t> values(static_cast<std::size_t>(size));
@@ -167,6 +175,18 @@ class Reader {
 
 }  // namespace
 
+std::string_view gram_name(GramKind kind) {
+  switch (kind) {
+    case GramKind::none:
+      return "none";
+    case GramKind::double_precision:
+      return "double";
+    case GramKind::single_precision:
+      return "single";
+  }
+  internal_error("kind of Gram {} has no name", static_cast<int>(kind));
+}
+
 TensorWriter moments_tensors(const Moments& m) {
   TensorWriter writer;
   const Index g = m.group_count();
@@ -176,8 +196,7 @@ TensorWriter moments_tensors(const Moments& m) {
   writer.set_meta("features", dumped(m.features));
   writer.set_meta("groups", dumped(m.groups));
   writer.set_meta("classes", dumped(m.classes));
-  const GramKind kind = m.gram_kind();
-  writer.set_meta("gram", kind == GramKind::none ? "none" : kind == GramKind::double_precision ? "double" : "single");
+  writer.set_meta("gram", std::string(gram_name(m.gram_kind())));
   writer.add("labelled", std::vector<std::int64_t>(m.labelled.begin(), m.labelled.end()), {g});
   writer.add("rows", flat(m.rows), {g});
   writer.add("weight", flat(m.weight), {g});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 #include "ecotone/base/tensor_file.h"
 #include "ecotone/solve/moments.h"
@@ -9,6 +10,8 @@
 /// one after the other; names of features, groups and classes in the metadata.
 namespace ecotone {
 
+/// How files and the program call a kind of Gram: none, double, single.
+std::string_view gram_name(GramKind kind);
 /// The file's bytes; equal moments give equal bytes. Data error `bad_encoding` when a name is not UTF-8.
 TensorWriter moments_tensors(const Moments& moments);
 /// Whether the file says that it holds moments.

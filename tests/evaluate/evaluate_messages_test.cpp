@@ -68,6 +68,37 @@ TEST(Messages, WarningsOfOneCodeAndStageAreToldOnce) {
   EXPECT_THAT(recorder.notes, ElementsAre("a: note 1", "a: note 2"));
 }
 
+TEST(Evaluate, WarnsOfRanksBelowChanceOnDomainsHeldOut) {
+  Dataset data = tiny(2, 40);
+  Matrix x = data.x.to_matrix();
+  for (const Index row : data.domain.rows_of(1))
+    x.row(row) *= -1;  // what is high in one class is low in the other site
+  data.x = Features::dense(x, {"a", "b"});
+  const auto pipes = pipelines({"constant", "logistic l2=1", "scale | logistic l2=1"});
+  Recorder recorder;
+  const Context context({.threads = 2, .observer = &recorder});
+  const Evaluation found = evaluate(data, pipes, with(Protocol::leave_one_domain_out), context);
+  EXPECT_LT(*get(found.pipelines[1].mean, "auroc"), 0.4);
+  ASSERT_EQ(recorder.warnings.size(), 1U);
+  EXPECT_THAT(recorder.warnings[0],
+              ::testing::StartsWith("below_chance: evaluate: \"logistic l2=1\" has a mean AUROC"));
+  EXPECT_THAT(recorder.warnings[0], ::testing::EndsWith("(and 1 more like it) (2 of 3 pipelines)"));
+  // k-fold holds no domain out.
+  recorder.warnings.clear();
+  evaluate(data, pipes, with(Protocol::k_fold), context);
+  EXPECT_THAT(recorder.warnings, ElementsAre());
+}
+
+TEST(Messages, BelowChanceBeginsAtTwoFifths) {
+  Recorder recorder;
+  const Context context({.threads = 1, .observer = &recorder});
+  for (const auto& value : {std::optional<double>(), std::optional(0.4), std::optional(1.0)})
+    warn_below_chance("select", "the path", value, context);
+  EXPECT_THAT(recorder.warnings, ElementsAre());
+  warn_below_chance("select", "the path", 0.3999, context);
+  EXPECT_THAT(recorder.warnings, ElementsAre(HasSubstr("below_chance: select: the path has a mean AUROC of 0.400")));
+}
+
 /// Domains A and B have categories p and q in a text column, C only `new` (rows 5, 6, ...).
 Dataset with_text_column() {
   Dataset data = tiny(3, 20);

@@ -135,6 +135,20 @@ void check_input(const Dataset& data, const std::vector<Pipeline>& pipelines, co
                  fmt::join(targets, ", "), targets.size() == 1 ? "is" : "are", protocol_name(options.protocol));
 }
 
+/// Of pipelines that rank the rows of domains held out below chance; k-fold holds no domain out.
+void warn_of_ranks(const Evaluation& result, const Context& context) {
+  if (result.protocol == Protocol::k_fold) return;
+  std::vector<std::unique_ptr<Messages>> messages;
+  for (const PipelineScore& score : result.pipelines) {
+    messages.push_back(std::make_unique<Messages>());
+    for (const auto& [name, value] : score.mean)
+      if (name == "auroc")
+        warn_below_chance("evaluate", fmt::format("\"{}\"", score.pipeline), value,
+                          context.observed_by(messages.back().get()));
+  }
+  pass_on(messages, context, "pipelines");
+}
+
 /// Predictions in order of pipeline, repetition and row.
 std::vector<HeldOutPrediction> predictions_of(const std::vector<std::vector<Outcome>>& outcomes, const Labels& y) {
   std::vector<HeldOutPrediction> result;
@@ -186,6 +200,7 @@ Evaluation evaluate(const Dataset& data, const std::vector<Pipeline>& pipelines,
     result.pipelines[i].domains = score_domains(data, held_out, outcomes[i]);
   });
   for (auto& score : result.pipelines) summarise(score, result.pipelines.front(), result.metrics);
+  warn_of_ranks(result, context);
   if (options.keep_predictions) result.predictions = predictions_of(outcomes, *data.y);
   return result;
 }

@@ -52,4 +52,15 @@ void pass_on(const std::vector<std::unique_ptr<Messages>>& fits, const Context& 
     }
 }
 
+void warn_below_chance(std::string_view who, std::string_view what, std::optional<double> auroc,
+                       const Context& context) {
+  constexpr double limit = 0.4;
+  if (!auroc || !(*auroc < limit)) return;
+  context.warn(
+      "below_chance",
+      "{}: {} has a mean AUROC of {:.3f} on held-out domains, below chance; were features centred over rows of "
+      "the held-out domain, do its labels mean the opposite, or has it few rows?",
+      who, what, *auroc);
+}
+
 }  // namespace ecotone

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,5 +34,11 @@ class Messages : public Observer {
 /// texts like it.
 void pass_on(const std::vector<std::unique_ptr<Messages>>& fits, const Context& context,
              std::string_view what = "fits");
+
+/// Warns (`below_chance`) when `what` ranks the rows of held-out domains with a mean AUROC below 0.4. That is no
+/// overfitting, which ends at 0.5: class means over all rows sum to zero, so that features centred over rows of the
+/// held-out domain too turn a good fit around there.
+void warn_below_chance(std::string_view who, std::string_view what, std::optional<double> auroc,
+                       const Context& context);
 
 }  // namespace ecotone

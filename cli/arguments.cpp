@@ -15,6 +15,8 @@
 namespace ecotone::cli {
 namespace {
 
+constexpr const char* data_group = "Data";  // of flags that say how data are read
+
 constexpr std::array<std::pair<const char*, FileFormat>, 6> formats = {{{"csv", FileFormat::csv},
                                                                         {"svmlight", FileFormat::svmlight},
                                                                         {"npy", FileFormat::npy},
@@ -136,8 +138,14 @@ std::vector<std::filesystem::path> DataFlags::inputs(std::vector<std::filesystem
   return data;
 }
 
+void refuse_data_flags(const CLI::App& app, std::string_view who, std::string_view why) {
+  for (const CLI::Option* option : app.get_options())
+    if (option->get_group() == data_group && option->count() > 0)
+      option_error("idle_flag", "{}: {} is for data; {}", who, option->get_name(), why);
+}
+
 void add_data_flags(CLI::App& app, DataFlags& flags, DataUse use) {
-  const std::string group = "Data";
+  const std::string group = data_group;
   const auto text = [&](const std::string& name, std::string& value, const std::string& type, const std::string& help) {
     app.add_option(name, value, help)->type_name(type)->group(group);
   };

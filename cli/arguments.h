@@ -29,6 +29,8 @@ struct DataFlags {
   std::vector<std::filesystem::path> inputs(std::vector<std::filesystem::path> data) const;
 };
 void add_data_flags(CLI::App& app, DataFlags& flags, DataUse use);
+/// For files that are not read as data. Option error `idle_flag` when a flag of add_data_flags was given.
+void refuse_data_flags(const CLI::App& app, std::string_view who, std::string_view why);
 
 /// `-o FILE`.
 CLI::Option* add_output(CLI::App& app, std::string& path, const std::string& help);

@@ -5,12 +5,14 @@
 #include <numeric>
 
 #include "cli/arguments.h"
+#include "cli/moments_output.h"
 #include "cli/summary.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
 #include "ecotone/evaluate/guard.h"
 #include "ecotone/methods/model.h"
+#include "ecotone/solve/moments_file.h"
 
 namespace ecotone::cli {
 namespace {
@@ -222,8 +224,15 @@ std::string text_of(const Model& model, const std::string& path, const Context& 
   return text;
 }
 
+void run_moments(const std::string& path, Session& session) {
+  const Moments moments = load_moments(path);
+  if (session.json()) return session.print(moments_json(moments));
+  session.say(moments_text(moments));
+}
+
 void run(const std::string& path, Session& session) {
   require_files({path});
+  if (holds_moments(path)) return run_moments(path, session);
   const Model model = Model::load(path);
   guard_note(model, path);  // refuses one that is no decision
   if (session.json()) return session.print(model.inspect());
@@ -234,11 +243,13 @@ void run(const std::string& path, Session& session) {
 
 Verb inspect_verb(CLI::App& program) {
   const auto path = std::make_shared<std::string>();
-  Verb verb =
-      make_verb(program, {"inspect", "Show what is in a model: pipeline, options, learned numbers", "inspect MODEL",
-                          "  ecotone inspect model.eco\n"
-                          "  ecotone inspect model.eco --json\n"});
-  verb.app->add_option("MODEL", *path, "A model of `ecotone fit`")->required();
+  Verb verb = make_verb(
+      program, {"inspect", "Show what is in a model (pipeline, options, learned numbers) or in a file of moments",
+                "inspect FILE",
+                "  ecotone inspect model.eco\n"
+                "  ecotone inspect model.eco --json\n"
+                "  ecotone inspect moments.eco\n"});
+  verb.app->add_option("FILE", *path, "A model of `ecotone fit`, or moments of `ecotone moments`")->required();
   verb.run = [path](Session& session) { run(*path, session); };
   return verb;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/arguments.h"
+#include "cli/moments_output.h"
 #include "cli/selection_input.h"
 #include "cli/summary.h"
 #include "cli/verbs.h"
@@ -44,38 +45,31 @@ Moments gathered(const std::vector<std::filesystem::path>& files, const Flags& f
   return session.timed("moments", [&] { return SelectionData("moments", view).moments(kind, context); });
 }
 
-Json moments_json(const Moments& moments, const std::string& output) {
-  Json domains = Json::array();
-  for (std::size_t g = 0; g < moments.groups.size(); ++g)
-    domains.push_back({{"domain", moments.groups[g]},
-                       {"rows", static_cast<std::int64_t>(moments.rows[static_cast<Index>(g)])},
-                       {"labelled", moments.labelled[g] != 0}});
-  const GramKind kind = moments.gram_kind();
-  return {{"output", output},
-          {"features", moments.cols()},
-          {"classes", moments.classes},
-          {"domains", std::move(domains)},
-          {"gram", kind == GramKind::none               ? "none"
-                   : kind == GramKind::double_precision ? "double"
-                                                        : "single"}};
-}
-
-void run(const Flags& flags, Session& session) {
+void run(const Flags& flags, const CLI::App& app, Session& session) {
   std::vector<std::filesystem::path> files(flags.arguments.begin(), flags.arguments.end());
   gram_by_name(flags.gram);
+  if (!flags.output.ends_with(".eco"))
+    option_error("bad_output", "moments: -o must end in .eco, got '{}'", flags.output);
   require_files(files);
   require_separate(flags.read.inputs(files), {flags.output});
   require_writable(flags.output);
   const auto count = std::count_if(files.begin(), files.end(), [](const auto& file) { return holds_moments(file); });
   if (count > 0 && count < static_cast<std::ptrdiff_t>(files.size()))
     option_error("usage", "moments: {} of {} files hold moments already; merge those alone", count, files.size());
+  if (count > 0) {
+    refuse_data_flags(app, "moments", "files of moments are merged as they are");
+    if (app.get_option("--gram")->count() > 0)
+      option_error("idle_flag", "moments: --gram is for data; files of moments are merged as they are");
+  }
   const Moments moments =
       count > 0 ? session.timed("merge", [&] { return merged(files); }) : gathered(files, flags, session);
   session.timed("write", [&] { moments_tensors(moments).write(flags.output); });
   session.say(fmt::format("moments  {} in {}, {}\nwrote    {}\n",
                           counted(static_cast<Index>(moments.rows.sum()), "row"),
                           counted(moments.group_count(), "domain"), counted(moments.cols(), "feature"), flags.output));
-  session.print(moments_json(moments, flags.output));
+  Json json = moments_json(moments);
+  json["output"] = flags.output;
+  session.print(std::move(json));
 }
 
 }  // namespace
@@ -94,7 +88,7 @@ Verb moments_verb(CLI::App& program) {
       ->add_option("--gram", flags->gram, "Keep X'X of every domain: none, double or single precision (default double)")
       ->type_name("KIND");
   add_data_flags(*verb.app, flags->read, DataUse::training);
-  verb.run = [flags](Session& session) { run(*flags, session); };
+  verb.run = [flags, app = verb.app](Session& session) { run(*flags, *app, session); };
   return verb;
 }
 

@@ -8,6 +8,7 @@
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
 #include "ecotone/data/read.h"
+#include "ecotone/evaluate/messages.h"
 #include "ecotone/methods/model.h"
 #include "ecotone/solve/moments_file.h"
 #include "ecotone/solve/path_auroc.h"
@@ -82,15 +83,20 @@ SelectOutput select_from_data(const Pipeline& pipeline, const std::vector<std::f
       result.held_out_auroc =
           left_out_auroc(rows.rows(), labelled_list(moments->moments), selection.folds, kept.steps(), context);
   });
+  if (!result.held_out_auroc.empty()) warn_below_chance("select", "the path", result.held_out_auroc.back(), context);
   return result;
 }
 
-void run(const Flags& flags, Session& session) {
+void run(const Flags& flags, const CLI::App& app, Session& session) {
   const DataAndPipelines given = data_and_pipelines(flags.arguments);
   if (given.pipelines.size() > 1) option_error("usage", "select: one pipeline, got {}", given.pipelines.size());
   const Pipeline& pipeline = given.pipelines.front();
   rule_of(pipeline);
-  const bool moments = given.data.size() == 1 && holds_moments(given.data.front());
+  const bool moments = holds_moments(given.data.front());
+  if (moments && given.data.size() > 1)
+    option_error("one_file", "select: one file of moments, got {} files; merge them with `ecotone moments`",
+                 given.data.size());
+  if (moments) refuse_data_flags(app, "select", "a file of moments has domains and labels already");
   const SelectOutput result = moments ? select_from_moments(pipeline, given.data.front(), flags, session)
                                       : select_from_data(pipeline, given.data, flags, session);
   session.say(select_text(result));
@@ -113,7 +119,7 @@ Verb select_verb(CLI::App& program) {
   verb.app->add_flag("--no-held-out", flags->no_held_out,
                      "Do not run the path without each domain in turn, which shows how it does there");
   add_data_flags(*verb.app, flags->read, DataUse::training);
-  verb.run = [flags](Session& session) { run(*flags, session); };
+  verb.run = [flags, app = verb.app](Session& session) { run(*flags, *app, session); };
   return verb;
 }
 

@@ -1,5 +1,6 @@
 #include "cli/selection_input.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ TrainView labelled_view(const Dataset& data, std::string_view who, const Context
   std::vector<std::string> without;
   for (std::size_t d = 0; d < has.size(); ++d)
     if (data.role[d] == Role::source && !has[d]) without.push_back(data.domain.names[d]);
+  if (std::find(has.begin(), has.end(), true) == has.end())
+    data_error("no_labels", "{}: none of the {} rows has a label", who, data.rows());
   TrainView view = train_view(data, context);
   if (!without.empty())
     context.warn("domain_without_labels", "{}: no row of {} '{}' has a label, so it is left out", who,

@@ -171,12 +171,118 @@ def test_bad_input_by_name(ecotone, tmp_path):
     assert any("ends after 2 of 9 steps" in note for note in short["notes"])
 
 
+@pytest.mark.parametrize("mode", ["stepwise", "ortho", "ortho_resid"])
+def test_more_steps_than_features(ecotone, tmp_path, mode):
+    data = table(tmp_path / "three.csv", rows_of("abc"))
+    found = ecotone.json("select", data, f"tgreedy steps=9 mode={mode}", "--label", "y", "--domain", "domain")
+    assert found["stopped_early"] and sorted(found["indices"]) == [0, 1]
+    assert any("ends after 2 of 9 steps" in note for note in found["notes"])
+
+
+def test_bad_input_of_moments(ecotone, tmp_path):
+    common = ("--label", "y", "--domain", "domain")
+    out = ("-o", tmp_path / "m.eco")
+    equal = table(tmp_path / "equal.csv", rows_of("abc", lambda i: 1))
+    ecotone.error("moments", equal, *common, *out, exit=3, code="one_class")
+    for text, word in (("NaN", "not a number"), ("inf", "infinite")):
+        rows = rows_of("abc")
+        rows[4][3] = text
+        message = ecotone.error("moments", table(tmp_path / "bad.csv", rows), *common, *out, exit=3, code="non_finite")
+        assert "'b'" in message and "row 5" in message and word in message
+    without = table(tmp_path / "without.csv", rows_of("abc", lambda i: ""))
+    for verb in (("moments", without, *out), ("select", without, "tgreedy")):
+        message = ecotone.error(*verb, *common, exit=3, code="no_labels")
+        assert "none of the 30 rows" in message
+    two = table(tmp_path / "two.csv", rows_of("ab"))
+    ecotone.error("moments", two, "--domain", "domain", *out, exit=3, code="no_labels")
+    ecotone.error("moments", two, *common, "-o", tmp_path / "m.bin", exit=2, code="bad_output")
+    assert not (tmp_path / "m.eco").exists()
+
+
+def test_moments_of_few_domains(ecotone, tmp_path):
+    common = ("--label", "y", "--domain", "domain")
+    files = []
+    for k, name in enumerate("ab"):
+        files.append(tmp_path / f"{name}.eco")
+        ecotone("moments", table(tmp_path / f"{name}.csv", rows_of(name)), *common, "-o", files[k])
+    ecotone.error("select", files[0], "tgreedy", exit=3, code="needs_two_domains")
+    message = ecotone.error("select", *files, "tgreedy", exit=2, code="one_file")
+    assert "ecotone moments" in message
+    ecotone("moments", *files, "-o", tmp_path / "both.eco")
+    ecotone.error("select", tmp_path / "both.eco", "tgreedy stop=lodo", exit=3, code="needs_three_domains")
+    # What says how data are read says nothing of moments.
+    assert "--label" in ecotone.error("select", tmp_path / "both.eco", "tgreedy", "--label", "y", exit=2, code="idle_flag")
+    for flag in (("--domain", "domain"), ("--gram", "none")):
+        assert flag[0] in ecotone.error("moments", *files, *flag, "-o", tmp_path / "x.eco", exit=2, code="idle_flag")
+
+
+def test_inspect_shows_moments(ecotone, tmp_path):
+    rows = rows_of("ab") + rows_of("c")[:4]
+    common = ("--label", "y", "--domain", "domain", "--target", "c")
+    data = table(tmp_path / "data.csv", rows)
+    for gram, word in (("double", "double precision"), ("single", "single precision"), ("none", "none")):
+        file = tmp_path / f"{gram}.eco"
+        ecotone("moments", data, *common, "--gram", gram, "-o", file)
+        assert ecotone.json("inspect", file) == {
+            "kind": "moments",
+            "features": 2,
+            "classes": ["-1", "1"],
+            "domains": [
+                {"domain": "a", "rows": 10, "labelled": True},
+                {"domain": "b", "rows": 10, "labelled": True},
+                {"domain": "c", "rows": 4, "labelled": False},
+            ],
+            "gram": gram,
+        }
+        text = ecotone("inspect", file).stdout
+        assert "24 rows in 3 domains" in text and "2: a, b" in text and "-1 is -1, +1 is 1" in text
+        assert word in text.split("gram")[1].splitlines()[0]
+        assert text.splitlines()[-1].split() == ["c", "4", "no", "labels"]
+    ecotone("moments", data, *common, "--task", "regress", "--weight", "b", "--where", "b>=0", "-o", tmp_path / "w.eco")
+    text = ecotone("inspect", tmp_path / "w.eco").stdout
+    assert "labels    numbers" in text and "weight" in text
+
+
+def test_inspect_refuses_what_is_neither(ecotone, tmp_path):
+    data = table(tmp_path / "data.csv", rows_of("ab"))
+    common = ("--label", "y", "--domain", "domain")
+    ecotone("convert", data, *common, "-o", tmp_path / "data.eco")
+    assert "'ecotone-data'" in ecotone.error("inspect", tmp_path / "data.eco", exit=4, code="bad_model")
+    ecotone("moments", data, *common, "-o", tmp_path / "m.eco")
+    assert "'ecotone-moments'" in ecotone.error("predict", tmp_path / "m.eco", data, exit=4, code="bad_model")
+    whole = (tmp_path / "m.eco").read_bytes()
+    (tmp_path / "m.eco").write_bytes(whole.replace(b'"format_version":"1"', b'"format_version":"2"'))
+    ecotone.error("inspect", tmp_path / "m.eco", exit=4, code="newer_format")
+    (tmp_path / "m.eco").write_bytes(whole[:-9])
+    ecotone.error("inspect", tmp_path / "m.eco", exit=4, code="bad_model")
+
+
+def test_ranks_below_chance_are_said(ecotone, tmp_path):
+    """Domains that turn the effect around: what was learned without one ranks its rows the wrong way."""
+    draw = random.Random(5)
+    rows = []
+    for sign, domain in ((1, "a"), (-1, "b")):
+        for i in range(30):
+            y = 1 if i % 2 else -1
+            rows.append([domain, y, round(sign * y + 0.5 * draw.gauss(0, 1), 4), round(draw.gauss(0, 1), 4)])
+    data = table(tmp_path / "turned.csv", rows)
+    common = ("--label", "y", "--domain", "domain")
+    found = ecotone.json("select", data, "greedy steps=1", *common)
+    assert found["held_out_auroc"][-1] < 0.4
+    assert [w["code"] for w in found["warnings"]] == ["below_chance"]
+    found = ecotone.json("evaluate", data, "constant", "logistic l2=0.1", *common)
+    (warning,) = [w for w in found["warnings"] if w["code"] == "below_chance"]
+    assert "centred" in warning["message"] and "logistic" in warning["message"]
+    found = ecotone.json("evaluate", data, "constant", *common)
+    assert "warnings" not in found
+
+
 def test_a_domain_without_labels_is_left_out_and_said(ecotone, tmp_path):
     rows = rows_of("abcd")
     for row in rows[10:20]:
         row[1] = ""
     data = table(tmp_path / "some.csv", rows)
-    found = ecotone.json("select", data, "tgreedy steps=2", "--label", "y", "--domain", "domain")
+    found = ecotone.json("select", data, "tgreedy steps=2", "--label", "y", "--domain", "domain", "--no-held-out")
     assert found["domains"] == ["a", "c", "d"]
     assert [w["code"] for w in found["warnings"]] == ["domain_without_labels"]
 

@@ -46,8 +46,9 @@ Number whole_number(const Contents& contents, const std::string& key) {
 }
 
 int checked_format(const Contents& contents) {
-  if (!contents.meta.contains("format") || contents.text("format") != model_format)
-    contents.bad("this is not an ecotone model");
+  if (!contents.meta.contains("format")) contents.bad("this is not an ecotone model");
+  if (contents.text("format") != model_format)
+    contents.bad(fmt::format("this is not an ecotone model, it holds '{}'", contents.text("format")));
   const int found = whole_number<int>(contents, "format_version");
   if (found < 1) contents.bad(fmt::format("format {} does not exist", found));
   if (found > format_version) {

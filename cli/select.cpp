@@ -65,6 +65,11 @@ SelectOutput select_from_data(const Pipeline& pipeline, const std::vector<std::f
   const auto options = read_options<GreedyOptions>(stage.options);
   const Dataset data = session.timed("read", [&] { return read_dataset(files, flags.read.read_options(), context); });
   const TrainView given = labelled_view(data, stage.method->name, context);
+  if (!data.domain.partner.empty() && !flags.no_held_out)
+    context.warn("pairs_held_out",
+                 "{}: pairs with the class left out stay among the others, so the held-out columns are optimistic; "
+                 "`ecotone evaluate` leaves those pairs out",
+                 stage.method->name);
   const TrainView view =
       session.timed("prepare", [&] { return Model::view_of_last(pipeline, given, data.schema, context); });
   const SelectionData rows(stage.method->name, view);

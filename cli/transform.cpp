@@ -5,6 +5,7 @@
 #include "cli/summary.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
+#include "ecotone/data/read.h"
 
 namespace ecotone::cli {
 namespace {
@@ -51,6 +52,15 @@ void write_csv_rows(Output& output, const NewData& in, const Features& z, const 
   write_rows(output, z.rows(), z.block_rows(), append, context);
 }
 
+/// The rows with the new features in place of the old.
+Dataset as_dataset(const NewData& in, const Features& z) {
+  Dataset data = in.data;
+  std::vector<std::string> names;
+  for (Index c = 1; c <= z.cols(); ++c) names.push_back(fmt::format("z{}", c));
+  data.x = Features(z.shared_storage(), std::move(names));
+  return data;
+}
+
 Json label_json(const Labels& y, Index row) {
   if (y.missing(row)) return nullptr;
   if (y.task == Task::classify) return y.classes[at(y.index[at(row)])];
@@ -82,6 +92,7 @@ void run(const NewDataFlags& flags, Session& session) {
   const Features z = session.timed("transform", [&] { return in.model.transform(in.batch(), context); });
   session.timed("write", [&] {
     if (flags.to_screen() && session.json()) return;
+    if (flags.output.ends_with(".eco")) return write_eco(as_dataset(in, z), flags.output, context);
     Output output(flags.output);
     write_csv_rows(output, in, z, context);
     output.commit();
@@ -104,6 +115,7 @@ Verb transform_verb(CLI::App& program) {
   Verb verb = make_verb(program, {"transform", "Write the features that the model's learner would see",
                                   "transform MODEL DATA... [-o FILE] [flags]",
                                   "  ecotone transform model.eco new.csv -o z.csv\n"
+                                  "  ecotone transform dbn.eco images.eco -o features.eco\n"
                                   "  ecotone transform prepare.eco new.csv --where 'age>=18' | head\n"});
   add_new_data_flags(*verb.app, *flags);
   verb.run = [flags](Session& session) { run(*flags, session); };

@@ -71,9 +71,9 @@ Verb make_verb(CLI::App& program, const VerbText& text) {
 
 std::vector<Verb> add_verbs(CLI::App& program) {
   std::vector<Verb> verbs;
-  for (const auto add :
-       {generate_verb, convert_verb, moments_verb, diagnose_verb, evaluate_verb, tune_verb, select_verb, fit_verb,
-        predict_verb, transform_verb, inspect_verb, reproduce_verb, methods_verb, doctor_verb, completion_verb})
+  for (const auto add : {generate_verb, convert_verb, pairs_verb, moments_verb, diagnose_verb, evaluate_verb, tune_verb,
+                         select_verb, fit_verb, predict_verb, transform_verb, inspect_verb, reproduce_verb,
+                         methods_verb, doctor_verb, completion_verb})
     verbs.push_back(add(program));
   // Last, because help pages show flags in the order in which they were added.
   for (const Verb& verb : verbs) {

@@ -43,6 +43,7 @@ Verb tune_verb(CLI::App& program);
 Verb predict_verb(CLI::App& program);
 Verb select_verb(CLI::App& program);
 Verb moments_verb(CLI::App& program);
+Verb pairs_verb(CLI::App& program);
 Verb transform_verb(CLI::App& program);
 Verb inspect_verb(CLI::App& program);
 Verb reproduce_verb(CLI::App& program);

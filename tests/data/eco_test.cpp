@@ -192,7 +192,7 @@ TEST(Eco, HostileFilesAreRefused) {
   expect_meta_refused("task", "guess");
   expect_meta_refused("schema", "{}");
   expect_meta_refused("format", "ecotone-model");
-  expect_meta_refused("format_version", "2");
+  expect_meta_refused("format_version", "3");
   expect_refused(true, "x.row_start", Integers{0, 3, 1}, {3});
   expect_refused(true, "x.row_start", Integers{0, 5, 3}, {3});
   expect_refused(true, "x.row_start", Integers{1, 1, 3}, {3});
@@ -202,9 +202,33 @@ TEST(Eco, HostileFilesAreRefused) {
   expect_refused(true, "x.column", Integers{0, 0, 1}, {3});
 }
 
+TEST(Eco, HostilePairsAreRefused) {
+  using Integers = std::vector<std::int64_t>;
+  const auto with_pairs = [](Integers first, Integers second, Integers partner, bool sparse) {
+    TensorWriter writer = valid(sparse);
+    writer.set_meta("format_version", "2");
+    const auto add = [&](const char* name, Integers& values) {
+      const auto size = static_cast<Index>(values.size());
+      writer.add(name, std::move(values), {size});
+    };
+    add("pair.first", first);
+    add("pair.second", second);
+    add("partner", partner);
+    return writer;
+  };
+  EXPECT_EQ(parse(with_pairs({0, 1}, {1, 0}, {1, -1}, false)).x.to_matrix()(0, 0), 3);
+  expect_refused(with_pairs({0, 2}, {1, 0}, {1, -1}, false));
+  expect_refused(with_pairs({0, 1}, {1, -1}, {1, -1}, false));
+  expect_refused(with_pairs({0, 1}, {1}, {1, -1}, false));
+  expect_refused(with_pairs({0}, {1}, {1}, false));
+  expect_refused(with_pairs({0, 1}, {1, 0}, {2, -1}, false));
+  expect_refused(with_pairs({0, 1}, {1, 0}, {1}, false));
+  expect_refused(with_pairs({0, 1}, {1, 0}, {1, -1}, true));
+}
+
 TEST(Eco, NewerFormatIsNamed) {
   TensorWriter writer = valid(false);
-  writer.set_meta("format_version", "2");
+  writer.set_meta("format_version", "3");
   message_of("newer_format", ErrorKind::file, [&] { parse(writer); });
 }
 

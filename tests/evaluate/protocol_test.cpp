@@ -46,6 +46,22 @@ void expect_partition(const Split& split, Index rows) {
   for (Index i = 0; i < rows; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)], i);
 }
 
+/// Rows of two domains at once, as pairs are, must be seen neither in training nor in the test of another.
+TEST(Protocol, PairsWithAHeldOutPartnerAreInNoPart) {
+  Domains domains{{"a", "b", "c"}, {0, 0, 0, 1, 1, 2, 2}, {-1, 1, 2, -1, 0, -1, 1}};
+  const auto splits = make_splits(domains, with(Protocol::leave_one_domain_out), seeded(1));
+  ASSERT_EQ(splits.size(), 3u);
+  EXPECT_THAT(splits[0].held_out, ::testing::ElementsAre(0, 1, 2));
+  EXPECT_THAT(splits[0].source, ::testing::ElementsAre(3, 5, 6));
+  EXPECT_THAT(splits[1].held_out, ::testing::ElementsAre(3, 4));
+  EXPECT_THAT(splits[1].source, ::testing::ElementsAre(0, 2, 5));
+  EXPECT_THAT(splits[2].source, ::testing::ElementsAre(0, 1, 3, 4));
+  EvaluateOptions options = with(Protocol::domain_split);
+  options.held_out = 2;
+  for (const Split& split : make_splits(domains, options, seeded(2)))
+    for (const Index row : split.source) EXPECT_EQ(domains.partner_of(row), -1);
+}
+
 template <class F>
 std::string code_of(F&& f) {
   try {

@@ -43,6 +43,22 @@ TEST(InnerFolds, AreTheSourceDomainsInOrder) {
   for (std::size_t d = 0; d < 3; ++d) EXPECT_EQ(folds[d].held, view.domain.rows_of(static_cast<Index>(d)));
 }
 
+TEST(InnerFolds, PairsDoNotTrainWhereTheirPartnerIsHeldOut) {
+  TrainView view = overlapping(60, 2, 2, 3, 20);
+  const auto rows = static_cast<std::size_t>(view.x.rows());
+  for (std::size_t i = 0; i < rows; ++i)
+    view.domain.partner.push_back(i % 2 == 0 ? -1 : (view.domain.index[i] + 1) % 3);
+  const std::vector<InnerFold> folds = inner_folds(view, context());
+  ASSERT_EQ(folds.size(), 3U);
+  for (std::int32_t d = 0; d < 3; ++d) {
+    const InnerFold& fold = folds[static_cast<std::size_t>(d)];
+    EXPECT_EQ(fold.held, view.domain.rows_of(d));
+    for (const Index row : fold.train) EXPECT_NE(view.domain.partner_of(row), d);
+    const auto left_out = std::ranges::count(view.domain.partner.begin(), view.domain.partner.begin() + 60, d);
+    EXPECT_EQ(static_cast<std::ptrdiff_t>(fold.train.size()), 40 - left_out);
+  }
+}
+
 TEST(InnerFolds, ShareManyDomainsEvenly) {
   const TrainView view = domains_of_sizes({50, 3, 20, 20, 7, 1, 30, 9});
   const std::vector<InnerFold> folds = inner_folds(view, context(), 3);

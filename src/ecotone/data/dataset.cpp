@@ -39,10 +39,14 @@ Vector checked_weights(const Dataset& data, std::span<const Index> rows) {
   return weight;
 }
 
+/// A pair of a source and another domain is no source row: its label says something of the other.
 std::vector<Index> rows_with_role(const Dataset& data, Role role) {
   std::vector<Index> rows;
-  for (Index i = 0; i < data.rows(); ++i)
+  for (Index i = 0; i < data.rows(); ++i) {
+    const std::int32_t partner = data.domain.partner_of(i);
+    if (role == Role::source && partner >= 0 && data.role[at(partner)] != Role::source) continue;
     if (data.role[at(data.domain.index[at(i)])] == role) rows.push_back(i);
+  }
   return rows;
 }
 
@@ -92,6 +96,11 @@ Domains Domains::take(std::span<const Index> rows) const {
       result.names.push_back(names[old]);
     }
     result.index.push_back(renumbered[old]);
+  }
+  if (partner.empty()) return result;
+  for (const Index row : rows) {
+    const std::int32_t other = partner_of(row);
+    result.partner.push_back(other < 0 ? -1 : renumbered[at(other)]);
   }
   return result;
 }

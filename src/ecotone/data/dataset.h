@@ -32,11 +32,16 @@ struct Labels {
 struct Domains {
   std::vector<std::string> names;
   std::vector<std::int32_t> index;
+  /// Rows that are pairs of rows of two domains: the other one, or -1. Whoever holds a domain out leaves rows out that
+  /// have it as partner. Empty: none.
+  std::vector<std::int32_t> partner = {};
 
   Index count() const { return static_cast<Index>(names.size()); }
   /// Rows of one domain, ascending.
   std::vector<Index> rows_of(Index domain) const;
-  /// Domains of these rows; names are those that occur, in order of first appearance.
+  /// The partner of a row, or -1.
+  std::int32_t partner_of(Index row) const { return partner.empty() ? -1 : partner[static_cast<std::size_t>(row)]; }
+  /// Domains of these rows; names are those that occur, in order of first appearance. Partners are kept where they do.
   Domains take(std::span<const Index> rows) const;
 };
 

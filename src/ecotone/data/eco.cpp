@@ -11,6 +11,7 @@
 #include "ecotone/data/encode.h"
 #include "ecotone/data/mapped_storage.h"
 #include "ecotone/data/number.h"
+#include "ecotone/data/pair_storage.h"
 #include "ecotone/data/roles.h"
 #include "ecotone/data/where.h"
 
@@ -29,10 +30,12 @@ class EcoReader {
     data.schema = Schema::from_json(json("schema"), file_.origin());
     std::vector<std::string> names = data.schema.feature_names();
     data.x = file_.has("x") ? dense(std::move(names)) : sparse(std::move(names));
+    if (file_.has("pair.first")) data.x = pairs(data.x);
     require_rows(data.rows(), file_.origin());
     data.domain.names = texts("domains");
     require_different(data.domain.names, "domain");
     data.domain.index = codes("domain", data.rows(), data.domain.names.size(), false);
+    if (file_.has("partner")) data.domain.partner = codes("partner", data.rows(), data.domain.names.size(), true);
     for (const std::string& role : texts("roles")) data.role.push_back(role_of(role));
     if (data.role.size() != data.domain.names.size())
       bad(fmt::format("{} roles for {} domains", data.role.size(), data.domain.names.size()));
@@ -50,8 +53,8 @@ class EcoReader {
     if (format == meta.end() || format->second != "ecotone-data")
       bad(format == meta.end() ? "not a data file of ecotone" : fmt::format("holds '{}', not data", format->second));
     const std::string& version = file_.meta("format_version");
-    if (version != "1")
-      file_error("newer_format", "{}: data format {} is newer than this program, which knows 1", file_.origin(),
+    if (version != "1" && version != "2")
+      file_error("newer_format", "{}: data format {} is newer than this program, which knows 1 and 2", file_.origin(),
                  version);
   }
 
@@ -110,6 +113,21 @@ class EcoReader {
     x.row_start.assign(start.begin(), start.end());
     check_rows(x);
     return Features::sparse(std::move(x), std::move(names));
+  }
+
+  /// Products of pairs of the rows.
+  Features pairs(const Features& x) const {
+    if (x.is_sparse()) bad("pairs of sparse rows");
+    PairRows rows{row_numbers("pair.first", x.rows()), row_numbers("pair.second", x.rows())};
+    if (rows.first.size() != rows.second.size()) bad("'pair.first' and 'pair.second' differ in length");
+    return x.with_storage(std::make_shared<PairStorage>(x.shared_storage(), std::move(rows)));
+  }
+
+  std::vector<Index> row_numbers(const char* name, Index rows) const {
+    const std::vector<std::int64_t> values = file_.integers(name);
+    for (const std::int64_t value : values)
+      if (value < 0 || value >= rows) bad(fmt::format("'{}' holds {}, there are {} rows", name, value, rows));
+    return std::vector<Index>(values.begin(), values.end());
   }
 
   void check_rows(const Csr& x) const {

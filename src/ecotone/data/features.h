@@ -112,6 +112,7 @@ class Features {
   /// All names (made up where there are none).
   std::vector<std::string> names() const;
   const FeatureStorage& storage() const { return *storage_; }
+  const std::shared_ptr<const FeatureStorage>& shared_storage() const { return storage_; }
   /// All rows as one dense matrix; memory checked. For small data and tests.
   Matrix to_matrix() const;
 

@@ -7,10 +7,7 @@
 
 namespace ecotone {
 
-namespace {
-
-/// Copies base rows `wanted` to the rows of `out`; runs of rows in one block of the base read it once.
-void gather(const FeatureStorage& base, std::span<const Index> wanted, MatrixView out, Scratch& scratch) {
+void gather_rows(const FeatureStorage& base, std::span<const Index> wanted, MatrixView out, Scratch& scratch) {
   Index loaded = -1;
   ConstMatrixMap x(nullptr, 0, 0, Eigen::OuterStride<>(0));
   const Index step = base.block_rows();
@@ -24,14 +21,12 @@ void gather(const FeatureStorage& base, std::span<const Index> wanted, MatrixVie
   }
 }
 
-}  // namespace
-
 RowBlock SubsetStorage::block(Index b, Scratch& scratch) const {
   const Index first = b * block_rows();
   const Index count = std::min(block_rows(), rows() - first);
   auto out = scratch.reserve(count, cols());
-  gather(*base_, std::span(rows_).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)), out,
-         scratch.nested());
+  gather_rows(*base_, std::span(rows_).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)), out,
+              scratch.nested());
   return {first, ConstMatrixMap(out.data(), count, cols(), Eigen::OuterStride<>(out.outerStride()))};
 }
 

@@ -8,6 +8,9 @@
 
 namespace ecotone {
 
+/// Copies base rows `wanted` to the rows of `out`; runs of rows in one block of the base read it once.
+void gather_rows(const FeatureStorage& base, std::span<const Index> wanted, MatrixView out, Scratch& scratch);
+
 /// Chosen rows of a storage that lies in a file, gathered whenever a block is read.
 class SubsetStorage final : public FeatureStorage {
  public:

@@ -10,6 +10,7 @@
 #include "ecotone/data/dictionary.h"
 #include "ecotone/data/number.h"
 #include "ecotone/data/ordered.h"
+#include "ecotone/data/pair_storage.h"
 #include "ecotone/data/read.h"
 
 namespace ecotone {
@@ -46,6 +47,11 @@ void add_dense(TensorWriter& writer, const Features& x, const Context& context) 
     };
     in_order(x.blocks(), context, copy_block, [&](std::string_view bytes) { sink(std::as_bytes(std::span(bytes))); });
   });
+}
+
+template <class Number>
+void add_numbers(TensorWriter& writer, const char* name, const std::vector<Number>& numbers) {
+  writer.add(name, std::vector<std::int64_t>(numbers.begin(), numbers.end()), {static_cast<Index>(numbers.size())});
 }
 
 void add_sparse(TensorWriter& writer, const Csr& x) {
@@ -166,27 +172,34 @@ class CsvWriter {
 void write_eco(const Dataset& data, const std::filesystem::path& path, const Context& context) {
   TensorWriter writer;
   writer.set_meta("format", "ecotone-data");
-  writer.set_meta("format_version", "1");
+  const auto* pairs = dynamic_cast<const PairStorage*>(&data.x.storage());
+  // Programs that do not know pairs must not take the rows for them.
+  writer.set_meta("format_version", pairs || !data.domain.partner.empty() ? "2" : "1");
   writer.set_meta("schema", dump(fitting_schema(data).to_json()));
   writer.set_meta("domains", dump(Json(data.domain.names)));
   Json roles = Json::array();
   for (std::size_t d = 0; d < data.domain.names.size(); ++d)
     roles.push_back(role_name(d < data.role.size() ? data.role[d] : Role::source));
   writer.set_meta("roles", dump(roles));
-  const Csr* csr = data.x.storage().csr();
-  if (csr) {
+  const Features rows = pairs ? data.x.with_storage(pairs->base()) : data.x;
+  if (const Csr* csr = rows.storage().csr()) {
     add_sparse(writer, *csr);
   } else {
-    add_dense(writer, data.x, context);
+    add_dense(writer, rows, context);
   }
-  writer.add("domain", std::vector<std::int64_t>(data.domain.index.begin(), data.domain.index.end()), {data.rows()});
+  if (pairs) {
+    add_numbers(writer, "pair.first", pairs->pairs().first);
+    add_numbers(writer, "pair.second", pairs->pairs().second);
+  }
+  if (!data.domain.partner.empty()) add_numbers(writer, "partner", data.domain.partner);
+  add_numbers(writer, "domain", data.domain.index);
   if (data.weight.size() > 0)
     writer.add("weight", std::vector<double>(data.weight.begin(), data.weight.end()), {data.rows()});
   if (data.y) {
     writer.set_meta("task", std::string(task_name(data.y->task)));
     if (data.y->task == Task::classify) {
       writer.set_meta("classes", dump(Json(data.y->classes)));
-      writer.add("label", std::vector<std::int64_t>(data.y->index.begin(), data.y->index.end()), {data.rows()});
+      add_numbers(writer, "label", data.y->index);
     } else {
       writer.add("label", std::vector<double>(data.y->value.begin(), data.y->value.end()), {data.rows()});
     }

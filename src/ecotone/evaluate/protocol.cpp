@@ -20,20 +20,27 @@ constexpr std::array<std::pair<Protocol, std::string_view>, 4> kProtocols{{
 
 Index row_count(const Domains& domains) { return static_cast<Index>(domains.index.size()); }
 
-/// Source and held-out rows of a split, both ascending, by a mark per row.
-template <class HeldOut>
-Split split_rows(const Domains& domains, std::string name, HeldOut&& held_out) {
+/// Source and held-out rows of a split by domain, both ascending. Pairs with a partner that is held out are in neither.
+Split split_domains(const Domains& domains, std::string name, const std::vector<bool>& out) {
   Split split;
   split.name = std::move(name);
-  for (Index row = 0; row < row_count(domains); ++row) (held_out(row) ? split.held_out : split.source).push_back(row);
+  for (Index row = 0; row < row_count(domains); ++row) {
+    const std::int32_t partner = domains.partner_of(row);
+    if (out[static_cast<std::size_t>(domains.index[static_cast<std::size_t>(row)])]) {
+      split.held_out.push_back(row);
+    } else if (partner < 0 || !out[static_cast<std::size_t>(partner)]) {
+      split.source.push_back(row);
+    }
+  }
   return split;
 }
 
 std::vector<Split> one_domain_splits(const Domains& domains, Protocol protocol) {
   std::vector<Split> splits;
   for (Index d = 0; d < domains.count(); ++d) {
-    splits.push_back(split_rows(domains, domains.names[static_cast<std::size_t>(d)],
-                                [&](Index row) { return domains.index[static_cast<std::size_t>(row)] == d; }));
+    std::vector<bool> out(domains.names.size(), false);
+    out[static_cast<std::size_t>(d)] = true;
+    splits.push_back(split_domains(domains, domains.names[static_cast<std::size_t>(d)], out));
     if (protocol == Protocol::adapt) splits.back().target = splits.back().held_out;
   }
   return splits;
@@ -54,9 +61,7 @@ std::vector<Split> random_domain_splits(const Domains& domains, const EvaluateOp
     std::string name;
     for (std::size_t d = 0; d < out.size(); ++d)
       if (out[d]) name += (name.empty() ? "" : ", ") + domains.names[d];
-    splits.push_back(split_rows(domains, std::move(name), [&](Index row) {
-      return out[static_cast<std::size_t>(domains.index[static_cast<std::size_t>(row)])];
-    }));
+    splits.push_back(split_domains(domains, std::move(name), out));
     splits.back().repetition = repetition;
   }
   return splits;
@@ -75,9 +80,13 @@ std::vector<Split> fold_splits(const Domains& domains, const EvaluateOptions& op
       fold_of[static_cast<std::size_t>(rows[static_cast<std::size_t>(i)])] = dealt++ % options.folds;
   }
   std::vector<Split> splits;
-  for (Index fold = 0; fold < std::min<Index>(options.folds, row_count(domains)); ++fold)
-    splits.push_back(split_rows(domains, fmt::format("fold {}", fold + 1),
-                                [&](Index row) { return fold_of[static_cast<std::size_t>(row)] == fold; }));
+  for (Index fold = 0; fold < std::min<Index>(options.folds, row_count(domains)); ++fold) {
+    Split split;
+    split.name = fmt::format("fold {}", fold + 1);
+    for (Index row = 0; row < row_count(domains); ++row)
+      (fold_of[static_cast<std::size_t>(row)] == fold ? split.held_out : split.source).push_back(row);
+    splits.push_back(std::move(split));
+  }
   return splits;
 }
 

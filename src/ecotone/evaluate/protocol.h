@@ -38,7 +38,8 @@ struct Split {
 
 /// The splits of a protocol, made from domains, row numbers and the seed, never from labels. `repetition` counts the
 /// draws of domain-split and is 0 otherwise. k-fold deals each domain's rows, shuffled, to the folds in turn, so that
-/// folds are nearly equal within each domain and in all; folds that get no row are left out. Data errors:
+/// folds are nearly equal within each domain and in all; folds that get no row are left out. Rows that are
+/// pairs with a domain held out are in no part of a split. Data errors:
 /// `needs_two_domains`, `empty_data`; option error `bad_option` for folds < 2, repetitions < 1 or held_out outside 1 ..
 /// domains - 1.
 std::vector<Split> make_splits(const Domains& domains, const EvaluateOptions& options, const Context& context);

@@ -62,12 +62,18 @@ std::vector<Index> deal_rows(const TrainView& view, Index folds, const Context& 
   return fold;
 }
 
-std::vector<InnerFold> folds_of(const std::vector<Index>& fold_of, Index folds) {
+/// `partner_fold`: the fold of each row's partner, whose rows do not train it; -1 or empty: none.
+std::vector<InnerFold> folds_of(const std::vector<Index>& fold_of, Index folds,
+                                const std::vector<Index>& partner_fold = {}) {
   std::vector<InnerFold> result(at(folds));
   for (std::size_t i = 0; i < fold_of.size(); ++i) {
     for (Index f = 0; f < folds; ++f) {
       InnerFold& fold = result[at(f)];
-      (f == fold_of[i] ? fold.held : fold.train).push_back(static_cast<Index>(i));
+      if (f == fold_of[i]) {
+        fold.held.push_back(static_cast<Index>(i));
+      } else if (partner_fold.empty() || partner_fold[i] != f) {
+        fold.train.push_back(static_cast<Index>(i));
+      }
     }
   }
   return result;
@@ -82,14 +88,15 @@ std::vector<InnerFold> inner_folds(const TrainView& view, const Context& context
   const std::vector<Index> counts = labelled_counts(view);
   const Index domains = domains_of(counts);
   const Index folds = std::min(most, domains > 1 ? domains : std::min(rows, most_row_folds));
-  std::vector<Index> fold_of;
-  if (domains > 1) {
-    const std::vector<Index> of_domain = deal_domains(counts, folds);
-    for (Index i = 0; i < rows; ++i) fold_of.push_back(of_domain[at(view.domain.index[at(i)])]);
-  } else {
-    fold_of = deal_rows(view, folds, context);
+  if (domains == 1) return folds_of(deal_rows(view, folds, context), folds);
+  const std::vector<Index> of_domain = deal_domains(counts, folds);
+  std::vector<Index> fold_of, partner_fold;
+  for (Index i = 0; i < rows; ++i) {
+    fold_of.push_back(of_domain[at(view.domain.index[at(i)])]);
+    const std::int32_t partner = view.domain.partner_of(i);
+    partner_fold.push_back(partner < 0 ? -1 : of_domain[at(partner)]);
   }
-  return folds_of(fold_of, folds);
+  return folds_of(fold_of, folds, partner_fold);
 }
 
 std::vector<InnerFold> row_folds(const TrainView& view, Index folds, const Context& context) {

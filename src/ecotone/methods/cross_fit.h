@@ -12,7 +12,8 @@
 /// not seen, without touching rows outside the view.
 namespace ecotone {
 
-/// One fold of the labelled rows of a training view. Both lists ascend; together they are all labelled rows.
+/// One fold of the labelled rows of a training view. Both lists ascend; together they are all labelled rows but pairs
+/// with a partner that is held out.
 struct InnerFold {
   std::vector<Index> train;
   std::vector<Index> held;

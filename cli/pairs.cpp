@@ -1,0 +1,93 @@
+#include "ecotone/data/pairs.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "cli/arguments.h"
+#include "cli/summary.h"
+#include "cli/verbs.h"
+#include "ecotone/base/error.h"
+#include "ecotone/data/read.h"
+
+namespace ecotone::cli {
+namespace {
+
+struct Flags {
+  std::vector<std::string> data;
+  DataFlags read;
+  int per_class = 1000;
+  std::string list;
+  std::string output;
+};
+
+/// Pairs named in a file with the columns first and second; rows count from 1.
+PairRows read_list(const std::string& path, const Context& context) {
+  ReadOptions options;
+  options.features = {"first", "second"};
+  const Dataset list = read_dataset({path}, options, context);
+  const Matrix numbers = list.x.to_matrix();
+  PairRows pairs;
+  for (Index i = 0; i < numbers.rows(); ++i) {
+    for (Index j = 0; j < 2; ++j) {
+      const double row = numbers(i, j);
+      if (!(row >= 1 && row <= 9e15) || row != std::floor(row))
+        data_error("bad_row", "{}: line {}: rows are whole numbers from 1, got {}", path, i + 2, row);
+    }
+    pairs.first.push_back(static_cast<Index>(numbers(i, 0)) - 1);
+    pairs.second.push_back(static_cast<Index>(numbers(i, 1)) - 1);
+  }
+  return pairs;
+}
+
+Dataset make_pairs(const Dataset& data, const Flags& flags, const Context& context) {
+  if (flags.list.empty()) return draw_pairs(data, flags.per_class, context);
+  return listed_pairs(data, read_list(flags.list, context), context);
+}
+
+void run(const Flags& flags, Session& session) {
+  if (!flags.output.ends_with(".eco"))
+    option_error("bad_output", "pairs: -o must end in .eco, got '{}'; `ecotone convert` makes a .csv of it",
+                 flags.output);
+  if (!flags.read.domain.empty() || flags.read.domain_from_file)
+    option_error("usage", "pairs: the classes become the domains, so leave --domain out");
+  std::vector<std::filesystem::path> paths(flags.data.begin(), flags.data.end());
+  std::vector<std::filesystem::path> inputs = flags.read.inputs(paths);
+  if (!flags.list.empty()) inputs.emplace_back(flags.list);
+  require_files(inputs);
+  require_separate(inputs, {flags.output});
+  require_writable(flags.output);
+  const Context& context = session.context();
+  const Dataset data = session.timed("read", [&] { return read_dataset(paths, flags.read.read_options(), context); });
+  const Dataset pairs = session.timed("pairs", [&] { return make_pairs(data, flags, context); });
+  session.timed("write", [&] { write_eco(pairs, flags.output, context); });
+  session.say(
+      fmt::format("wrote {}: pairs of {}: {}\n", flags.output, counted(data.rows(), "row"), data_summary(pairs)));
+  Json document = {{"output", flags.output}, {"rows_paired", data.rows()}};
+  document.update(data_json(pairs));
+  session.print(std::move(document));
+}
+
+}  // namespace
+
+Verb pairs_verb(CLI::App& program) {
+  const auto flags = std::make_shared<Flags>();
+  Verb verb = make_verb(
+      program, {"pairs", "Make pairs of rows, to learn when two rows are of one class",
+                "pairs DATA... --label COLUMN [--per-class N] -o FILE [flags]",
+                "  ecotone pairs digits.csv --label digit --per-class 1000 -o pairs.eco\n"
+                "  ecotone evaluate pairs.eco \"greedy steps=25 nonnegative=true\" --protocol leave-one-domain-out\n"
+                "  ecotone pairs new.csv --list which.csv -o new_pairs.eco\n"});
+  verb.app->add_option("DATA", flags->data, "Files with the same columns")->required();
+  add_output(*verb.app, flags->output, "The .eco file to write: the rows and which of them are paired")->required();
+  verb.app
+      ->add_option("--per-class", flags->per_class, "Pairs within each class, and as many with others (default 1000)")
+      ->type_name("N");
+  verb.app->add_option("--list", flags->list, "Take these pairs: a file with the columns first and second, rows from 1")
+      ->type_name("FILE");
+  add_data_flags(*verb.app, flags->read, DataUse::training);
+  verb.run = [flags](Session& session) { run(*flags, session); };
+  return verb;
+}
+
+}  // namespace ecotone::cli

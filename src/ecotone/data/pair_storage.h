@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "ecotone/data/features.h"
+
+namespace ecotone {
+
+/// Which two rows each pair is of.
+struct PairRows {
+  std::vector<Index> first;
+  std::vector<Index> second;
+
+  Index size() const { return static_cast<Index>(first.size()); }
+};
+
+/// Products x_first * x_second, column by column, of pairs of rows of another storage. Made whenever a block is read,
+/// so memory is that of the rows and the numbers of the pairs.
+class PairStorage final : public FeatureStorage {
+ public:
+  /// The rows are known to be rows of the base.
+  PairStorage(std::shared_ptr<const FeatureStorage> base, PairRows pairs)
+      : base_(std::move(base)), pairs_(std::move(pairs)) {}
+
+  Index rows() const override { return pairs_.size(); }
+  Index cols() const override { return base_->cols(); }
+  RowBlock block(Index b, Scratch& scratch) const override;
+  std::shared_ptr<const FeatureStorage> take(std::span<const Index> rows) const override;
+
+  const std::shared_ptr<const FeatureStorage>& base() const { return base_; }
+  const PairRows& pairs() const { return pairs_; }
+
+ private:
+  std::shared_ptr<const FeatureStorage> base_;
+  PairRows pairs_;
+};
+
+/// The products of pairs of these rows, under the names «pair(x1)», ... Sparse rows give sparse products, which are
+/// made at once: they have no more values than the rows of the pairs.
+Features pair_features(const Features& x, PairRows pairs, const Context& context);
+
+}  // namespace ecotone

@@ -1,0 +1,121 @@
+#include "ecotone/data/pairs.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ecotone/base/error.h"
+
+namespace ecotone {
+
+namespace {
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+const Labels& class_labels(const Dataset& data) {
+  if (!data.y) data_error("no_labels", "pairs: there are no classes to pair; name their column with --label");
+  if (data.y->task != Task::classify)
+    data_error("needs_two_classes", "pairs: the label must hold classes, not numbers; say --task classify");
+  return *data.y;
+}
+
+std::vector<std::vector<Index>> rows_by_class(const Labels& y) {
+  std::vector<std::vector<Index>> rows(y.classes.size());
+  for (Index i = 0; i < y.size(); ++i)
+    if (!y.missing(i)) rows[at(y.index[at(i)])].push_back(i);
+  return rows;
+}
+
+/// Pair t of the n (n - 1) / 2 pairs (i, j), j < i: t = i (i - 1) / 2 + j.
+std::pair<Index, Index> unrank(Index t) {
+  auto i = static_cast<Index>((1 + std::sqrt(1 + 8 * static_cast<double>(t))) / 2);
+  while (i * (i - 1) / 2 > t) --i;
+  while ((i + 1) * i / 2 <= t) ++i;
+  return {i, t - i * (i - 1) / 2};
+}
+
+void add(PairRows& pairs, Index first, Index second) {
+  pairs.first.push_back(first);
+  pairs.second.push_back(second);
+}
+
+/// A row of a class other than the one whose rows are [begin, end) of `order`, which holds all rows class by class.
+Index outside(const std::vector<Index>& order, Index begin, Index end, Index k) {
+  return order[at(k < begin ? k : k + end - begin)];
+}
+
+/// The data set of pairs; `pairs` are rows of `data`.
+Dataset make_pairs(const Dataset& data, PairRows pairs, const Context& context) {
+  Dataset result;
+  if (data.weight.size() > 0) {
+    result.weight.resize(pairs.size());
+    for (Index k = 0; k < pairs.size(); ++k)
+      result.weight[k] = data.weight[pairs.first[at(k)]] * data.weight[pairs.second[at(k)]];
+  }
+  if (data.y) {
+    const Labels& y = *data.y;
+    Labels same{Task::classify, {"different", "same"}, {}, {}};
+    result.domain.names = y.classes;
+    for (Index k = 0; k < pairs.size(); ++k) {
+      const std::int32_t a = y.index[at(pairs.first[at(k)])], b = y.index[at(pairs.second[at(k)])];
+      same.index.push_back(a == b);
+      result.domain.index.push_back(a);
+      result.domain.partner.push_back(a == b ? -1 : b);
+    }
+    result.y = std::move(same);
+    result.schema.label = "pair";
+    result.schema.domain = data.schema.label.empty() ? "class" : data.schema.label;
+  } else {
+    result.domain = {{"pairs"}, std::vector<std::int32_t>(at(pairs.size()), 0)};
+  }
+  result.role.assign(result.domain.names.size(), Role::source);
+  result.x = pair_features(data.x, std::move(pairs), context);
+  for (const std::string& name : result.x.names()) result.schema.columns.push_back({name, ColumnKind::numeric, {}});
+  return result;
+}
+
+}  // namespace
+
+Dataset draw_pairs(const Dataset& data, Index per_class, const Context& context) {
+  if (per_class < 1) option_error("bad_option", "pairs: per_class must be >= 1, got {}", per_class);
+  const Labels& y = class_labels(data);
+  const auto rows = rows_by_class(y);
+  if (std::ranges::count_if(rows, [](const auto& r) { return !r.empty(); }) < 2)
+    data_error("needs_two_classes", "pairs: rows of two classes are needed, got one");
+  std::vector<Index> order;
+  for (const auto& of_class : rows) order.insert(order.end(), of_class.begin(), of_class.end());
+  PairRows pairs;
+  Index begin = 0;
+  for (std::size_t c = 0; c < rows.size(); ++c) {
+    const auto n = static_cast<Index>(rows[c].size()), others = static_cast<Index>(order.size()) - n;
+    if (n == 0) continue;
+    if (n == 1) data_error("one_row_class", "pairs: class '{}' has one row, so there is no pair in it", y.classes[c]);
+    const Index count = std::min({per_class, n * (n - 1) / 2, n * others});
+    if (count < per_class)
+      context.warn("fewer_pairs", "pairs: class '{}' has {} rows: {} pairs of each kind instead of {}", y.classes[c], n,
+                   count, per_class);
+    Random random = context.random("pairs", c);
+    for (const Index t : random.sample(n * (n - 1) / 2, count)) {
+      const auto pair = unrank(t);
+      add(pairs, rows[c][at(pair.first)], rows[c][at(pair.second)]);
+    }
+    for (const Index t : random.sample(n * others, count))
+      add(pairs, rows[c][at(t / others)], outside(order, begin, begin + n, t % others));
+    begin += n;
+  }
+  return make_pairs(data, std::move(pairs), context);
+}
+
+Dataset listed_pairs(const Dataset& data, PairRows pairs, const Context& context) {
+  for (const auto* rows : {&pairs.first, &pairs.second}) {
+    for (const Index row : *rows) {
+      if (row < 0 || row >= data.rows())
+        data_error("bad_row", "pairs: row {} of {}; rows count from 1", row + 1, data.rows());
+      if (data.y && data.y->missing(row))
+        data_error("no_labels", "pairs: row {} has no label; leave --label out to pair rows without", row + 1);
+    }
+  }
+  if (data.y) class_labels(data);
+  return make_pairs(data, std::move(pairs), context);
+}
+
+}  // namespace ecotone

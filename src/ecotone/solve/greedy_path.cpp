@@ -6,29 +6,21 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/solve/nonnegative.h"
+#include "ecotone/solve/side_by_side.h"
 
 namespace ecotone {
 namespace {
 
-constexpr Index task = 8192;  // features per task
-
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
-/// Calls body(first, last) for ranges of the columns, on all threads where there are many.
-template <class Body>
-void over_columns(Index cols, const Context& context, const Body& body) {
-  const Index tasks = (cols + task - 1) / task;
-  if (tasks == 1) {
-    body(Index{0}, cols);
-  } else {
-    context.parallel(tasks, [&](Index t) { body(t * task, std::min(cols, (t + 1) * task)); });
-  }
+std::vector<Index> list_of(Index left_out) {
+  return left_out < 0 ? std::vector<Index>{} : std::vector<Index>{left_out};
 }
 
 }  // namespace
 
 GreedyPath::GreedyPath(const Moments& moments, const PathOptions& options, Index left_out)
-    : options_(options), means_(moments, options.shares, options.centring, left_out) {
+    : options_(options), means_(moments, options.shares, options.centring, list_of(left_out)) {
   const Index cols = means_.cols();
   if (means_.used() < (options.rule == PathRule::tgreedy ? 2 : 1))
     data_error("needs_two_domains", "tgreedy: T compares domains, so it needs two with labels, got {}", means_.used());
@@ -207,7 +199,7 @@ PathResult PathResult::head(Index step) const {
   PathResult result = *this;
   const auto count = at(std::min(step, steps()));
   for (auto* list : {&result.t, &result.mu, &result.sigma, &result.gain, &result.pvalue, &result.loss, &result.offset})
-    list->resize(count);
+    if (list->size() > count) list->resize(count);
   result.indices.resize(count);
   result.group_loss.resize(count);
   result.weights.resize(count);
@@ -217,40 +209,7 @@ PathResult PathResult::head(Index step) const {
 }
 
 void run_paths(std::span<GreedyPath> paths, Index steps, GramColumns& columns, const Context& context) {
-  std::vector<std::optional<Index>> chosen(paths.size());
-  const auto each = [&](const auto& body) {
-    if (paths.size() == 1) {
-      body(0);
-    } else {
-      context.parallel(static_cast<Index>(paths.size()), body);
-    }
-  };
-  for (Index step = 0; step < steps; ++step) {
-    context.check_cancelled();
-    each([&](Index k) { chosen[at(k)] = paths[at(k)].choose(context); });
-    std::vector<Index> wanted;
-    for (const auto& j : chosen)
-      if (j && !columns.has(*j) && std::find(wanted.begin(), wanted.end(), *j) == wanted.end()) wanted.push_back(*j);
-    if (!wanted.empty()) {
-      const Index room = columns.batch() - static_cast<Index>(wanted.size());
-      const Index each_room = room / static_cast<Index>(paths.size());
-      for (std::size_t k = 0; k < paths.size() && each_room > 0; ++k) {
-        if (!chosen[k]) continue;
-        Index taken = 0;
-        for (const Index j : paths[k].runners_up(4 * each_room)) {
-          if (taken == each_room) break;
-          if (columns.has(j) || std::find(wanted.begin(), wanted.end(), j) != wanted.end()) continue;
-          wanted.push_back(j);
-          ++taken;
-        }
-      }
-      columns.fetch(wanted, context);
-    }
-    each([&](Index k) {
-      if (chosen[at(k)]) paths[at(k)].advance(columns, context);
-    });
-    if (std::none_of(chosen.begin(), chosen.end(), [](const auto& j) { return j.has_value(); })) return;
-  }
+  run_side_by_side(paths, steps, columns, context);
 }
 
 }  // namespace ecotone

@@ -1,5 +1,7 @@
 #include "ecotone/solve/path_means.h"
 
+#include <algorithm>
+
 #include "ecotone/base/error.h"
 #include "ecotone/solve/gram_columns.h"
 
@@ -22,7 +24,7 @@ Vector means_of(const Vector& sum, const std::vector<Index>& labelled, const Vec
 
 }  // namespace
 
-GroupMeans::GroupMeans(const Moments& moments, GroupShares shares, Centring centring, Index left_out) {
+GroupMeans::GroupMeans(const Moments& moments, GroupShares shares, Centring centring, std::span<const Index> left_out) {
   const std::vector<Index> labelled = labelled_list(moments);
   const auto groups = static_cast<Index>(labelled.size());
   share = Vector::Zero(groups);
@@ -30,7 +32,7 @@ GroupMeans::GroupMeans(const Moments& moments, GroupShares shares, Centring cent
     const double weight = moments.weight[labelled[at(d)]];
     if (!(weight > 0))
       data_error("no_weight", "select: the rows of domain '{}' have no weight", moments.groups[at(labelled[at(d)])]);
-    if (d == left_out) continue;
+    if (std::find(left_out.begin(), left_out.end(), d) != left_out.end()) continue;
     in_use.push_back(d);
     share[d] = shares == GroupShares::equal ? 1.0 : weight;
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "ecotone/solve/moments.h"
@@ -19,8 +20,8 @@ struct Centring {
 /// in use alone. Centring is a correction of rank one: E[(x-m)(y-c)|d] = E[xy|d] - m E[y|d] - c E[x|d] + m c.
 class GroupMeans {
  public:
-  /// `left_out`: a labelled group by its place among them, or -1.
-  GroupMeans(const Moments& moments, GroupShares shares, Centring centring, Index left_out);
+  /// `left_out`: labelled groups by their places among them. Data error `no_weight`.
+  GroupMeans(const Moments& moments, GroupShares shares, Centring centring, std::span<const Index> left_out);
 
   Index groups() const { return xy.rows(); }
   Index cols() const { return xy.cols(); }

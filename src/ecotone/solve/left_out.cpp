@@ -1,0 +1,120 @@
+#include "ecotone/solve/left_out.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include "ecotone/base/error.h"
+#include "ecotone/linalg/blas.h"
+#include "ecotone/measure/intervals.h"
+#include "ecotone/measure/metrics.h"
+#include "ecotone/solve/gram_fill.h"
+
+namespace ecotone {
+namespace {
+
+constexpr Index most_folds = 64;
+constexpr double tie = 1e-12;
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+/// Whether a is taken before b when both are as good.
+bool simpler(const Candidate& a, const Candidate& b) {
+  return std::tuple(a.size, -a.lam, a.mix) < std::tuple(b.size, -b.lam, b.mix);
+}
+
+/// The rows of `table` that have a value.
+Matrix known_rows(const Matrix& table) {
+  std::vector<Index> rows;
+  for (Index d = 0; d < table.rows(); ++d)
+    if (table.row(d).allFinite()) rows.push_back(d);
+  return table(rows, Eigen::all);
+}
+
+/// How much better each group is done with the candidate than with the empty model.
+void compare_with_empty(LeftOutTable& result, const Matrix& table) {
+  std::vector<double> gain;
+  const auto empty = std::find_if(result.candidates.begin(), result.candidates.end(),
+                                  [](const Candidate& each) { return each.size == 0; });
+  const Index zero = empty - result.candidates.begin();
+  if (empty == result.candidates.end()) internal_error("the empty model is no candidate");
+  for (Index d = 0; d < table.rows(); ++d) {
+    gain.push_back(result.criterion == LeftOutCriterion::auroc ? table(d, result.best) - 0.5
+                                                               : table(d, zero) - table(d, result.best));
+  }
+  result.advantage = *mean_of(gain);
+  result.error = sample_sd(gain).value_or(0.0) / std::sqrt(static_cast<double>(gain.size()));
+  result.beats_empty = result.advantage > result.error;
+}
+
+}  // namespace
+
+std::string_view criterion_name(LeftOutCriterion criterion) {
+  return criterion == LeftOutCriterion::auroc ? "auroc" : "squared_loss";
+}
+
+LeftOutTable choose_left_out(std::vector<Candidate> candidates, const LeftOutValues& values, EmptyModel empty,
+                             Index folds) {
+  LeftOutTable result;
+  result.candidates = std::move(candidates);
+  result.folds = folds;
+  Matrix table = known_rows(values.auroc);
+  result.criterion = table.rows() > 0 ? LeftOutCriterion::auroc : LeftOutCriterion::squared_loss;
+  if (table.rows() == 0) table = known_rows(values.loss);
+  if (table.rows() == 0) internal_error("no group was left out");
+  result.groups = table.rows();
+  const Vector mean = table.colwise().mean().transpose();
+  result.value.assign(mean.data(), mean.data() + mean.size());
+  // Larger is better.
+  const double sign = result.criterion == LeftOutCriterion::auroc ? 1 : -1;
+  const double margin = tie * mean.cwiseAbs().maxCoeff();
+  result.best = -1;
+  for (Index c = 0; c < mean.size(); ++c) {
+    const Candidate& each = result.candidates[at(c)];
+    if (empty == EmptyModel::compared && each.size == 0) continue;
+    const double ahead = result.best < 0 ? 2 * margin + 1 : sign * (mean[c] - mean[result.best]);
+    if (ahead > margin || (ahead >= -margin && simpler(each, result.candidates[at(result.best)]))) result.best = c;
+  }
+  compare_with_empty(result, table);
+  return result;
+}
+
+std::vector<std::vector<Index>> group_folds(Index groups) {
+  std::vector<std::vector<Index>> folds(at(std::min(groups, most_folds)));
+  for (Index d = 0; d < groups; ++d) folds[at(d % most_folds)].push_back(d);
+  return folds;
+}
+
+void judge_group(const MomentRows& rows, Index group, std::span<const Index> columns, ConstMatrixView weights,
+                 ConstVectorView offset, Index place, LeftOutValues& values, const Context& context) {
+  std::vector<Index> held;
+  for (Index i = 0; i < rows.y.size(); ++i)
+    if (rows.group[at(i)] == group) held.push_back(i);
+  const Features taken = rows.x.take(held);
+  const Features x = columns.empty() ? taken : taken.columns(columns, {}, context);
+  const Index models = weights.cols();
+  Matrix scores(x.rows(), models);
+  use_one_blas_thread();
+  context.parallel(x.blocks(),
+                   [&](Index b) { x.multiply(b, weights, scores.middleRows(x.first_row(b), x.rows_in(b))); });
+  const Vector y = rows.y(held);
+  const bool classes = (y.array().abs() == 1).all();
+  std::vector<std::uint8_t> positive;
+  for (const double value : y) positive.push_back(value > 0 ? 1 : 0);
+  context.parallel(models, [&](Index k) {
+    const Vector score = scores.col(k).array() + offset[k];
+    double loss = 0;
+    double total = 0;
+    for (Index i = 0; i < score.size(); ++i) {
+      const double w = weight_of(rows, held[at(i)]);
+      loss += w * (y[i] - score[i]) * (y[i] - score[i]);
+      total += w;
+    }
+    values.loss(place, k) = loss / total;
+    const auto area = classes ? auroc(positive, std::span(score.data(), at(score.size()))) : std::nullopt;
+    values.auroc(place, k) = area.value_or(std::nan(""));
+  });
+}
+
+}  // namespace ecotone

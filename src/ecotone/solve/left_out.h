@@ -1,0 +1,60 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "ecotone/base/context.h"
+#include "ecotone/solve/moments.h"
+
+/// Models judged on groups that they were not given, and the choice among them.
+namespace ecotone {
+
+/// One setting of a model. Size 0 is the empty model, which predicts the mean.
+struct Candidate {
+  double lam = 0;
+  double mix = 0;
+  Index size = 0;
+};
+
+/// What models are judged by on a group left out: AUROC where y is -1 or +1 and rows are there, else the mean squared
+/// loss.
+enum class LeftOutCriterion { auroc, squared_loss };
+std::string_view criterion_name(LeftOutCriterion criterion);
+
+/// How candidates do on groups that they were not given, and which is taken.
+struct LeftOutTable {
+  std::vector<Candidate> candidates;
+  LeftOutCriterion criterion = LeftOutCriterion::squared_loss;
+  std::vector<double> value;  ///< mean over the groups judged, one per candidate
+  Index groups = 0;           ///< that could be judged: with AUROC those that have both classes
+  Index folds = 0;
+  Index best = 0;           ///< of equal values the smaller model, then the larger lam, then the smaller mix
+  double advantage = 0;     ///< of the best over the empty model, mean over groups: its loss less, or AUROC above 1/2
+  double error = 0;         ///< standard error of that mean
+  bool beats_empty = true;  ///< advantage > error
+};
+
+/// AUROC and squared loss of candidates (columns) on every labelled group (rows); AUROC is NaN where a group has one
+/// class only, or y is not -1 or +1.
+struct LeftOutValues {
+  Matrix auroc;
+  Matrix loss;
+};
+
+/// Whether the empty model may be taken, or is there to be compared with alone.
+enum class EmptyModel { may_win, compared };
+
+/// Takes the best candidate by the mean over groups. AUROC is the criterion where any group has one.
+LeftOutTable choose_left_out(std::vector<Candidate> candidates, const LeftOutValues& values, EmptyModel empty,
+                             Index folds);
+
+/// Folds of at most 64 groups each left out: one group each where there are no more, else dealt in turn.
+std::vector<std::vector<Index>> group_folds(Index groups);
+
+/// Judges linear models on the rows of one labelled group: row `place` of the values. `weights` has a column per model;
+/// `columns` are the features that its rows stand for, empty: all.
+void judge_group(const MomentRows& rows, Index group, std::span<const Index> columns, ConstMatrixView weights,
+                 ConstVectorView offset, Index place, LeftOutValues& values, const Context& context);
+
+}  // namespace ecotone

@@ -214,6 +214,10 @@ DataAndSpaces data_and_spaces(const std::vector<std::string>& arguments) {
   return {first.data, {pipelines, arguments.end()}};
 }
 
+bool has_pipeline(const std::vector<std::string>& arguments) {
+  return !std::all_of(arguments.begin(), arguments.end(), is_data);
+}
+
 void require_writable(const std::string& path) {
   // Opened and given up: the temporary file is gone again and an old file stays as it was.
   if (!path.empty() && path != "-") AtomicFile{path};

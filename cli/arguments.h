@@ -56,6 +56,9 @@ struct DataAndSpaces {
 };
 DataAndSpaces data_and_spaces(const std::vector<std::string>& arguments);
 
+/// Whether any of the arguments is a pipeline and not data.
+bool has_pipeline(const std::vector<std::string>& arguments);
+
 /// A file error (`cannot_write`) when the file could not be written; found out before the work, not after it. Empty and
 /// `-` always can.
 void require_writable(const std::string& path);

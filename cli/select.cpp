@@ -5,6 +5,7 @@
 #include "cli/arguments.h"
 #include "cli/select_output.h"
 #include "cli/selection_input.h"
+#include "cli/step_output.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
 #include "ecotone/data/read.h"
@@ -27,28 +28,39 @@ PathRule rule_of(const Pipeline& pipeline) {
   const std::string& name = pipeline.stages().back().method->name;
   if (name == "tgreedy") return PathRule::tgreedy;
   if (name == "greedy") return PathRule::greedy;
-  option_error("not_a_selector", "select: the last stage must be tgreedy or greedy, got '{}'", name);
+  option_error("not_a_selector", "select: the last stage must be step, tgreedy or greedy, got '{}'", name);
+}
+
+bool is_step(const Pipeline& pipeline) { return pipeline.stages().back().method->name == "step"; }
+
+std::vector<std::string> labelled_names(const Moments& moments) {
+  std::vector<std::string> names;
+  for (const Index g : labelled_list(moments)) names.push_back(moments.groups[static_cast<std::size_t>(g)]);
+  return names;
+}
+
+/// Moments have no rows for the stages before the selector.
+void require_one_stage(const Pipeline& pipeline, const std::filesystem::path& file) {
+  if (pipeline.stages().size() > 1)
+    option_error("needs_rows", "select: {} holds moments and no rows, so the stages before the last cannot run",
+                 file.string());
 }
 
 SelectOutput describe(const Pipeline& pipeline, const Moments& moments, GreedyRun run) {
-  SelectOutput result{.pipeline = pipeline.text(),
+  return SelectOutput{.pipeline = pipeline.text(),
                       .rule = rule_of(pipeline),
                       .options = read_options<GreedyOptions>(pipeline.stages().back().options),
                       .run = std::move(run),
                       .features = moments.features,
                       .classes = moments.classes,
-                      .domains = {},
+                      .domains = labelled_names(moments),
                       .source_auroc = {},
                       .held_out_auroc = {}};
-  for (const Index g : labelled_list(moments)) result.domains.push_back(moments.groups[static_cast<std::size_t>(g)]);
-  return result;
 }
 
 SelectOutput select_from_moments(const Pipeline& pipeline, const std::filesystem::path& file, const Flags& flags,
                                  Session& session) {
-  if (pipeline.stages().size() > 1)
-    option_error("needs_rows", "select: {} holds moments and no rows, so the stages before the last cannot run",
-                 file.string());
+  require_one_stage(pipeline, file);
   const Stage& stage = pipeline.stages().back();
   const auto options = read_options<GreedyOptions>(stage.options);
   const auto moments = session.timed("read", [&] { return moment_columns(stage.method->name, load_moments(file)); });
@@ -58,18 +70,22 @@ SelectOutput select_from_moments(const Pipeline& pipeline, const std::filesystem
   return describe(pipeline, moments->moments, std::move(run));
 }
 
+TrainView view_to_select(const Dataset& data, std::string_view who, const Flags& flags, const Context& context) {
+  if (!data.domain.partner.empty() && !flags.no_held_out)
+    context.warn("pairs_held_out",
+                 "{}: pairs with the class left out stay among the others, so the held-out columns are optimistic; "
+                 "`ecotone evaluate` leaves those pairs out",
+                 who);
+  return labelled_view(data, who, context);
+}
+
 SelectOutput select_from_data(const Pipeline& pipeline, const std::vector<std::filesystem::path>& files,
                               const Flags& flags, Session& session) {
   const Context& context = session.context();
   const Stage& stage = pipeline.stages().back();
   const auto options = read_options<GreedyOptions>(stage.options);
   const Dataset data = session.timed("read", [&] { return read_dataset(files, flags.read.read_options(), context); });
-  const TrainView given = labelled_view(data, stage.method->name, context);
-  if (!data.domain.partner.empty() && !flags.no_held_out)
-    context.warn("pairs_held_out",
-                 "{}: pairs with the class left out stay among the others, so the held-out columns are optimistic; "
-                 "`ecotone evaluate` leaves those pairs out",
-                 stage.method->name);
+  const TrainView given = view_to_select(data, stage.method->name, flags, context);
   const TrainView view =
       session.timed("prepare", [&] { return Model::view_of_last(pipeline, given, data.schema, context); });
   const SelectionData rows(stage.method->name, view);
@@ -92,20 +108,98 @@ SelectOutput select_from_data(const Pipeline& pipeline, const std::vector<std::f
   return result;
 }
 
+StepOutput step_from_moments(const Pipeline& pipeline, const std::filesystem::path& file, const Flags& flags,
+                             Session& session) {
+  require_one_stage(pipeline, file);
+  const auto options = read_options<StepOptions>(pipeline.stages().back().options);
+  const auto moments = session.timed("read", [&] { return moment_columns("step", load_moments(file)); });
+  StepOutput result;
+  result.pipeline = pipeline.text();
+  result.route = moments->route;
+  result.features = moments->moments.features;
+  result.classes = moments->moments.classes;
+  result.domains = labelled_names(moments->moments);
+  PenalisedOptions path = step_options(options, static_cast<Index>(result.domains.size()));
+  path.folds = !flags.no_held_out;
+  if (moments->moments.gram_kind() == GramKind::single_precision) path.zero = 1e-5;
+  result.run = session.timed("select", [&] {
+    return select_penalised(moments->moments, *moments->columns, nullptr, path, session.context());
+  });
+  return result;
+}
+
+StepOutput step_from_data(const Pipeline& pipeline, const std::vector<std::filesystem::path>& files, const Flags& flags,
+                          Session& session) {
+  const Context& context = session.context();
+  const auto options = read_options<StepOptions>(pipeline.stages().back().options);
+  const Dataset data = session.timed("read", [&] { return read_dataset(files, flags.read.read_options(), context); });
+  const TrainView given = view_to_select(data, "step", flags, context);
+  const TrainView view =
+      session.timed("prepare", [&] { return Model::view_of_last(pipeline, given, data.schema, context); });
+  PenalisedOptions path = step_options(options, labelled_domains(view));
+  path.folds = !flags.no_held_out;
+  const LeaveOutView left_out = leave_out_view(view, path.shares, context);
+  path.shares = left_out.shares;
+  const SelectionData selection("step", left_out.view);
+  const MomentRows rows = selection.rows();
+  StepOutput result;
+  result.pipeline = pipeline.text();
+  result.route = step_route(view.x, left_out.view.domain.count(), options);
+  result.by_rows = left_out.by_rows;
+  const auto moments = session.timed(
+      "moments", [&] { return moment_columns(selection, result.route, GramKind::double_precision, context); });
+  result.run = session.timed(
+      "select", [&] { return select_penalised(moments->moments, *moments->columns, &rows, path, context); });
+  result.features = moments->moments.features;
+  result.classes = moments->moments.classes;
+  for (std::size_t d = 0; d < view.domain.names.size(); ++d)
+    if (view.role[d] == Role::source) result.domains.push_back(view.domain.names[d]);
+  if (!(rows.y.array().abs() == 1).all()) return result;
+  session.timed("auroc", [&] {
+    result.source_auroc = path_auroc(view.x, rows.y, result.run.path, context);
+    if (!result.run.folds.empty() && !flags.no_held_out)
+      result.held_out_auroc =
+          left_out_auroc(rows, labelled_list(moments->moments), result.run.folds, result.run.path.steps(), context);
+  });
+  if (!result.held_out_auroc.empty()) warn_below_chance("select", "the path", result.held_out_auroc.back(), context);
+  return result;
+}
+
+/// The arguments, with a pipeline where none is given.
+std::vector<std::string> with_default(std::vector<std::string> arguments, Session& session) {
+  if (has_pipeline(arguments)) return arguments;
+  const bool moments =
+      arguments.size() == 1 && std::filesystem::exists(arguments.front()) && holds_moments(arguments.front());
+  arguments.emplace_back(moments ? "step" : "impute | step");
+  session.context().note("no pipeline given, so \"{}\" it is", arguments.back());
+  return arguments;
+}
+
+template <class Output>
+void tell(const Output& found, Session& session, std::string (*text)(const Output&), Json (*json)(const Output&)) {
+  session.say(text(found));
+  session.print(json(found));
+}
+
 void run(const Flags& flags, const CLI::App& app, Session& session) {
-  const DataAndPipelines given = data_and_pipelines(flags.arguments);
+  const DataAndPipelines given = data_and_pipelines(with_default(flags.arguments, session));
   if (given.pipelines.size() > 1) option_error("usage", "select: one pipeline, got {}", given.pipelines.size());
   const Pipeline& pipeline = given.pipelines.front();
-  rule_of(pipeline);
   const bool moments = holds_moments(given.data.front());
   if (moments && given.data.size() > 1)
     option_error("one_file", "select: one file of moments, got {} files; merge them with `ecotone moments`",
                  given.data.size());
   if (moments) refuse_data_flags(app, "select", "a file of moments has domains and labels already");
-  const SelectOutput result = moments ? select_from_moments(pipeline, given.data.front(), flags, session)
-                                      : select_from_data(pipeline, given.data, flags, session);
-  session.say(select_text(result));
-  session.print(select_json(result));
+  if (is_step(pipeline)) {
+    tell(moments ? step_from_moments(pipeline, given.data.front(), flags, session)
+                 : step_from_data(pipeline, given.data, flags, session),
+         session, step_text, step_json);
+    return;
+  }
+  rule_of(pipeline);
+  tell(moments ? select_from_moments(pipeline, given.data.front(), flags, session)
+               : select_from_data(pipeline, given.data, flags, session),
+       session, select_text, select_json);
 }
 
 }  // namespace
@@ -113,13 +207,15 @@ void run(const Flags& flags, const CLI::App& app, Session& session) {
 Verb select_verb(CLI::App& program) {
   const auto flags = std::make_shared<Flags>();
   Verb verb = make_verb(
-      program, {"select", "Choose features that hold across domains, step by step", "select DATA... PIPELINE [flags]",
+      program, {"select", "Choose features that hold across domains, step by step", "select DATA... [PIPELINE] [flags]",
+                "  ecotone select clinics.csv --label disease --domain hospital\n"
                 "  ecotone select clinics.csv \"impute | scale | tgreedy steps=10\" --label disease --domain hospital\n"
                 "  ecotone select data.csv \"tgreedy steps=10 mode=stagewise\" --label y --domain site --json\n"
                 "  ecotone select moments.eco \"greedy steps=25 stop=lodo\"\n"});
   verb.app
       ->add_option("DATA... PIPELINE", flags->arguments,
-                   "Data files or one file of moments, then a pipeline that ends in tgreedy or greedy")
+                   "Data files or one file of moments, then a pipeline that ends in step, tgreedy or greedy (default: "
+                   "impute | step)")
       ->required();
   verb.app->add_flag("--no-held-out", flags->no_held_out,
                      "Do not run the path without each domain in turn, which shows how it does there");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/path_table.h"
 #include "cli/summary.h"
 #include "cli/terminal.h"
 #include "ecotone/base/json_words.h"
@@ -14,24 +15,6 @@ namespace ecotone::cli {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
-Json list_json(const std::vector<std::optional<double>>& list) {
-  Json result = Json::array();
-  for (const auto& value : list) result.push_back(value ? Json(*value) : Json(nullptr));
-  return result;
-}
-
-/// All p weights after each step.
-Json weights_json(const PathResult& path, std::size_t features) {
-  Json result = Json::array();
-  for (Index step = 1; step <= path.steps(); ++step) {
-    std::vector<double> all(features, 0.0);
-    const Vector w = path.weights_after(step);
-    for (Index k = 0; k < w.size(); ++k) all[at(path.support[at(k)])] = w[k];
-    result.push_back(std::move(all));
-  }
-  return result;
-}
 
 const char* stop_name(PathStop stop) {
   constexpr const char* names[] = {"steps", "lodo", "student", "theorem1"};
@@ -66,53 +49,22 @@ Json corollary_json(const SelectOutput& found, const PathResult& kept) {
           {"tight", bound.tight},   {"valid", bound.valid}, {"n_needed", bound.n_needed}};
 }
 
-std::string cell(double value) {
-  if (std::isnan(value)) return "-";
-  return fmt::format("{:.4g}", value);
-}
-
-std::string cell(const std::vector<std::optional<double>>& list, Index step) {
-  if (at(step) >= list.size() || !list[at(step)]) return "-";
-  return fmt::format("{:.3f}", *list[at(step)]);
-}
-
-/// A column of the table: its head and a text per step.
-struct Column {
-  std::string head;
-  std::vector<std::string> cells;
-};
-
-std::vector<Column> columns_of(const SelectOutput& found, const PathResult& kept) {
-  std::vector<Column> columns = {{"step", {}}, {"T", {}}, {"p-value", {}}, {"gain", {}}, {"loss", {}}};
+std::vector<PathColumn> columns_of(const SelectOutput& found, const PathResult& kept) {
+  std::vector<PathColumn> columns = {{"step", {}}, {"T", {}}, {"p-value", {}}, {"gain", {}}, {"loss", {}}};
   const auto& lodo = found.run.selection.left_out;
   if (lodo) columns.push_back({"held-out loss", {}});
   if (!found.source_auroc.empty()) columns.push_back({"source AUROC", {}});
   if (!found.held_out_auroc.empty()) columns.push_back({"held-out AUROC", {}});
   for (Index step = 0; step < kept.steps(); ++step) {
-    std::vector<std::string> row = {fmt::to_string(step + 1), cell(kept.t[at(step)]), cell(kept.pvalue[at(step)]),
-                                    cell(kept.gain[at(step)]), cell(kept.loss[at(step)])};
-    if (lodo) row.push_back(cell(lodo->curve[at(step) + 1]));
-    if (!found.source_auroc.empty()) row.push_back(cell(found.source_auroc, step));
-    if (!found.held_out_auroc.empty()) row.push_back(cell(found.held_out_auroc, step));
+    std::vector<std::string> row = {fmt::to_string(step + 1), path_cell(kept.t[at(step)]),
+                                    path_cell(kept.pvalue[at(step)]), path_cell(kept.gain[at(step)]),
+                                    path_cell(kept.loss[at(step)])};
+    if (lodo) row.push_back(path_cell(lodo->curve[at(step) + 1]));
+    if (!found.source_auroc.empty()) row.push_back(path_cell(found.source_auroc, step));
+    if (!found.held_out_auroc.empty()) row.push_back(path_cell(found.held_out_auroc, step));
     for (std::size_t c = 0; c < row.size(); ++c) columns[c].cells.push_back(row[c]);
   }
   return columns;
-}
-
-std::string table_text(const SelectOutput& found, const PathResult& kept) {
-  const std::vector<Column> columns = columns_of(found, kept);
-  std::string text;
-  for (Index line = -1; line < kept.steps(); ++line) {
-    for (const Column& column : columns) {
-      Index width = display_width(column.head);
-      for (const std::string& each : column.cells) width = std::max(width, display_width(each));
-      text += pad_left(line < 0 ? column.head : column.cells[at(line)], width) + "  ";
-    }
-    // Last, because names may be long.
-    text += line < 0 ? "feature" : one_line(found.features[at(kept.indices[at(line)])]);
-    text += '\n';
-  }
-  return text;
 }
 
 std::string stop_text(const SelectOutput& found) {
@@ -139,7 +91,7 @@ std::string select_text(const SelectOutput& found) {
       fmt::format("selected  {} on {}, {}, route {}\n\n", found.pipeline,
                   counted(static_cast<Index>(found.domains.size()), "domain"),
                   counted(static_cast<Index>(found.features.size()), "feature"), route_name(found.run.route));
-  return text + table_text(found, kept) + "\n" + stop_text(found);
+  return text + path_table(columns_of(found, kept), kept.indices, found.features) + "\n" + stop_text(found);
 }
 
 Json select_json(const SelectOutput& found) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/methods/weighted_sum.h"
 
 namespace ecotone {
 namespace {
@@ -107,30 +108,9 @@ Features Greedy::transform(const Batch& batch, const Context& context) const {
 }
 
 Prediction Greedy::predict(const Batch& batch, const Context& context) const {
-  Matrix w = Matrix::Zero(batch.x.cols(), 1);
-  for (std::size_t k = 0; k < support_.size(); ++k) w(support_[k], 0) = weights_[static_cast<Index>(k)];
-  Matrix score(batch.x.rows(), 1);
-  context.parallel(batch.x.blocks(), [&](Index b) {
-    batch.x.multiply(b, w, score.middleRows(batch.x.first_row(b), batch.x.rows_in(b)));
-  });
-  score.array() += offset_;
-  Prediction prediction;
-  prediction.task = task_;
-  if (task_ == Task::regress) {
-    prediction.value = score.col(0);
-    return prediction;
-  }
-  prediction.probability.resize(score.rows(), 2);
-  for (Index i = 0; i < score.rows(); ++i) {
-    const double s = score(i, 0);
-    prediction.index.push_back(s >= 0 ? 1 : 0);
-    // The score estimates E[Y] of Y = -1, +1. p = 1 / (1 + exp(-2 s)), which has the slope of (1 + s) / 2 at 0.
-    const double small = std::exp(-2 * std::abs(s)) / (1 + std::exp(-2 * std::abs(s)));
-    prediction.probability(i, 0) = s >= 0 ? small : 1 - small;
-    prediction.probability(i, 1) = s >= 0 ? 1 - small : small;
-  }
-  prediction.score = std::move(score);
-  return prediction;
+  Vector w = Vector::Zero(batch.x.cols());
+  for (std::size_t k = 0; k < support_.size(); ++k) w[support_[k]] = weights_[static_cast<Index>(k)];
+  return weighted_sum(batch.x, w, offset_, task_, context);
 }
 
 Method tgreedy_method() {

@@ -5,20 +5,11 @@
 #include "ecotone/base/error.h"
 #include "ecotone/base/json_words.h"
 #include "ecotone/methods/select/greedy/greedy.h"
+#include "ecotone/methods/select/selection_state.h"
 
 /// What a model file holds of a path: the steps that were kept.
 namespace ecotone {
 namespace {
-
-Vector as_vector(const std::vector<double>& list) {
-  return Eigen::Map<const Vector>(list.data(), static_cast<Index>(list.size()));
-}
-
-Vector as_vector(const std::vector<Index>& list) {
-  Vector result(static_cast<Index>(list.size()));
-  for (std::size_t k = 0; k < list.size(); ++k) result[static_cast<Index>(k)] = static_cast<double>(list[k]);
-  return result;
-}
 
 double number_of(const Json& item, const std::string& name) {
   if (item.is_null()) return std::nan("");
@@ -34,22 +25,6 @@ std::vector<double> loaded_list(const StageState& state, const std::string& name
     file_error("bad_model", "'{}' must be a list of {} numbers", name, size);
   std::vector<double> list;
   for (const Json& item : *found) list.push_back(number_of(item, name));
-  return list;
-}
-
-std::vector<double> loaded_array(const StageState& state, const std::string& name, Index size) {
-  const Vector v = state.vector(name, size);
-  return {v.data(), v.data() + v.size()};
-}
-
-/// Column numbers.
-std::vector<Index> loaded_columns(const StageState& state, const std::string& name, Index cols) {
-  std::vector<Index> list;
-  for (const double value : state.vector(name, -1)) {
-    if (!(value >= 0 && value < static_cast<double>(cols)) || value != std::floor(value))
-      file_error("bad_model", "array '{}' must hold numbers of columns", name);
-    list.push_back(static_cast<Index>(value));
-  }
   return list;
 }
 
@@ -94,10 +69,7 @@ std::shared_ptr<const Fitted> Greedy::load(const StageState& state, const Greedy
   fitted->weights_ = state.vector("weights", static_cast<Index>(fitted->support_.size()));
   fitted->offset_ = state.number("offset");
   fitted->route_ = state.text("route");
-  const auto early = state.info.find("stopped_early");
-  if (early == state.info.end() || !early->is_boolean())
-    file_error("bad_model", "'stopped_early' must be true or false");
-  path.stopped_early = early->get<bool>();
+  path.stopped_early = loaded_flag(state, "stopped_early");
   return fitted;
 }
 

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include "ecotone/methods/method.h"
+#include "ecotone/methods/select/penalised_data.h"
+#include "ecotone/solve/ridge_path.h"
+
+namespace ecotone {
+
+/// Options of ridge.
+struct RidgeOptions {
+  AutoNumber lam;
+  PenaltyKind penalty = PenaltyKind::ridge;
+  GroupShares domain_weights = GroupShares::equal;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        field(
+            "lam", &RidgeOptions::lam,
+            "Penalty lam of lam sum v_i w_i^2, features in units of E[x^2] = 1; auto: by leave-one-domain-out, and all "
+            "weights are 0 unless they beat the empty model by one standard error",
+            above(0.0)),
+        field("penalty", &RidgeOptions::penalty,
+              "v_i is 1, or larger where the covariance with the label varies over domains; auto: by "
+              "leave-one-domain-out. variance and auto need five domains",
+              one_of("ridge", "variance", "auto")),
+        field("domain_weights", &RidgeOptions::domain_weights, "Domains count equally, or by their rows",
+              one_of("equal", "pooled"))};
+  }
+};
+
+/// A weighted sum of all features: ridge regression on the mean loss of the domains.
+class Ridge : public Fitted {
+ public:
+  static StageResult fit(const TrainView& view, const RidgeOptions& options, const Context& context, FitCache&);
+  static std::shared_ptr<const Fitted> load(const StageState& state, const RidgeOptions& options,
+                                            const StageInput& input);
+
+  Prediction predict(const Batch& batch, const Context& context) const override;
+  StageState save() const override;
+
+ private:
+  Task task_ = Task::classify;
+  RidgePathFit fit_;
+  std::string left_out_;  ///< «domains» or «rows»
+};
+
+}  // namespace ecotone

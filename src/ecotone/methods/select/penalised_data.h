@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "ecotone/methods/select/selection_data.h"
+#include "ecotone/solve/path_means.h"
+
+/// What step and ridge share: the kinds of penalty, and what is left out in turn.
+namespace ecotone {
+
+/// ridge: all features alike. variance: features whose covariance with the label varies over domains more. automatic:
+/// whichever does better on domains left out.
+enum class PenaltyKind { ridge, variance, automatic };
+
+/// The mixes that a kind tries; `between` are those of automatic between ridge and variance. Data error
+/// `needs_five_domains` unless there are as many, or the kind is ridge.
+std::vector<double> penalty_mixes(std::string_view who, PenaltyKind kind, Index domains, std::vector<double> automatic);
+
+/// Domains that have labelled rows.
+Index labelled_domains(const TrainView& view);
+
+/// The view with that to leave out in turn as its domains: the domains, or, with one of them, random folds of its rows.
+struct LeaveOutView {
+  TrainView view;
+  bool by_rows = false;
+  /// Domains as the options say; folds of rows by their rows, so that all of them together are the domain.
+  GroupShares shares = GroupShares::equal;
+};
+LeaveOutView leave_out_view(const TrainView& view, GroupShares shares, const Context& context);
+
+}  // namespace ecotone

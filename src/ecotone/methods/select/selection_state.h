@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ecotone/methods/method.h"
+#include "ecotone/solve/left_out.h"
+
+/// What the model files of selectors and of ridge share.
+namespace ecotone {
+
+Vector as_vector(const std::vector<double>& list);
+Vector as_vector(const std::vector<Index>& list);
+
+/// Checked reads; file error `bad_model`.
+std::vector<double> loaded_array(const StageState& state, const std::string& name, Index size);
+/// Numbers of columns.
+std::vector<Index> loaded_columns(const StageState& state, const std::string& name, Index cols);
+bool loaded_flag(const StageState& state, const std::string& name);
+
+/// The candidates and what they are worth as arrays `lodo_lam`, `lodo_mix`, `lodo_size` and `lodo_value`, the rest as
+/// info `lodo`; null when nothing was chosen.
+void save_table(StageState& state, const std::optional<LeftOutTable>& table);
+std::optional<LeftOutTable> load_table(const StageState& state);
+
+}  // namespace ecotone

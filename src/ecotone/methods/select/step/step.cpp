@@ -1,0 +1,131 @@
+#include "ecotone/methods/select/step/step.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "ecotone/base/error.h"
+#include "ecotone/methods/select/selection_state.h"
+#include "ecotone/methods/weighted_sum.h"
+
+namespace ecotone {
+
+PathRoute step_route(const Features& x, Index groups, const StepOptions& options) {
+  if (options.route != PathRoute::automatic) return options.route;
+  // Other penalties and other folds take other features.
+  const double most = options.size.value.value_or(options.steps);
+  const double distinct = std::ceil(2 * std::min(most, static_cast<double>(x.cols())));
+  return cheaper_route(x, groups, static_cast<Index>(distinct), GramKind::double_precision);
+}
+
+PenalisedOptions step_options(const StepOptions& options, Index domains) {
+  PenalisedOptions result;
+  result.steps = options.steps;
+  result.lam = options.lam.value;
+  if (const auto& size = options.size.value) {
+    if (*size != std::floor(*size))
+      option_error("bad_option", "step: size must be auto or a whole number, got {}", *size);
+    result.size = static_cast<Index>(*size);
+  }
+  result.mix = penalty_mixes("step", options.penalty, domains, {0.0, 1.0});
+  result.shares = options.domain_weights;
+  return result;
+}
+
+std::string step_summary(const PenalisedSelection& run) {
+  const Index size = run.path.steps();
+  if (run.kept_empty) return "no feature: none beats the empty model by one standard error on domains left out";
+  return fmt::format("{} feature{}, lam {:.4g}{}{}", size, size == 1 ? "" : "s", run.penalty.lam,
+                     run.penalty.mix > 0 ? fmt::format(", mix {:.4g}", run.penalty.mix) : "",
+                     run.path.stopped_early ? "; no feature could be chosen any more" : "");
+}
+
+StageResult Step::fit(const TrainView& view, const StepOptions& options, const Context& context, FitCache&) {
+  PenalisedOptions path = step_options(options, labelled_domains(view));
+  const LeaveOutView left_out = leave_out_view(view, path.shares, context);
+  path.shares = left_out.shares;
+  const SelectionData data("step", left_out.view);
+  const PathRoute route = step_route(view.x, left_out.view.domain.count(), options);
+  const auto moments = moment_columns(data, route, GramKind::double_precision, context);
+  const MomentRows rows = data.rows();
+  auto fitted = std::make_shared<Step>();
+  fitted->run_ = select_penalised(moments->moments, *moments->columns, &rows, path, context);
+  fitted->run_.folds.clear();
+  fitted->task_ = view.y.task;
+  fitted->route_ = route_name(route);
+  fitted->left_out_ = left_out.by_rows ? "rows" : "domains";
+  const PathResult& taken = fitted->run_.path;
+  fitted->weights_ = taken.weights_after(taken.steps());
+  fitted->offset_ = taken.offset_after(taken.steps());
+  std::string summary = step_summary(fitted->run_);
+  if (fitted->run_.kept_empty) context.warn("empty_model", "step: {}", summary);
+  return pass_on(std::move(fitted), view, context, {true, std::move(summary)});
+}
+
+Features Step::transform(const Batch& batch, const Context& context) const {
+  std::vector<std::string> names;
+  for (const Index j : run_.path.support) names.push_back(batch.x.name(j));
+  return batch.x.columns(run_.path.support, std::move(names), context);
+}
+
+Prediction Step::predict(const Batch& batch, const Context& context) const {
+  Vector w = Vector::Zero(batch.x.cols());
+  for (std::size_t k = 0; k < run_.path.support.size(); ++k) w[run_.path.support[k]] = weights_[static_cast<Index>(k)];
+  return weighted_sum(batch.x, w, offset_, task_, context);
+}
+
+StageState Step::save() const {
+  StageState state;
+  state.set("indices", as_vector(run_.path.indices));
+  state.set("gain", as_vector(run_.path.gain));
+  state.set("loss", as_vector(run_.path.loss));
+  state.set("weights", weights_);
+  state.info["offset"] = offset_;
+  state.info["size"] = run_.path.steps();
+  state.info["lam"] = run_.penalty.lam;
+  state.info["mix"] = run_.penalty.mix;
+  state.info["kept_empty"] = run_.kept_empty;
+  state.info["left_out"] = left_out_;
+  state.info["route"] = route_;
+  state.info["stopped_early"] = run_.path.stopped_early;
+  save_table(state, run_.table);
+  return state;
+}
+
+std::shared_ptr<const Fitted> Step::load(const StageState& state, const StepOptions&, const StageInput& input) {
+  if (input.task == Task::classify && input.classes.size() != 2)
+    file_error("bad_model", "it needs two classes, got {}", input.classes.size());
+  auto fitted = std::make_shared<Step>();
+  fitted->task_ = input.task;
+  PathResult& path = fitted->run_.path;
+  path.indices = loaded_columns(state, "indices", input.cols);
+  if (std::set<Index>(path.indices.begin(), path.indices.end()).size() != path.indices.size())
+    file_error("bad_model", "array 'indices' must hold every column once");
+  if (state.count("size") != path.steps()) file_error("bad_model", "'size' must be {}", path.steps());
+  path.support = path.indices;
+  path.gain = loaded_array(state, "gain", path.steps());
+  path.loss = loaded_array(state, "loss", path.steps());
+  path.stopped_early = loaded_flag(state, "stopped_early");
+  fitted->weights_ = state.vector("weights", path.steps());
+  fitted->offset_ = state.number("offset");
+  fitted->run_.penalty = {state.number("lam"), state.number("mix")};
+  fitted->run_.kept_empty = loaded_flag(state, "kept_empty");
+  fitted->run_.table = load_table(state);
+  fitted->left_out_ = state.text("left_out");
+  fitted->route_ = state.text("route");
+  return fitted;
+}
+
+Method step_method() {
+  return make_method<StepOptions, Step::fit, Step::load>(
+      {.name = "step",
+       .family = Family::select,
+       .summary =
+           "Chooses features by forward steps on a penalised loss, with penalty and size by leave-one-domain-out.",
+       .citation = "",
+       .needs_labels = true,
+       .learner_when_last = true});
+}
+
+}  // namespace ecotone

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "ecotone/methods/method.h"
+#include "ecotone/methods/select/penalised_data.h"
+#include "ecotone/solve/penalised_selection.h"
+
+namespace ecotone {
+
+/// Options of step.
+struct StepOptions {
+  int steps = 100;
+  AutoNumber size;
+  AutoNumber lam;
+  PenaltyKind penalty = PenaltyKind::ridge;
+  GroupShares domain_weights = GroupShares::equal;
+  PathRoute route = PathRoute::automatic;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        field("steps", &StepOptions::steps, "Most features", between(1, 100000)),
+        field("size", &StepOptions::size,
+              "Features that are taken; auto: by leave-one-domain-out, none unless they beat the empty model by one "
+              "standard error",
+              between(1, 100000)),
+        field("lam", &StepOptions::lam,
+              "Penalty lam of lam sum v_i w_i^2, features in units of E[x^2] = 1; auto: by leave-one-domain-out",
+              at_least(0.0)),
+        field("penalty", &StepOptions::penalty,
+              "v_i is 1, or larger where the covariance with the label varies over domains; auto: by "
+              "leave-one-domain-out. variance and auto need five domains",
+              one_of("ridge", "variance", "auto")),
+        field("domain_weights", &StepOptions::domain_weights, "Domains count equally, or by their rows",
+              one_of("equal", "pooled")),
+        field("route", &StepOptions::route, "Columns of X'X as they are needed, or all of it first; auto: by cost",
+              one_of("auto", "lazy", "gram"))};
+  }
+};
+
+/// The route that the options mean for these data.
+PathRoute step_route(const Features& x, Index groups, const StepOptions& options);
+/// What the options mean for so many domains. Option error `bad_option` for a size that is no whole number; data error
+/// `needs_five_domains`.
+PenalisedOptions step_options(const StepOptions& options, Index domains);
+/// «7 features, lam 0.3».
+std::string step_summary(const PenalisedSelection& run);
+
+/// Features chosen by a penalised path: as a learner, their weighted sum; as a stage before others, their columns in
+/// order of selection.
+class Step : public Fitted {
+ public:
+  static StageResult fit(const TrainView& view, const StepOptions& options, const Context& context, FitCache&);
+  static std::shared_ptr<const Fitted> load(const StageState& state, const StepOptions& options,
+                                            const StageInput& input);
+
+  Features transform(const Batch& batch, const Context& context) const override;
+  Index output_cols(Index) const override { return static_cast<Index>(run_.path.support.size()); }
+  Prediction predict(const Batch& batch, const Context& context) const override;
+  StageState save() const override;
+
+ private:
+  Task task_ = Task::classify;
+  PenalisedSelection run_;
+  std::string route_;
+  std::string left_out_;  ///< «domains» or «rows»
+  Vector weights_;        ///< of the support
+  double offset_ = 0;
+};
+
+}  // namespace ecotone

@@ -49,12 +49,15 @@ std::string choice_text(const StepOutput& found) {
   if (!found.run.table) return "chosen    by you: no penalty and no size was left to choose\n";
   const LeftOutTable& table = *found.run.table;
   const Candidate& best = table.candidates[at(table.best)];
-  const char* criterion = table.criterion == LeftOutCriterion::auroc ? "AUROC" : "squared loss";
+  const char* criterion = table.criterion == LeftOutCriterion::auroc  ? "AUROC"
+                          : table.criterion == LeftOutCriterion::rmse ? "RMSE"
+                                                                      : "squared loss";
   std::string text = fmt::format("chosen    lam {:.4g}, mix {:.4g}, {} of {} candidates, by {} {:.4g} on {} left out\n",
                                  best.lam, best.mix, counted(best.size, "feature"), table.candidates.size(), criterion,
                                  table.value[at(table.best)], held);
-  text += fmt::format("empty     the best is {:.3g} better than the empty model, standard error {:.2g}{}\n",
-                      table.advantage, table.error, found.run.kept_empty ? ": the empty model is kept" : "");
+  text += fmt::format("empty     the best is {:.3g} better than the empty model by {}, standard error {:.2g}{}\n",
+                      table.advantage, table.criterion == LeftOutCriterion::auroc ? "AUROC" : "squared loss",
+                      table.error, found.run.kept_empty ? ": the empty model is kept" : "");
   return text;
 }
 

@@ -283,13 +283,14 @@ TEST(PenalisedSelection, TakesTheBestOfTheTableAndTheSmallerOfEquals) {
   const std::vector<Candidate> equal = {{0, 0, 0}, {1, 0, 5}, {3, 0, 2}, {10, 0, 2}, {10, 1, 2}};
   LeftOutValues values{Matrix::Constant(3, 5, 0.8), Matrix::Zero(3, 5)};
   values.auroc.col(0).setConstant(0.5);
-  EXPECT_EQ(choose_left_out(equal, values, EmptyModel::may_win, 3).best, 3);
+  EXPECT_EQ(choose_left_out(equal, values, LeftOutCriterion::squared_loss, EmptyModel::may_win, 3).best, 3);
 }
 
 TEST(PenalisedSelection, MomentsAloneGiveTheSquaredLoss) {
   const Sample s(600, 10, 5, true);
   const MomentRows rows = s.rows();
-  const Moments moments = gather_moments(rows, GramKind::double_precision, context());
+  Moments moments = gather_moments(rows, GramKind::double_precision, context());
+  moments.classes = {"no", "yes"};
   const auto columns = columns_of_grams(moments);
   const PenalisedSelection found = select_penalised(moments, *columns, nullptr, {}, context());
   EXPECT_EQ(found.table->criterion, LeftOutCriterion::squared_loss);
@@ -341,6 +342,7 @@ TEST(RidgePath, FoldsAreRefitsWithoutTheDomain) {
   const RidgePathFit found = fit_ridge_path(s.rows(), {.lam = {}, .mix = {0.0, 1.0}}, context());
   ASSERT_TRUE(found.table);
   ASSERT_EQ(found.table->candidates.size(), 17U);
+  EXPECT_EQ(found.table->criterion, LeftOutCriterion::rmse);
   const Matrix x = s.x.to_matrix();
   std::vector<Index> all{0, 1, 2, 3, 4, 5, 6, 7};
   for (std::size_t c = 1; c < 17; ++c) {
@@ -357,7 +359,7 @@ TEST(RidgePath, FoldsAreRefitsWithoutTheDomain) {
         loss += s.weight[i] * off * off;
         total += s.weight[i];
       }
-      mean += loss / total / 4;
+      mean += std::sqrt(loss / total) / 4;
     }
     EXPECT_NEAR(found.table->value[c], mean, 1e-8 * mean) << each.lam << " " << each.mix;
   }

@@ -51,20 +51,22 @@ void compare_with_empty(LeftOutTable& result, const Matrix& table) {
 }  // namespace
 
 std::string_view criterion_name(LeftOutCriterion criterion) {
-  return criterion == LeftOutCriterion::auroc ? "auroc" : "squared_loss";
+  constexpr std::string_view names[] = {"auroc", "squared_loss", "rmse"};
+  return names[static_cast<std::size_t>(criterion)];
 }
 
-LeftOutTable choose_left_out(std::vector<Candidate> candidates, const LeftOutValues& values, EmptyModel empty,
-                             Index folds) {
+LeftOutTable choose_left_out(std::vector<Candidate> candidates, const LeftOutValues& values, LeftOutCriterion loss,
+                             EmptyModel empty, Index folds) {
   LeftOutTable result;
   result.candidates = std::move(candidates);
   result.folds = folds;
   Matrix table = known_rows(values.auroc);
-  result.criterion = table.rows() > 0 ? LeftOutCriterion::auroc : LeftOutCriterion::squared_loss;
+  result.criterion = table.rows() > 0 ? LeftOutCriterion::auroc : loss;
   if (table.rows() == 0) table = known_rows(values.loss);
   if (table.rows() == 0) internal_error("no group was left out");
   result.groups = table.rows();
-  const Vector mean = table.colwise().mean().transpose();
+  const bool root = result.criterion == LeftOutCriterion::rmse;
+  const Vector mean = (root ? Matrix(table.cwiseMax(0.0).cwiseSqrt()) : table).colwise().mean().transpose();
   result.value.assign(mean.data(), mean.data() + mean.size());
   // Larger is better.
   const double sign = result.criterion == LeftOutCriterion::auroc ? 1 : -1;

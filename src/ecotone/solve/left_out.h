@@ -17,9 +17,9 @@ struct Candidate {
   Index size = 0;
 };
 
-/// What models are judged by on a group left out: AUROC where y is -1 or +1 and rows are there, else the mean squared
-/// loss.
-enum class LeftOutCriterion { auroc, squared_loss };
+/// What models are judged by on a group left out, in the mean over groups: AUROC where y is -1 or +1 and rows are
+/// there; else the squared loss of such y, or its root where y is a number, as these are reported.
+enum class LeftOutCriterion { auroc, squared_loss, rmse };
 std::string_view criterion_name(LeftOutCriterion criterion);
 
 /// How candidates do on groups that they were not given, and which is taken.
@@ -29,8 +29,9 @@ struct LeftOutTable {
   std::vector<double> value;  ///< mean over the groups judged, one per candidate
   Index groups = 0;           ///< that could be judged: with AUROC those that have both classes
   Index folds = 0;
-  Index best = 0;           ///< of equal values the smaller model, then the larger lam, then the smaller mix
-  double advantage = 0;     ///< of the best over the empty model, mean over groups: its loss less, or AUROC above 1/2
+  Index best = 0;        ///< of equal values the smaller model, then the larger lam, then the smaller mix
+  double advantage = 0;  ///< of the best over the empty model, mean over groups: AUROC above 1/2, else how much less
+                         ///< its squared loss is
   double error = 0;         ///< standard error of that mean
   bool beats_empty = true;  ///< advantage > error
 };
@@ -45,9 +46,9 @@ struct LeftOutValues {
 /// Whether the empty model may be taken, or is there to be compared with alone.
 enum class EmptyModel { may_win, compared };
 
-/// Takes the best candidate by the mean over groups. AUROC is the criterion where any group has one.
-LeftOutTable choose_left_out(std::vector<Candidate> candidates, const LeftOutValues& values, EmptyModel empty,
-                             Index folds);
+/// Takes the best candidate by the mean over groups. AUROC is the criterion where any group has one, else `loss`.
+LeftOutTable choose_left_out(std::vector<Candidate> candidates, const LeftOutValues& values, LeftOutCriterion loss,
+                             EmptyModel empty, Index folds);
 
 /// Folds of at most 64 groups each left out: one group each where there are no more, else dealt in turn.
 std::vector<std::vector<Index>> group_folds(Index groups);

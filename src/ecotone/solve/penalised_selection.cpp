@@ -52,9 +52,9 @@ class Search {
       std::vector<FoldPaths> paths = all_fold_paths();
       std::size_t chosen = 0;
       if (choose) {
-        result.table =
-            choose_left_out(candidates(), values(paths), options_.size ? EmptyModel::compared : EmptyModel::may_win,
-                            static_cast<Index>(folds_.size()));
+        result.table = choose_left_out(candidates(), values(paths), loss_criterion(),
+                                       options_.size ? EmptyModel::compared : EmptyModel::may_win,
+                                       static_cast<Index>(folds_.size()));
         const LeftOutTable& table = *result.table;
         chosen = penalty_of(table.best);
         result.penalty = penalties_[chosen];
@@ -81,6 +81,12 @@ class Search {
   std::vector<std::shared_ptr<const ScaledMeans>> scaled_;
 
   Index groups() const { return static_cast<Index>(labelled_.size()); }
+
+  /// y is -1 or +1 where the moments name classes, or the rows say so.
+  LeftOutCriterion loss_criterion() const {
+    const bool classes = !moments_.classes.empty() || (rows_ != nullptr && (rows_->y.array().abs() == 1).all());
+    return classes ? LeftOutCriterion::squared_loss : LeftOutCriterion::rmse;
+  }
 
   /// Penalties whose paths run side by side: their bases stay below a fixed size. A matter of the data alone, so
   /// that the columns are fetched together in the same way everywhere.

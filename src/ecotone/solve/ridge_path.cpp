@@ -184,8 +184,9 @@ LeftOutTable left_out_table(const MomentRows& rows, const Moments& moments, Equa
     for (const Index d : held) judge_group(rows, labelled[at(d)], {}, weights, offset, d, values, context);
     progress.advance();
   }
-  return choose_left_out(std::move(list), values, options.lam ? EmptyModel::compared : EmptyModel::may_win,
-                         static_cast<Index>(folds.size()));
+  const bool classes = (rows.y.array().abs() == 1).all();
+  return choose_left_out(std::move(list), values, classes ? LeftOutCriterion::squared_loss : LeftOutCriterion::rmse,
+                         options.lam ? EmptyModel::compared : EmptyModel::may_win, static_cast<Index>(folds.size()));
 }
 
 }  // namespace

@@ -23,6 +23,12 @@ Index whole(double value, const char* name) {
   return static_cast<Index>(value);
 }
 
+LeftOutCriterion criterion_of(const std::string& name) {
+  for (const auto each : {LeftOutCriterion::auroc, LeftOutCriterion::squared_loss, LeftOutCriterion::rmse})
+    if (name == criterion_name(each)) return each;
+  file_error("bad_model", "'criterion' must be auroc, squared_loss or rmse, got '{}'", name);
+}
+
 }  // namespace
 
 Vector as_vector(const std::vector<double>& list) {
@@ -89,10 +95,7 @@ std::optional<LeftOutTable> load_table(const StageState& state) {
   LeftOutTable table;
   for (Index c = 0; c < lam.size(); ++c) table.candidates.push_back({lam[c], mix[c], whole(size[c], "lodo_size")});
   table.value = loaded_array(state, "lodo_value", lam.size());
-  const std::string criterion = info.text("criterion");
-  if (criterion != "auroc" && criterion != "squared_loss")
-    file_error("bad_model", "'criterion' must be auroc or squared_loss, got '{}'", criterion);
-  table.criterion = criterion == "auroc" ? LeftOutCriterion::auroc : LeftOutCriterion::squared_loss;
+  table.criterion = criterion_of(info.text("criterion"));
   table.groups = info.count("groups");
   table.folds = info.count("folds");
   table.best = info.count("best");

@@ -365,6 +365,30 @@ TEST(RidgePath, FoldsAreRefitsWithoutTheDomain) {
   }
 }
 
+TEST(RidgePath, PooledDomainsAreOne) {
+  Sample s(300, 12, 4, false);
+  const RidgePathFit pooled = fit_ridge_path(s.rows(), {.lam = 0.1, .shares = GroupShares::pooled}, context());
+  s.names = {"all"};
+  s.group.assign(s.group.size(), 0);
+  const RidgePathFit one = fit_ridge_path(s.rows(), {.lam = 0.1}, context());
+  EXPECT_LT((pooled.weights - one.weights).norm(), 1e-10 * one.weights.norm());
+  EXPECT_NEAR(pooled.offset, one.offset, 1e-9);
+}
+
+TEST(RidgePath, ManyDomainsAreLeftOutTogether) {
+  const Sample s(1500, 6, 70, true);
+  const RidgePathFit ridge = fit_ridge_path(s.rows(), {}, context());
+  EXPECT_EQ(ridge.table->folds, 64);
+  EXPECT_GE(ridge.table->groups, 64);
+  const MomentRows rows = s.rows();
+  const Moments moments = gather_moments(rows, GramKind::double_precision, context());
+  const auto columns = columns_of_grams(moments);
+  const PenalisedSelection step = select_penalised(moments, *columns, &rows, {}, context());
+  EXPECT_EQ(step.table->folds, 64);
+  EXPECT_EQ(step.folds.size(), 70U);
+  EXPECT_EQ(step.table->groups, ridge.table->groups);
+}
+
 TEST(RidgePath, ConstantFeaturesHaveNoWeight) {
   Sample s(60, 70, 3, false);
   Matrix x = s.x.to_matrix();

@@ -29,9 +29,9 @@ struct LeftOutTable {
   std::vector<double> value;  ///< mean over the groups judged, one per candidate
   Index groups = 0;           ///< that could be judged: with AUROC those that have both classes
   Index folds = 0;
-  Index best = 0;        ///< of equal values the smaller model, then the larger lam, then the smaller mix
-  double advantage = 0;  ///< of the best over the empty model, mean over groups: AUROC above 1/2, else how much less
-                         ///< its squared loss is
+  Index best = 0;  ///< of equal values the smaller model, then the larger lam, then the smaller mix
+  /// Of the best over the empty model, mean over groups: AUROC above 1/2, else how much less its squared loss is.
+  double advantage = 0;
   double error = 0;         ///< standard error of that mean
   bool beats_empty = true;  ///< advantage > error
 };
@@ -50,7 +50,7 @@ enum class EmptyModel { may_win, compared };
 LeftOutTable choose_left_out(std::vector<Candidate> candidates, const LeftOutValues& values, LeftOutCriterion loss,
                              EmptyModel empty, Index folds);
 
-/// Folds of at most 64 groups each left out: one group each where there are no more, else dealt in turn.
+/// The groups that each fold leaves out: one each for up to 64 groups, else 64 folds, dealt in turn.
 std::vector<std::vector<Index>> group_folds(Index groups);
 
 /// Judges linear models on the rows of one labelled group: row `place` of the values. `weights` has a column per model;

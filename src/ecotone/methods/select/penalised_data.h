@@ -13,8 +13,8 @@ namespace ecotone {
 /// whichever does better on domains left out.
 enum class PenaltyKind { ridge, variance, automatic };
 
-/// The mixes that a kind tries; `between` are those of automatic between ridge and variance. Data error
-/// `needs_five_domains` unless there are as many, or the kind is ridge.
+/// The mixes that a kind tries: 0, 1, or those given for automatic. Data error `needs_five_domains` unless there are as
+/// many, or the kind is ridge.
 std::vector<double> penalty_mixes(std::string_view who, PenaltyKind kind, Index domains, std::vector<double> automatic);
 
 /// Domains that have labelled rows.

@@ -30,7 +30,7 @@ StageResult Ridge::fit(const TrainView& view, const RidgeOptions& options, const
   fitted->left_out_ = left_out.by_rows ? "rows" : "domains";
   Status status{true, fmt::format("lam {:.4g}", fitted->fit_.lam)};
   if (fitted->fit_.kept_empty) {
-    status.text = "all weights are 0: no penalty beats the empty model by one standard error on domains left out";
+    status.text = "all weights are 0: no penalty beats the empty model by one standard error on what was left out";
     context.warn("empty_model", "ridge: {}", status.text);
   }
   return {std::move(fitted), view, std::move(status)};

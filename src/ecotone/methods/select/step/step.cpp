@@ -35,7 +35,7 @@ PenalisedOptions step_options(const StepOptions& options, Index domains) {
 
 std::string step_summary(const PenalisedSelection& run) {
   const Index size = run.path.steps();
-  if (run.kept_empty) return "no feature: none beats the empty model by one standard error on domains left out";
+  if (run.kept_empty) return "no feature: none beats the empty model by one standard error on what was left out";
   return fmt::format("{} feature{}, lam {:.4g}{}{}", size, size == 1 ? "" : "s", run.penalty.lam,
                      run.penalty.mix > 0 ? fmt::format(", mix {:.4g}", run.penalty.mix) : "",
                      run.path.stopped_early ? "; no feature could be chosen any more" : "");

@@ -1,0 +1,73 @@
+#include "ecotone/linalg/tile_products.h"
+
+#include <cblas.h>
+
+#include <algorithm>
+
+#include "ecotone/base/error.h"
+#include "ecotone/linalg/blas.h"
+
+namespace ecotone {
+namespace {
+
+int whole(Index i) { return static_cast<int>(i); }
+
+}  // namespace
+
+void product_by_transpose(double alpha, ConstMatrixView a, ConstMatrixView b, double keep, MatrixView c) {
+  if (a.cols() != b.cols() || c.rows() != a.rows() || c.cols() != b.rows())
+    internal_error("product_by_transpose: {} x {} and {} x {}", a.rows(), a.cols(), b.rows(), b.cols());
+  if (c.size() == 0) return;
+  if (a.cols() == 0) {
+    if (keep == 0) c.setZero();
+    return;
+  }
+  use_one_blas_thread();
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, whole(c.rows()), whole(c.cols()), whole(a.cols()), alpha,
+              a.data(), whole(a.outerStride()), b.data(), whole(b.outerStride()), keep, c.data(),
+              whole(c.outerStride()));
+}
+
+void multiply_into(ConstMatrixView a, ConstMatrixView b, MatrixView c) {
+  if (a.cols() != b.rows() || c.rows() != a.rows() || c.cols() != b.cols())
+    internal_error("multiply_into: {} x {} and {} x {}", a.rows(), a.cols(), b.rows(), b.cols());
+  if (c.size() == 0) return;
+  if (a.cols() == 0) {
+    c.setZero();
+    return;
+  }
+  use_one_blas_thread();
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, whole(c.rows()), whole(c.cols()), whole(a.cols()), 1.0,
+              a.data(), whole(a.outerStride()), b.data(), whole(b.outerStride()), 0.0, c.data(),
+              whole(c.outerStride()));
+}
+
+RowSolver::RowSolver(ConstMatrixView lower) : factor_(lower.triangularView<Eigen::Lower>()) {
+  for (Index j = 0; j < size(); j += panel) {
+    const Index width = std::min(panel, size() - j);
+    auto block = factor_.block(j, j, width, width);
+    const Matrix inverse = Matrix(block).triangularView<Eigen::Lower>().solve(Matrix::Identity(width, width));
+    block = inverse;
+  }
+}
+
+void RowSolver::solve(MatrixView rows) const {
+  if (rows.cols() != size()) internal_error("row solver: {} columns for a factor of {}", rows.cols(), size());
+  if (rows.size() == 0) return;
+  use_one_blas_thread();
+  const int height = whole(rows.rows());
+  const int stride = whole(rows.outerStride());
+  const int side = whole(size());
+  for (Index j = 0; j < size(); j += panel) {
+    const int width = whole(std::min(panel, size() - j));
+    const double* const factor = factor_.data() + j * size();
+    // B_J <- (B_J - X_<J L_J,<J') L_JJ^-T
+    if (j > 0)
+      cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, height, width, whole(j), -1.0, rows.data(), stride, factor,
+                  side, 1.0, rows.data() + j, stride);
+    cblas_dtrmm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, height, width, 1.0, factor + j, side,
+                rows.data() + j, stride);
+  }
+}
+
+}  // namespace ecotone

@@ -10,6 +10,8 @@
 namespace ecotone {
 namespace {
 
+constexpr double safe_condition = 1e3;
+
 int whole(Index i) { return static_cast<int>(i); }
 
 }  // namespace
@@ -47,7 +49,9 @@ RowSolver::RowSolver(ConstMatrixView lower) : factor_(lower.triangularView<Eigen
     const Index width = std::min(panel, size() - j);
     auto block = factor_.block(j, j, width, width);
     const Matrix inverse = Matrix(block).triangularView<Eigen::Lower>().solve(Matrix::Identity(width, width));
-    block = inverse;
+    const auto norm = [](const Matrix& a) { return a.cwiseAbs().colwise().sum().maxCoeff(); };
+    inverted_.push_back(norm(block) * norm(inverse) < safe_condition ? 1 : 0);
+    if (inverted_.back() != 0) block = inverse;
   }
 }
 
@@ -65,8 +69,9 @@ void RowSolver::solve(MatrixView rows) const {
     if (j > 0)
       cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, height, width, whole(j), -1.0, rows.data(), stride, factor,
                   side, 1.0, rows.data() + j, stride);
-    cblas_dtrmm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, height, width, 1.0, factor + j, side,
-                rows.data() + j, stride);
+    const auto multiply_or_solve = inverted_[static_cast<std::size_t>(j / panel)] != 0 ? cblas_dtrmm : cblas_dtrsm;
+    multiply_or_solve(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, height, width, 1.0, factor + j,
+                      side, rows.data() + j, stride);
   }
 }
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "ecotone/linalg/matrix.h"
 
 /// Products on the calling thread, for use inside a block of rows.
@@ -12,8 +15,8 @@ void product_by_transpose(double alpha, ConstMatrixView a, ConstMatrixView b, do
 void multiply_into(ConstMatrixView a, ConstMatrixView b, MatrixView c);
 
 /// Solves X L' = B for rows of B, L lower triangular: x = L^-1 b for each row. Panels of 64 columns by products, which
-/// is near the speed of products where a triangular solve has half of it; the 64 x 64 blocks on the diagonal are
-/// inverted once, the rest of L never is, so errors grow with the condition of those blocks alone.
+/// is near the speed of products where a triangular solve has half of it. A 64 x 64 block on the diagonal is inverted
+/// once when its condition number is below 1,000, so that no more than 3 digits can be lost; others are solved with.
 class RowSolver {
  public:
   static constexpr Index panel = 64;
@@ -27,7 +30,8 @@ class RowSolver {
   void solve(MatrixView rows) const;
 
  private:
-  Matrix factor_;  // L with each diagonal block replaced by its inverse
+  Matrix factor_;                       // L, some diagonal blocks replaced by their inverses
+  std::vector<std::uint8_t> inverted_;  // one per diagonal block
 };
 
 }  // namespace ecotone

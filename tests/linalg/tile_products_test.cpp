@@ -1,0 +1,69 @@
+#include "ecotone/linalg/tile_products.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "ecotone/base/random.h"
+
+namespace ecotone {
+namespace {
+
+Matrix normal_matrix(Index rows, Index cols, const char* name) {
+  Random random(7, name);
+  Matrix a(rows, cols);
+  for (Index i = 0; i < a.size(); ++i) a.data()[i] = random.normal();
+  return a;
+}
+
+TEST(TileProducts, KeepsAndScales) {
+  const Matrix a = normal_matrix(5, 3, "a");
+  const Matrix b = normal_matrix(4, 3, "b");
+  Matrix c = normal_matrix(5, 4, "c");
+  const Matrix expected = -2.0 * a * b.transpose() + 0.5 * c;
+  product_by_transpose(-2.0, a, b, 0.5, c);
+  EXPECT_LT((c - expected).cwiseAbs().maxCoeff(), 1e-14);
+  multiply_into(a, b.transpose().eval(), c);
+  EXPECT_LT((c - a * b.transpose()).cwiseAbs().maxCoeff(), 1e-14);
+}
+
+TEST(TileProducts, WithoutColumnsTheProductIsZero) {
+  Matrix c = Matrix::Constant(2, 3, 7.0);
+  product_by_transpose(1.0, Matrix(2, 0), Matrix(3, 0), 1.0, c);
+  EXPECT_EQ(c, Matrix::Constant(2, 3, 7.0));
+  product_by_transpose(1.0, Matrix(2, 0), Matrix(3, 0), 0.0, c);
+  EXPECT_EQ(c, Matrix::Zero(2, 3));
+}
+
+TEST(TileProducts, RowSolverSolvesForSizesAroundThePanel) {
+  for (const Index size : {1, 63, 64, 65, 130}) {
+    Matrix lower = 0.1 * normal_matrix(size, size, "lower");
+    lower.diagonal().array() += 2.0;
+    const Matrix x = normal_matrix(9, size, "x");
+    const Matrix used = lower.triangularView<Eigen::Lower>();
+    Matrix rows = x * used.transpose();
+    // What stands above the diagonal is not read.
+    RowSolver(lower).solve(rows);
+    EXPECT_LT((rows - x).cwiseAbs().maxCoeff(), 1e-12) << size;
+  }
+}
+
+TEST(TileProducts, RowSolverLeavesNoResidualWhereTheFactorIsIllConditioned) {
+  // Diagonal entries from 1 to 1e-7: the inverse alone would leave about 1e-9.
+  constexpr Index size = 100;
+  Matrix lower = normal_matrix(size, size, "lower").triangularView<Eigen::Lower>();
+  for (Index i = 0; i < size; ++i) {
+    const double scale = std::pow(10.0, -7.0 * static_cast<double>(i * 37 % size) / size);
+    lower.row(i) *= scale / lower.row(i).norm();
+    lower(i, i) = scale;
+  }
+  const Matrix b = normal_matrix(9, size, "b");
+  Matrix rows = b;
+  const RowSolver solver(lower);
+  solver.solve(rows);
+  const Matrix back = rows.cwiseAbs() * lower.transpose().cwiseAbs();
+  EXPECT_LT(((rows * lower.transpose() - b).cwiseAbs().array() / back.array()).maxCoeff(), 1e-13);
+}
+
+}  // namespace
+}  // namespace ecotone

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -16,17 +17,6 @@ namespace {
 // Eigenvalues of less than this part of the largest are rounding.
 constexpr double meaningful = 1e-10;
 constexpr double output_residual = 1e-14;
-
-/// Length 1; the first entry within 1e-8 of the largest magnitude becomes positive.
-void normalise(Eigen::Ref<Vector> z) {
-  const double length = z.norm();
-  if (!(length > 0)) return;
-  z /= length;
-  const double largest = z.cwiseAbs().maxCoeff();
-  Index i = 0;
-  while (std::abs(z[i]) < (1.0 - 1e-8) * largest) ++i;
-  if (z[i] < 0) z = -z;
-}
 
 }  // namespace
 
@@ -62,9 +52,10 @@ ChosenPairs choose_pairs(const GeneralEigen& eigen, Index components) {
   chosen.gamma_imag = Eigen::Map<const Vector>(imag.data(), count);
   chosen.z.resize(size, count);
   for (Index j = 0; j < count; ++j) {
-    normalise(columns[static_cast<std::size_t>(j)]);
-    chosen.z.col(j) = columns[static_cast<std::size_t>(j)];
+    const Vector& column = columns[static_cast<std::size_t>(j)];
+    chosen.z.col(j) = column / std::max(column.norm(), std::numeric_limits<double>::min());
   }
+  fix_signs(chosen.z);
   return chosen;
 }
 

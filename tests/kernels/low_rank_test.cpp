@@ -118,7 +118,9 @@ TEST(LowRank, NearlyEqualRowsDoNotBlowUp) {
     const Vector diagonal = fit.map.lower().diagonal();
     EXPECT_LT(diagonal.maxCoeff() / diagonal.minCoeff(), 4e6);
     const Matrix rho = features_of(fit.map, x);
-    EXPECT_LT((rho * rho.transpose() - kernel_gram(kernel, x, two)).cwiseAbs().maxCoeff(), 1e-12);
+    // Pivots in any order let rounding grow by the root of what a landmark must explain at least.
+    const double bound = kind == LowRankKind::uniform ? 1e-8 : 1e-12;
+    EXPECT_LT((rho * rho.transpose() - kernel_gram(kernel, x, two)).cwiseAbs().maxCoeff(), bound);
   }
 }
 

@@ -76,7 +76,7 @@ Begin begin(const ComponentProblem& problem, const ComponentOptions& options, co
   Matrix all(n, b.f.cols() + b.w.cols() + 1);
   all << b.f, b.w, Vector::Constant(n, 1 / static_cast<double>(n));
   Matrix k = gram_operator.multiply(all, context);
-  if (!k.allFinite()) data_error("non_finite", "components: the Gram matrix is not finite");
+  if (!k.allFinite()) data_error("non_finite", "{}: the Gram matrix is not finite", problem.who);
   b.means = k.col(k.cols() - 1);
   k = centred_columns(std::move(k));
   b.u = k.leftCols(b.f.cols());
@@ -152,11 +152,11 @@ struct Factored {
   Matrix fu;
 };
 
-Factored factored(const Begin& b, const ComponentOptions& options, const GramOperator& gram_operator,
-                  const Context& context) {
+Factored factored(std::string_view who, const Begin& b, const ComponentOptions& options,
+                  const GramOperator& gram_operator, const Context& context) {
   std::optional<Cholesky> s = Cholesky::factor(gram_operator.centred_lower(b.means, options.lam, context), context);
   if (!s)
-    data_error("singular", "components: K + lam I is not positive definite to rounding at lam = {}; raise lam",
+    data_error("singular", "{}: K + lam I is not positive definite to rounding at lam = {}; raise lam", who,
                options.lam);
   Matrix su = s->solve(b.u, context);
   Matrix fu = b.u - options.lam * su;
@@ -260,20 +260,20 @@ ExactComponents finished(const ComponentProblem& problem, const ComponentOptions
 
 void check(const ComponentProblem& problem, const ComponentOptions& options, ExactRoute route) {
   const Index n = problem.x.rows();
-  if (n < 2) data_error("too_few_rows", "components: two rows are needed, got {}", n);
+  if (n < 2) data_error("too_few_rows", "{}: two rows are needed, got {}", problem.who, n);
   if (static_cast<Index>(problem.group.size()) != n)
     internal_error("components: {} groups for {} rows", problem.group.size(), n);
   if (options.supervised && (!problem.output || problem.output->g.rows() != n))
     internal_error("components: outputs for {} of {} rows", problem.output ? problem.output->g.rows() : 0, n);
   if (!(options.lam >= 0) || !(options.weight >= 0) || options.components < 1)
-    option_error("bad_option", "components: lam {} and weight {} must be >= 0, components {} >= 1", options.lam,
+    option_error("bad_option", "{}: lam {} and weight {} must be >= 0, components {} >= 1", problem.who, options.lam,
                  options.weight, options.components);
   if (route_applies(options, route)) return;
   if (route == ExactRoute::cholesky)
-    option_error("bad_option", "components: the Cholesky route needs lam > 0, got {}", options.lam);
+    option_error("bad_option", "{}: the Cholesky route needs lam > 0, got {}", problem.who, options.lam);
   if (options.supervised && options.form == ComponentForm::paper)
-    option_error("bad_option", "components: the paper's form needs lam > 0 and the Cholesky route");
-  option_error("bad_option", "components: the matvec route needs lam = 0, got {}", options.lam);
+    option_error("bad_option", "{}: form=paper needs lam > 0 and the Cholesky route; use form=symmetric", problem.who);
+  option_error("bad_option", "{}: the matvec route needs lam = 0, got {}", problem.who, options.lam);
 }
 
 }  // namespace
@@ -297,7 +297,7 @@ ExactComponents exact_components(const ComponentProblem& problem, const Componen
   check(problem, options, route);
   const Index n = problem.x.rows();
   if (route == ExactRoute::cholesky)
-    require_memory(route_bytes(options, route, n), "components", fmt::format("a factorisation of {} rows", n),
+    require_memory(route_bytes(options, route, n), problem.who, fmt::format("a factorisation of {} rows", n),
                    "take fewer rows, or lam=0 with the symmetric form");
   // Centred rows have the same centred K under the linear kernel, and keep its digits at large offsets.
   Vector origin = Vector::Zero(problem.x.cols());
@@ -313,7 +313,7 @@ ExactComponents exact_components(const ComponentProblem& problem, const Componen
       return options.supervised ? supervised_matvec(b, options, context)
                                 : unsupervised_matvec(b, options, gram_operator, context);
     }
-    const Factored factor = factored(b, options, gram_operator, context);
+    const Factored factor = factored(problem.who, b, options, gram_operator, context);
     return options.supervised ? supervised_cholesky(b, options, factor, context)
                               : unsupervised_cholesky(b, options, factor, gram_operator, context);
   };

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "ecotone/base/context.h"
 #include "ecotone/kernels/kernel.h"
@@ -17,6 +18,7 @@ enum class ExactRoute { cholesky, matvec };
 
 /// The rows, their groups and outputs.
 struct ComponentProblem {
+  std::string_view who = "components";  ///< begins messages
   ConstMatrixMap x{nullptr, 0, 0, Eigen::OuterStride<>(0)};
   Kernel kernel;
   std::span<const std::int32_t> group;  ///< 0 .. groups - 1 for each row; every group has a row

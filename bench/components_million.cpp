@@ -21,6 +21,7 @@
 #include "ecotone/base/json.h"
 #include "ecotone/data/read.h"
 #include "ecotone/kernels/bandwidth.h"
+#include "ecotone/linalg/products.h"
 #include "ecotone/solve/low_rank_components.h"
 
 namespace {
@@ -97,7 +98,7 @@ double product_rate(const Context& context) {
   double best = 0;
   for (int round = 0; round < 5; ++round) {
     Timer timer;
-    context.parallel(context.threads(), [&](Index t) { multiply_into(a, a, c[static_cast<std::size_t>(t)]); });
+    context.parallel(context.threads(), [&](Index t) { multiply(a, a, c[static_cast<std::size_t>(t)]); });
     const double flops = 2e-9 * side * side * side * static_cast<double>(context.threads());
     best = std::max(best, flops / timer.lap());
   }
@@ -163,7 +164,7 @@ Json run_fit(const Dataset& data, LowRankOptions options, const Context& context
   context.parallel(x.blocks(), [&](Index b) {
     Scratch scratch;
     const RowBlock block = x.block(b, scratch);
-    projection.block(block.x, z.middleRows(block.first, block.x.rows()));
+    projection.project(block.x, z.middleRows(block.first, block.x.rows()));
   });
   out["project"] = timer.lap();
   out["landmarks"] = landmarks;

@@ -47,7 +47,7 @@ LowRankSums sums_of(const Rows& rows, const LowRankMap& map, const Context& cont
 
 Matrix project(const LowRankMap& map, const LowRankComponents& found, const Matrix& x, bool direct) {
   Matrix z(x.rows(), found.theta.cols());
-  LowRankProjection(map, found.theta, found.mean, direct).block(x, z);
+  LowRankProjection(map, found.theta, found.mean, direct).project(x, z);
   return z;
 }
 

@@ -10,7 +10,7 @@ class LowRankGolden : public testing::TestWithParam<std::string> {};
 
 Matrix project(const LowRankMap& map, const LowRankComponents& found, const Matrix& rows) {
   Matrix z(rows.rows(), found.theta.cols());
-  LowRankProjection(map, found.theta, found.mean, false).block(rows, z);
+  LowRankProjection(map, found.theta, found.mean, false).project(rows, z);
   return z;
 }
 

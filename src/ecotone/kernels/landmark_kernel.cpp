@@ -6,7 +6,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/linalg/exponential.h"
-#include "ecotone/linalg/tile_products.h"
+#include "ecotone/linalg/products.h"
 
 namespace ecotone {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/linalg/cosine.h"
+#include "ecotone/linalg/products.h"
 
 namespace ecotone {
 namespace {

@@ -5,7 +5,7 @@
 #include "ecotone/kernels/kernel.h"
 #include "ecotone/kernels/landmark_kernel.h"
 #include "ecotone/linalg/matrix.h"
-#include "ecotone/linalg/tile_products.h"
+#include "ecotone/linalg/row_solver.h"
 
 namespace ecotone {
 
@@ -78,7 +78,8 @@ struct LowRankFit {
   /// tr(K - R R') / tr(K) over the sampled rows. Fourier features are no projection, so their trace says nothing:
   /// there it is ||K - R R'||_F / ||K||_F over at most 1,000 of them.
   double residual = 0;
-  Index sample = 0;  ///< rows that were looked at
+  Index sample = 0;     ///< rows that were looked at
+  double diagonal = 1;  ///< mean of k(x, x) over them
 };
 
 /// Chooses landmarks from rows drawn by the context's seed, all rows where there are few.

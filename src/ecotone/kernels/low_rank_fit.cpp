@@ -240,7 +240,7 @@ LowRankFit landmarks(const Matrix& sample, const Kernel& kernel, const LowRankOp
     default:
       pivot_randomly(work, options.residual, context);
   }
-  return {work.map(), work.residual(), sample.rows()};
+  return {work.map(), work.residual(), sample.rows(), work.trace() / static_cast<double>(sample.rows())};
 }
 
 /// ||K - R R'||_F / ||K||_F of the rows.
@@ -271,7 +271,7 @@ LowRankFit frequencies(const Matrix& sample, const Kernel& kernel, const LowRank
       LowRankMap::of_frequencies(kernel, sample.colwise().mean().transpose(), std::move(w), std::move(phases));
   const Index rows = std::min(sample.rows(), fourier_rows);
   const double error = relative_error(map, sample.topRows(rows), context);
-  return {std::move(map), error, rows};
+  return {std::move(map), error, rows, 1.0};
 }
 
 }  // namespace

@@ -27,6 +27,9 @@ void multiply(ConstMatrixView a, ConstMatrixView b, MatrixView c);
 /// C = A B', on the calling thread: for use inside a block.
 void multiply_by_transpose(ConstMatrixView a, ConstMatrixView b, MatrixView c);
 
+/// C = alpha A B' + keep C, on the calling thread: for use inside a block.
+void product_by_transpose(double alpha, ConstMatrixView a, ConstMatrixView b, double keep, MatrixView c);
+
 /// Copies the lower triangle onto the upper one.
 void mirror_lower(MatrixView a);
 

@@ -194,18 +194,18 @@ LowRankProjection::LowRankProjection(LowRankMap map, Matrix theta, Vector mean, 
   bias_ = theta_.transpose() * mean_;
 }
 
-void LowRankProjection::block(ConstMatrixView x, MatrixView out) const {
+void LowRankProjection::project(ConstMatrixView x, MatrixView out) const {
   LowRankMap::Workspace workspace;
   Matrix rho(x.rows(), map_.rank());
   if (direct_) {
     map_.raw(x, rho, workspace);
-    multiply_into(rho, coefficients_, out);
+    multiply(rho, coefficients_, out);
     out.rowwise() -= bias_.transpose();
     return;
   }
   map_.features(x, rho, workspace);
   rho.rowwise() -= mean_.transpose();
-  multiply_into(rho, theta_, out);
+  multiply(rho, theta_, out);
 }
 
 bool direct_is_safe(const LowRankMap& map, const LowRankComponents& components) {

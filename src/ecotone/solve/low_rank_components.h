@@ -38,7 +38,7 @@ class LowRankProjection {
   Index components() const { return theta_.cols(); }
 
   /// out(i, :) = (rho(x_i) - mean)' theta, on the calling thread.
-  void block(ConstMatrixView x, MatrixView out) const;
+  void project(ConstMatrixView x, MatrixView out) const;
 
  private:
   LowRankMap map_;

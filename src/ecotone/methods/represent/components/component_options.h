@@ -4,13 +4,14 @@
 
 #include "ecotone/base/options.h"
 #include "ecotone/kernels/kernel.h"
+#include "ecotone/kernels/low_rank.h"
 #include "ecotone/solve/components.h"
 
 namespace ecotone {
 
 enum class ComponentCentre { train, batch };
 enum class OutputKernel { automatic, delta, rbf, linear };
-enum class ComponentRoute { automatic, cholesky, matvec };
+enum class ComponentRoute { automatic, cholesky, matvec, lowrank };
 
 /// Options of kpca, udica, coir and dica; each of them declares those that it has.
 struct ComponentStageOptions {
@@ -29,6 +30,9 @@ struct ComponentStageOptions {
   OutputKernel output_kernel = OutputKernel::automatic;
   AutoNumber output_sigma;
   ComponentRoute route = ComponentRoute::automatic;
+  int rank = 500;
+  LowRankKind map = LowRankKind::pivoted;
+  double residual = 0;
 
   static constexpr auto shared_fields() {
     using O = ComponentStageOptions;
@@ -52,8 +56,16 @@ struct ComponentStageOptions {
               one_of("train", "batch")),
         field("route", &O::route,
               "cholesky: one factorisation, lam > 0; matvec: products with the Gram matrix alone, lam = 0 (kpca: any); "
-              "auto: by lam",
-              one_of("auto", "cholesky", "matvec"))};
+              "lowrank: a low-rank kernel map, time linear in the rows; auto: by lam, lowrank beyond 20,000 rows or "
+              "where memory is short",
+              one_of("auto", "cholesky", "matvec", "lowrank")),
+        field("rank", &O::rank, "Of lowrank: at most so many landmarks or frequencies", between(1, 100000)),
+        field("map", &O::map,
+              "Of lowrank: landmarks by random pivots, at random, or by greedy pivots, or random Fourier features",
+              one_of("pivoted", "uniform", "greedy", "fourier")),
+        field("residual", &O::residual,
+              "Of lowrank: stop at the landmark that leaves this part of the kernel's trace; 0: never",
+              between(0.0, 0.999))};
   }
   static constexpr auto invariance_fields() {
     return std::tuple{

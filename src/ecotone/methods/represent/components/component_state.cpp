@@ -1,7 +1,12 @@
+#include <utility>
+
+#include "ecotone/base/error.h"
 #include "ecotone/methods/represent/components/components.h"
 
 namespace ecotone {
 namespace {
+
+constexpr const char* low_rank = "lowrank";
 
 bool flag(const StageState& state, const char* name) {
   const auto found = state.info.find(name);
@@ -28,7 +33,55 @@ ComponentReport report_of(const StageState& state) {
   spectrum.tr_kq = state.number("tr_KQ");
   spectrum.distributional_variance = state.number("distributional_variance");
   spectrum.norm = state.number("tr_BKB");
+  if (report.route != low_rank) return report;
+  report.map = state.text("map");
+  report.rank = state.count("rank");
+  report.residual = state.number("residual");
+  report.map_rows = state.count("map_rows");
   return report;
+}
+
+const Kernel& kernel_of(const ComponentProjection& projection) {
+  const auto* exact = std::get_if<ComponentMap>(&projection);
+  return exact ? exact->kernel : std::get<LowRankProjection>(projection).map().kernel();
+}
+
+void save_projection(const ComponentMap& map, StageState& state) {
+  state.set("landmarks", map.rows);
+  state.set("coefficients", map.coefficients);
+  state.set("bias", map.bias);
+}
+
+void save_projection(const LowRankProjection& projection, StageState& state) {
+  const LowRankMap& map = projection.map();
+  state.info["direct"] = projection.direct();
+  state.set("origin", map.origin());
+  state.set(map.fourier() ? "frequencies" : "landmarks", map.points());
+  if (map.fourier()) {
+    state.set("phases", map.phases());
+  } else {
+    state.set("factor", map.lower());
+  }
+  state.set("theta", projection.theta());
+  state.set("mean", projection.mean());
+}
+
+LowRankProjection load_low_rank(const StageState& state, const Kernel& kernel, const ComponentReport& report,
+                                Index cols) {
+  const Index rank = report.rank;
+  Vector origin = state.vector("origin", cols);
+  const bool fourier = state.has("frequencies");
+  try {
+    LowRankMap map =
+        fourier ? LowRankMap::of_frequencies(kernel, std::move(origin), state.matrix("frequencies", rank, cols),
+                                             state.vector("phases", rank))
+                : LowRankMap::of_landmarks(kernel, std::move(origin), state.matrix("landmarks", rank, cols),
+                                           state.matrix("factor", rank, rank));
+    return {std::move(map), state.matrix("theta", rank, report.spectrum.size()), state.vector("mean", rank),
+            flag(state, "direct")};
+  } catch (const Error& error) {
+    file_error("bad_model", "{}", error.what());
+  }
 }
 
 }  // namespace
@@ -38,7 +91,7 @@ StageState Components::save() const {
   state.info["route"] = report_.route;
   state.info["rows"] = report_.rows;
   state.info["domains"] = report_.domains;
-  state.info["sigma"] = map_->kernel.sigma;
+  state.info["sigma"] = kernel_of(*projection_).sigma;
   state.info["sigma_rows"] = report_.sigma_rows;
   if (!report_.output_kernel.empty()) {
     state.info["output_kernel"] = report_.output_kernel;
@@ -54,9 +107,13 @@ StageState Components::save() const {
   state.info["tr_BKB"] = spectrum.norm;
   state.set("gamma", spectrum.gamma);
   state.set("gamma_imag", spectrum.gamma_imag);
-  state.set("landmarks", map_->rows);
-  state.set("coefficients", map_->coefficients);
-  state.set("bias", map_->bias);
+  if (!report_.map.empty()) {
+    state.info["map"] = report_.map;
+    state.info["rank"] = report_.rank;
+    state.info["residual"] = report_.residual;
+    state.info["map_rows"] = report_.map_rows;
+  }
+  std::visit([&](const auto& projection) { save_projection(projection, state); }, *projection_);
   return state;
 }
 
@@ -64,9 +121,14 @@ std::shared_ptr<const Fitted> Components::load(const StageState& state, const Co
                                                const StageInput& input) {
   ComponentReport report = report_of(state);
   const Index size = report.spectrum.size();
+  const Kernel kernel{options.kernel, state.number("sigma"), options.degree, options.coef0, options.scale};
+  if (!(kernel.sigma > 0)) file_error("bad_model", "'sigma' must be > 0, is {}", kernel.sigma);
+  if (report.route == low_rank) {
+    LowRankProjection projection = load_low_rank(state, kernel, report, input.cols);
+    return std::make_shared<Components>(std::move(projection), options.centre, std::move(report));
+  }
   ComponentMap map;
-  map.kernel = {options.kernel, state.number("sigma"), options.degree, options.coef0, options.scale};
-  if (!(map.kernel.sigma > 0)) file_error("bad_model", "'sigma' must be > 0, is {}", map.kernel.sigma);
+  map.kernel = kernel;
   map.rows = state.matrix("landmarks", -1, input.cols);
   map.coefficients = state.matrix("coefficients", map.rows.rows(), size);
   map.bias = state.vector("bias", size);

@@ -7,7 +7,10 @@
 #include <vector>
 
 #include "ecotone/base/blocks.h"
+#include "ecotone/base/file.h"
 #include "ecotone/kernels/bandwidth.h"
+#include "ecotone/methods/represent/components/component_outputs.h"
+#include "ecotone/methods/represent/components/low_rank_route.h"
 #include "ecotone/solve/exact_components.h"
 
 namespace ecotone {
@@ -20,6 +23,8 @@ constexpr ComponentKind dica{"dica", true, true};
 
 /// Below this, a row's similarities to all others together are nothing beside its own.
 constexpr double no_similarity = 1e-6;
+/// With more rows route=auto takes the low-rank map.
+constexpr Index most_exact_rows = 20000;
 /// w tr(KQ) bounds by what part invariance lowers an eigenvalue.
 constexpr double weak = 0.1;
 
@@ -48,7 +53,7 @@ Groups groups_of(const TrainView& view, Index rows) {
   return groups;
 }
 
-Kernel kernel_of(const ComponentStageOptions& options, ConstMatrixView x, ComponentReport& report,
+Kernel kernel_of(const ComponentStageOptions& options, const Features& x, ComponentReport& report,
                  const Context& context) {
   Kernel kernel{options.kernel, options.sigma.value.value_or(1), options.degree, options.coef0, options.scale};
   if (shift_invariant(kernel) && options.sigma.is_auto()) {
@@ -60,45 +65,19 @@ Kernel kernel_of(const ComponentStageOptions& options, ConstMatrixView x, Compon
   return kernel;
 }
 
-/// Classes as delta unless numbers are asked for; numbers as rbf.
-OutputFactor output_of(const ComponentKind& kind, const Labels& y, const ComponentStageOptions& options,
-                       ComponentReport& report, const Context& context) {
-  const bool classes = y.task == Task::classify;
-  OutputKernel wanted = options.output_kernel;
-  if (wanted == OutputKernel::automatic) wanted = classes ? OutputKernel::delta : OutputKernel::rbf;
-  if (!classes && !y.value.allFinite()) data_error("non_finite", "{}: the labels hold an infinite value", kind.name);
-  report.output_kernel = wanted == OutputKernel::delta ? "delta" : wanted == OutputKernel::rbf ? "rbf" : "linear";
-  if (classes) {
-    if (wanted != OutputKernel::delta)
-      option_error("bad_option",
-                   "{}: output_kernel={} needs numbers, the labels are {} classes; use delta or --task "
-                   "regress",
-                   kind.name, report.output_kernel, y.classes.size());
-    return delta_output(y.index, static_cast<Index>(y.classes.size()));
-  }
-  if (wanted == OutputKernel::linear) return linear_output(y.value);
-  if (wanted == OutputKernel::rbf) {
-    report.output_sigma = options.output_sigma.value.value_or(0);
-    if (options.output_sigma.is_auto()) report.output_sigma = median_bandwidth(ConstMatrixView(y.value), context).sigma;
-    return rbf_output(y.value, report.output_sigma, context);
-  }
-  // Equal numbers are one class.
-  std::map<double, std::int32_t> order;
-  for (const double value : y.value) order.emplace(value, 0);
-  std::int32_t next = 0;
-  for (auto& entry : order) entry.second = next++;
-  std::vector<std::int32_t> index;
-  for (const double value : y.value) index.push_back(order.at(value));
-  return delta_output(index, next);
+const char* name_of(ComponentRoute route) {
+  return route == ComponentRoute::cholesky ? "cholesky" : route == ComponentRoute::matvec ? "matvec" : "lowrank";
 }
 
-ExactRoute route_of(const ComponentKind& kind, const ComponentOptions& options, ComponentRoute wanted) {
-  if (wanted == ComponentRoute::cholesky) return ExactRoute::cholesky;
-  if (wanted == ComponentRoute::matvec) return ExactRoute::matvec;
-  if (route_applies(options, ExactRoute::matvec)) return ExactRoute::matvec;
-  if (!route_applies(options, ExactRoute::cholesky))
+/// The exact route that lam allows; the low-rank one for many rows and where an n x n matrix does not fit.
+ComponentRoute route_of(const ComponentKind& kind, const ComponentOptions& options, ComponentRoute wanted, Index rows) {
+  if (options.supervised && options.form == ComponentForm::paper && options.lam == 0)
     option_error("bad_option", "{}: form=paper needs lam > 0, got {}; use form=symmetric", kind.name, options.lam);
-  return ExactRoute::cholesky;
+  if (wanted != ComponentRoute::automatic) return wanted;
+  const bool products = route_applies(options, ExactRoute::matvec);
+  const ExactRoute exact = products ? ExactRoute::matvec : ExactRoute::cholesky;
+  if (rows > most_exact_rows || route_bytes(options, exact, rows) > available_memory()) return ComponentRoute::lowrank;
+  return products ? ComponentRoute::matvec : ComponentRoute::cholesky;
 }
 
 ComponentOptions solver_options(const ComponentKind& kind, const ComponentStageOptions& options) {
@@ -108,6 +87,51 @@ ComponentOptions solver_options(const ComponentKind& kind, const ComponentStageO
           .form = options.form,
           .scaling = options.scaling,
           .components = options.components};
+}
+
+/// What every route reads.
+struct FitInput {
+  const ComponentKind& kind;
+  const Features& x;
+  const Groups& groups;
+  const Labels& y;
+  const Kernel& kernel;
+  const ChosenOutput& output;
+  const ComponentStageOptions& options;
+  const ComponentOptions& solver;
+};
+
+struct Solved {
+  ComponentProjection projection;
+  double similarity = 0;  ///< see ExactComponents
+  Status status = {};
+};
+
+Solved solve_by_map(const FitInput& in, ComponentReport& report, const Context& context) {
+  const LowRankFitRows rows{in.x, in.groups.index, in.groups.count, in.y, in.kind.supervised ? &in.output : nullptr};
+  LowRankRoute found = low_rank_route(in.kind, rows, in.kernel, in.options, in.solver, report, context);
+  context.note("{}: {} rows of {} domains, route lowrank: rank {}, map {}, residual {:.2g}", in.kind.name, report.rows,
+               report.domains, report.rank, report.map, report.residual);
+  return {std::move(found.projection), found.similarity};
+}
+
+Solved solve_exactly(const FitInput& in, ComponentRoute route, ComponentReport& report, const Context& context) {
+  const Matrix x = in.x.to_matrix();
+  const OutputFactor factor = in.kind.supervised ? factor_of(in.output, in.y, context) : OutputFactor{};
+  const ComponentProblem problem{.who = in.kind.name,
+                                 .x = {x.data(), x.rows(), x.cols(), Eigen::OuterStride<>(x.cols())},
+                                 .kernel = in.kernel,
+                                 .group = in.groups.index,
+                                 .groups = in.groups.count,
+                                 .output = &factor,
+                                 .epsilon = in.options.epsilon};
+  const auto exact = route == ComponentRoute::cholesky ? ExactRoute::cholesky : ExactRoute::matvec;
+  ExactComponents found = exact_components(problem, in.solver, exact, context);
+  report.spectrum = found.spectrum;
+  context.note("{}: {} rows of {} domains, route {}", in.kind.name, report.rows, report.domains, report.route);
+  Status status;
+  if (!found.converged) status = {false, "the eigenvectors did not reach full accuracy"};
+  return {std::move(found.map), found.similarity, std::move(status)};
 }
 
 /// What a user should know beyond the result.
@@ -127,9 +151,9 @@ void warn_of_invariance(const ComponentKind& kind, const ComponentStageOptions& 
   }
 }
 
-void warn_of_spectrum(const ComponentKind& kind, const ComponentStageOptions& options, const ExactComponents& found,
-                      const Kernel& kernel, const Context& context) {
-  const ComponentSpectrum& spectrum = found.spectrum;
+void warn_of_spectrum(const ComponentKind& kind, const ComponentStageOptions& options,
+                      const ComponentSpectrum& spectrum, double similarity, const Kernel& kernel,
+                      const Context& context) {
   const char* const advice = kind.supervised && options.form == ComponentForm::paper && spectrum.most_negative < 0
                                  ? "; others of the paper's form have a negative eigenvalue: use form=symmetric"
                              : kind.supervised ? "; labels of C classes have at most C - 1"
@@ -143,7 +167,7 @@ void warn_of_spectrum(const ComponentKind& kind, const ComponentStageOptions& op
                  "{}: a pair of eigenvalues is complex; its two components are a plane, not two directions; "
                  "form=symmetric has none",
                  kind.name);
-  if (shift_invariant(kernel) && found.similarity < no_similarity)
+  if (shift_invariant(kernel) && similarity < no_similarity)
     context.warn("sigma_too_small",
                  "{}: at sigma {:.4g} no row is near another and the Gram matrix is the identity; use a larger sigma",
                  kind.name, kernel.sigma);
@@ -161,15 +185,19 @@ std::shared_ptr<const Fitted> load_kind(const StageState& state, const Options& 
 
 }  // namespace
 
-Components::Components(ComponentMap map, ComponentCentre centre, ComponentReport report)
-    : map_(std::make_shared<const ComponentMap>(std::move(map))), centre_(centre), report_(std::move(report)) {}
+Components::Components(ComponentProjection projection, ComponentCentre centre, ComponentReport report)
+    : projection_(std::make_shared<const ComponentProjection>(std::move(projection))),
+      centre_(centre),
+      report_(std::move(report)) {}
 
 Features Components::transform(const Batch& batch, const Context& context) const {
-  const Index cols = map_->size();
+  const Index cols = output_cols(batch.x.cols());
   std::vector<std::string> names;
   for (Index j = 0; j < cols; ++j) names.push_back(fmt::format("z{}", j + 1));
-  Features z = batch.x.map(
-      cols, names, [map = map_](ConstMatrixMap x, MatrixView out) { map->project(x, out); }, context);
+  const auto project = [projection = projection_](ConstMatrixMap x, MatrixView out) {
+    std::visit([&](const auto& of) { of.project(x, out); }, *projection);
+  };
+  Features z = batch.x.map(cols, names, project, context);
   if (centre_ == ComponentCentre::train || z.rows() == 0) return z;
   const Vector sum = sum_blocks(z.blocks(), context, Vector(Vector::Zero(cols)), [&](Vector& into, Index b) {
     Scratch scratch;
@@ -187,32 +215,23 @@ StageResult fit_components(const ComponentKind& kind, const TrainView& view, con
   const Features features = kind.supervised ? view.labelled_x() : view.x;
   require_finite(kind, features, view, context);
   const ComponentOptions solver = solver_options(kind, options);
-  const ExactRoute route = route_of(kind, solver, options.route);
   const Groups groups = groups_of(view, rows);
-  const Matrix x = features.to_matrix();
   ComponentReport report;
   report.rows = rows;
   report.domains = groups.count;
-  report.route = route == ExactRoute::cholesky ? "cholesky" : "matvec";
-  const Kernel kernel = kernel_of(options, x, report, context);
-  OutputFactor output;
-  if (kind.supervised) output = output_of(kind, view.y, options, report, context);
-  const ComponentProblem problem{.who = kind.name,
-                                 .x = {x.data(), x.rows(), x.cols(), Eigen::OuterStride<>(x.cols())},
-                                 .kernel = kernel,
-                                 .group = groups.index,
-                                 .groups = groups.count,
-                                 .output = &output,
-                                 .epsilon = options.epsilon};
-  ExactComponents found = exact_components(problem, solver, route, context);
-  report.spectrum = found.spectrum;
-  context.note("{}: {} rows of {} domains, route {}", kind.name, rows, groups.count, report.route);
-  warn_of_spectrum(kind, options, found, kernel, context);
+  const ComponentRoute route = route_of(kind, solver, options.route, rows);
+  report.route = name_of(route);
+  const Kernel kernel = kernel_of(options, features, report, context);
+  ChosenOutput output;
+  if (kind.supervised) output = choose_output(kind, view.y, options, report, context);
+
+  const FitInput input{kind, features, groups, view.y, kernel, output, options, solver};
+  Solved found = route == ComponentRoute::lowrank ? solve_by_map(input, report, context)
+                                                  : solve_exactly(input, route, report, context);
+  warn_of_spectrum(kind, options, report.spectrum, found.similarity, kernel, context);
   warn_of_invariance(kind, options, report, context);
-  Status status;
-  if (!found.converged) status = {false, "the eigenvectors did not reach full accuracy"};
-  return pass_on(std::make_shared<Components>(std::move(found.map), options.centre, std::move(report)), view, context,
-                 std::move(status));
+  return pass_on(std::make_shared<Components>(std::move(found.projection), options.centre, std::move(report)), view,
+                 context, std::move(found.status));
 }
 
 Method kpca_method() {

@@ -5,14 +5,7 @@
 
 #include "ecotone/linalg/matrix.h"
 
-/// Products on the calling thread, for use inside a block of rows.
 namespace ecotone {
-
-/// C = alpha A B' + keep C.
-void product_by_transpose(double alpha, ConstMatrixView a, ConstMatrixView b, double keep, MatrixView c);
-
-/// C = A B.
-void multiply_into(ConstMatrixView a, ConstMatrixView b, MatrixView c);
 
 /// Solves X L' = B for rows of B, L lower triangular: x = L^-1 b for each row. Panels of 64 columns by products, which
 /// is near the speed of products where a triangular solve has half of it. A 64 x 64 block on the diagonal is inverted

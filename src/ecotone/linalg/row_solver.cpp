@@ -1,4 +1,4 @@
-#include "ecotone/linalg/tile_products.h"
+#include "ecotone/linalg/row_solver.h"
 
 #include <cblas.h>
 
@@ -15,34 +15,6 @@ constexpr double safe_condition = 1e3;
 int whole(Index i) { return static_cast<int>(i); }
 
 }  // namespace
-
-void product_by_transpose(double alpha, ConstMatrixView a, ConstMatrixView b, double keep, MatrixView c) {
-  if (a.cols() != b.cols() || c.rows() != a.rows() || c.cols() != b.rows())
-    internal_error("product_by_transpose: {} x {} and {} x {}", a.rows(), a.cols(), b.rows(), b.cols());
-  if (c.size() == 0) return;
-  if (a.cols() == 0) {
-    if (keep == 0) c.setZero();
-    return;
-  }
-  use_one_blas_thread();
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, whole(c.rows()), whole(c.cols()), whole(a.cols()), alpha,
-              a.data(), whole(a.outerStride()), b.data(), whole(b.outerStride()), keep, c.data(),
-              whole(c.outerStride()));
-}
-
-void multiply_into(ConstMatrixView a, ConstMatrixView b, MatrixView c) {
-  if (a.cols() != b.rows() || c.rows() != a.rows() || c.cols() != b.cols())
-    internal_error("multiply_into: {} x {} and {} x {}", a.rows(), a.cols(), b.rows(), b.cols());
-  if (c.size() == 0) return;
-  if (a.cols() == 0) {
-    c.setZero();
-    return;
-  }
-  use_one_blas_thread();
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, whole(c.rows()), whole(c.cols()), whole(a.cols()), 1.0,
-              a.data(), whole(a.outerStride()), b.data(), whole(b.outerStride()), 0.0, c.data(),
-              whole(c.outerStride()));
-}
 
 RowSolver::RowSolver(ConstMatrixView lower) : factor_(lower.triangularView<Eigen::Lower>()) {
   for (Index j = 0; j < size(); j += panel) {

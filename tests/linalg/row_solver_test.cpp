@@ -1,4 +1,4 @@
-#include "ecotone/linalg/tile_products.h"
+#include "ecotone/linalg/row_solver.h"
 
 #include <gtest/gtest.h>
 
@@ -16,26 +16,7 @@ Matrix normal_matrix(Index rows, Index cols, const char* name) {
   return a;
 }
 
-TEST(TileProducts, KeepsAndScales) {
-  const Matrix a = normal_matrix(5, 3, "a");
-  const Matrix b = normal_matrix(4, 3, "b");
-  Matrix c = normal_matrix(5, 4, "c");
-  const Matrix expected = -2.0 * a * b.transpose() + 0.5 * c;
-  product_by_transpose(-2.0, a, b, 0.5, c);
-  EXPECT_LT((c - expected).cwiseAbs().maxCoeff(), 1e-14);
-  multiply_into(a, b.transpose().eval(), c);
-  EXPECT_LT((c - a * b.transpose()).cwiseAbs().maxCoeff(), 1e-14);
-}
-
-TEST(TileProducts, WithoutColumnsTheProductIsZero) {
-  Matrix c = Matrix::Constant(2, 3, 7.0);
-  product_by_transpose(1.0, Matrix(2, 0), Matrix(3, 0), 1.0, c);
-  EXPECT_EQ(c, Matrix::Constant(2, 3, 7.0));
-  product_by_transpose(1.0, Matrix(2, 0), Matrix(3, 0), 0.0, c);
-  EXPECT_EQ(c, Matrix::Zero(2, 3));
-}
-
-TEST(TileProducts, RowSolverSolvesForSizesAroundThePanel) {
+TEST(RowSolver, SolvesForSizesAroundThePanel) {
   for (const Index size : {1, 63, 64, 65, 130}) {
     Matrix lower = 0.1 * normal_matrix(size, size, "lower");
     lower.diagonal().array() += 2.0;
@@ -48,7 +29,7 @@ TEST(TileProducts, RowSolverSolvesForSizesAroundThePanel) {
   }
 }
 
-TEST(TileProducts, RowSolverLeavesNoResidualWhereTheFactorIsIllConditioned) {
+TEST(RowSolver, LeavesNoResidualWhereTheFactorIsIllConditioned) {
   // Diagonal entries from 1 to 1e-7: the inverse alone would leave about 1e-9.
   constexpr Index size = 100;
   Matrix lower = normal_matrix(size, size, "lower").triangularView<Eigen::Lower>();

@@ -17,7 +17,7 @@ constexpr Index most_steps = 400;
 constexpr Index small = 256;
 
 /// Columns that are multiplied at once: a panel of 8, or two of them.
-Index block_cols(Index k) { return k <= 8 ? 8 : 16; }
+Index block_cols(Index k) { return k <= 16 ? 8 : 16; }
 
 /// Block Lanczos: A V = V T + N R', where N is the next block and R couples it to the columns that were multiplied
 /// last.

@@ -62,13 +62,21 @@ Matrix centred_columns(Matrix g) {
   return g;
 }
 
+/// H G; what is left of constant columns is rounding and becomes 0.
+Matrix centred_outputs(const Matrix& g) {
+  Matrix result = centred_columns(g);
+  for (Index j = 0; j < g.cols(); ++j)
+    if (result.col(j).norm() <= 1e-14 * g.col(j).norm()) result.col(j).setZero();
+  return result;
+}
+
 Begin begin(const ComponentProblem& problem, const ComponentOptions& options, const GramOperator& gram_operator,
             const Context& context) {
   Begin b;
   b.f = group_factor(problem.group, problem.groups);
   const Index n = b.f.rows();
   if (options.supervised) {
-    const Matrix g = centred_columns(problem.output->g);
+    const Matrix g = centred_outputs(problem.output->g);
     b.w = product(g, output_transform(gram(g, context), n, problem.epsilon, context), context);
   } else {
     b.w.resize(n, 0);
@@ -258,6 +266,14 @@ ExactComponents finished(const ComponentProblem& problem, const ComponentOptions
   return result;
 }
 
+/// Whether the rows are equal under the kernel, so that the centred K is rounding alone.
+bool nothing_varies(const ComponentProblem& problem, const Begin& b, ConstMatrixView x) {
+  const double trace = kernel_diagonal(problem.kernel, x).sum();
+  // The linear kernel sees centred rows, which are rounding of the given ones.
+  if (problem.kernel.kind == KernelKind::linear) return trace <= 1e-28 * problem.x.squaredNorm();
+  return trace - b.means.sum() <= 1e-13 * trace;
+}
+
 void check(const ComponentProblem& problem, const ComponentOptions& options, ExactRoute route) {
   const Index n = problem.x.rows();
   if (n < 2) data_error("too_few_rows", "{}: two rows are needed, got {}", problem.who, n);
@@ -308,7 +324,8 @@ ExactComponents exact_components(const ComponentProblem& problem, const Componen
   const GramOperator gram_operator(problem.kernel, x, keep ? GramOperator::Tiles::kept : GramOperator::Tiles::computed,
                                    context);
   const Begin b = begin(problem, options, gram_operator, context);
-  const auto solve = [&] {
+  const auto solve = [&]() -> Unscaled {
+    if (nothing_varies(problem, b, x)) return {{}, Matrix(n, 0), Matrix(n, 0), {}, true};
     if (route == ExactRoute::matvec) {
       return options.supervised ? supervised_matvec(b, options, context)
                                 : unsupervised_matvec(b, options, gram_operator, context);

@@ -30,13 +30,13 @@ Dataset moved_domains() {
 
 TEST(Represented, DomainsComeNearerUnderInvariance) {
   const Dataset data = moved_domains();
-  const DiagnoseOptions options{.permutations = 19, .sample = 100};
+  const DiagnoseOptions options{.permutations = 19, .sample = 100, .targets = {}};
   const auto variance = [&](const char* pipeline) {
-    const Dataset z = represented(data, Pipeline::parse(pipeline), {}, context());
+    const Dataset z = represented(data, Pipeline::parse(pipeline), {}, on(2, 1));
     EXPECT_EQ(z.rows(), data.rows());
     EXPECT_EQ(z.schema.columns.size(), static_cast<std::size_t>(z.x.cols()));
     EXPECT_EQ(z.schema.columns.front().name, "z1");
-    return diagnose(z, options, context()).variance;
+    return diagnose(z, options, on(2, 1)).variance;
   };
   const double plain = variance("scale | udica weight=0 components=1");
   const double invariant = variance("scale | udica weight=10000 components=1");
@@ -46,17 +46,18 @@ TEST(Represented, DomainsComeNearerUnderInvariance) {
 TEST(Represented, LabelsOfTargetsAreNotSeen) {
   Dataset data = moved_domains();
   const Pipeline pipeline = Pipeline::parse("scale | dica components=1");
-  const Matrix before = represented(data, pipeline, {"c"}, context()).x.to_matrix();
+  const Matrix before = represented(data, pipeline, {"c"}, on(2, 1)).x.to_matrix();
   for (std::size_t i = 2; i < data.y->index.size(); i += 3) data.y->index[i] = 1 - data.y->index[i];
-  EXPECT_EQ(represented(data, pipeline, {"c"}, context()).x.to_matrix(), before);
-  EXPECT_NE(represented(data, pipeline, {}, context()).x.to_matrix(), before);
+  EXPECT_EQ(represented(data, pipeline, {"c"}, on(2, 1)).x.to_matrix(), before);
+  EXPECT_NE(represented(data, pipeline, {}, on(2, 1)).x.to_matrix(), before);
 }
 
 TEST(Represented, ALearnerHasNoFeatures) {
   const Dataset data = moved_domains();
-  EXPECT_EQ(code_of([&] { represented(data, Pipeline::parse("scale | logistic"), {}, context()); }),
+  EXPECT_EQ(error_of([&] { represented(data, Pipeline::parse("scale | logistic"), {}, on(2, 1)); }).code(),
             "unexpected_learner");
-  EXPECT_EQ(code_of([&] { represented(data, Pipeline::parse("scale"), {"nowhere"}, context()); }), "unknown_domain");
+  EXPECT_EQ(error_of([&] { represented(data, Pipeline::parse("scale"), {"nowhere"}, on(2, 1)); }).code(),
+            "unknown_domain");
 }
 
 }  // namespace

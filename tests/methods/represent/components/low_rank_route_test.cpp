@@ -116,7 +116,9 @@ TEST(LowRankRoute, AFileThatLiesIsRefused) {
   const OptionValues& options = pipeline.stages().front().options;
   FitCache cache;
   const StageState good = method.fit(rows.view, options, context(), cache).fitted->save();
-  const auto load = [&](const StageState& state) { return code_of([&] { method.load(state, options, {.cols = 3}); }); };
+  StageInput input;
+  input.cols = 3;
+  const auto load = [&](const StageState& state) { return code_of([&] { method.load(state, options, input); }); };
   EXPECT_EQ(load(good), "none");
   StageState bad = good;
   bad.set("factor", Matrix(Matrix::Zero(10, 10)));

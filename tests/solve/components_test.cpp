@@ -232,6 +232,31 @@ TEST(Components, ComplexPairsAreTwoColumns) {
   EXPECT_EQ(all.most_negative, -7);
 }
 
+TEST(Components, PlanesOfComplexPairsAreInvariant) {
+  Index pairs = 0;
+  for (Index n = 30; n < 60; ++n) {
+    Toy toy(n, 4);
+    toy.output = rbf_output(random_matrix(n, 1, 5), 0.5, with_threads(1));
+    const ComponentOptions options = paper(with_weight(dica, 1e4));
+    const ExactComponents found = toy.solve(options);
+    if (!found.spectrum.complex_pair) continue;
+    ++pairs;
+    // The pair is the first two, or the last two of three.
+    const Index last = found.spectrum.size() - 1;
+    ASSERT_TRUE(last == 1 || last == 2);
+    EXPECT_EQ(found.spectrum.gamma[last - 1], found.spectrum.gamma[last]);
+    EXPECT_EQ(found.spectrum.gamma_imag[last - 1], -found.spectrum.gamma_imag[last]);
+    // M^-1 P K^2 maps the space of the columns into itself.
+    const Dense dense(toy, options);
+    const Matrix& v = found.map.coefficients;
+    const Matrix image = Cholesky::factor(dense.m, with_threads(1))->solve(Matrix(dense.left * v), with_threads(1));
+    const Matrix c =
+        Cholesky::factor(v.transpose() * v, with_threads(1))->solve(Matrix(v.transpose() * image), with_threads(1));
+    EXPECT_LT((image - v * c).norm(), 1e-6 * image.norm()) << n;
+  }
+  EXPECT_GT(pairs, 0);
+}
+
 std::string code_of(const Toy& toy, const ComponentOptions& options, ExactRoute route) {
   try {
     toy.solve(options, route);

@@ -66,7 +66,11 @@ std::shared_ptr<const Fitted> Components::load(const StageState& state, const Co
   const Index size = report.spectrum.size();
   ComponentMap map;
   map.kernel = {options.kernel, state.number("sigma"), options.degree, options.coef0, options.scale};
-  if (!(map.kernel.sigma > 0)) file_error("bad_model", "'sigma' must be > 0, is {}", map.kernel.sigma);
+  try {
+    check_kernel(map.kernel);
+  } catch (const Error& error) {
+    file_error("bad_model", "{}", error.what());
+  }
   map.rows = state.matrix("landmarks", -1, input.cols);
   map.coefficients = state.matrix("coefficients", map.rows.rows(), size);
   map.bias = state.vector("bias", size);

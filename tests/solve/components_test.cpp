@@ -285,6 +285,19 @@ TEST(Components, RefuseRoutesThatDoNotApply) {
   EXPECT_EQ(code_of(bad, dica, ExactRoute::cholesky), "empty_group");
 }
 
+TEST(Components, DoNotAttemptAMatrixThatDoesNotFit) {
+  const Index n = 2'000'000;
+  const Matrix x = Matrix::Zero(n, 1);
+  const std::vector<std::int32_t> group(static_cast<std::size_t>(n), 0);
+  const ComponentProblem problem{.x = {x.data(), n, 1, Eigen::OuterStride<>(1)}, .kernel = Kernel{}, .group = group};
+  try {
+    exact_components(problem, udica, ExactRoute::cholesky, with_threads(1));
+    ADD_FAILURE() << "48 TB were taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), "not_enough_memory");
+  }
+}
+
 TEST(Components, IdenticalRowsHaveNoComponents) {
   for (const Index n : {2, 37, 300}) {
     for (const auto kind : {KernelKind::rbf, KernelKind::laplacian, KernelKind::linear, KernelKind::poly}) {

@@ -232,6 +232,31 @@ TEST(Components, ComplexPairsAreTwoColumns) {
   EXPECT_EQ(all.most_negative, -7);
 }
 
+TEST(Components, PlanesOfComplexPairsAreInvariant) {
+  Index pairs = 0;
+  for (Index n = 30; n < 60; ++n) {
+    Toy toy(n, 4);
+    toy.output = rbf_output(random_matrix(n, 1, 5), 0.5, with_threads(1));
+    const ComponentOptions options = paper(with_weight(dica, 1e4));
+    const ExactComponents found = toy.solve(options);
+    if (!found.spectrum.complex_pair) continue;
+    ++pairs;
+    // The pair is the first two, or the last two of three.
+    const Index last = found.spectrum.size() - 1;
+    ASSERT_TRUE(last == 1 || last == 2);
+    EXPECT_EQ(found.spectrum.gamma[last - 1], found.spectrum.gamma[last]);
+    EXPECT_EQ(found.spectrum.gamma_imag[last - 1], -found.spectrum.gamma_imag[last]);
+    // M^-1 P K^2 maps the space of the columns into itself.
+    const Dense dense(toy, options);
+    const Matrix& v = found.map.coefficients;
+    const Matrix image = Cholesky::factor(dense.m, with_threads(1))->solve(Matrix(dense.left * v), with_threads(1));
+    const Matrix c =
+        Cholesky::factor(v.transpose() * v, with_threads(1))->solve(Matrix(v.transpose() * image), with_threads(1));
+    EXPECT_LT((image - v * c).norm(), 1e-6 * image.norm()) << n;
+  }
+  EXPECT_GT(pairs, 0);
+}
+
 std::string code_of(const Toy& toy, const ComponentOptions& options, ExactRoute route) {
   try {
     toy.solve(options, route);
@@ -258,6 +283,19 @@ TEST(Components, RefuseRoutesThatDoNotApply) {
   bad = toy;
   bad.group.assign(30, 1);
   EXPECT_EQ(code_of(bad, dica, ExactRoute::cholesky), "empty_group");
+}
+
+TEST(Components, DoNotAttemptAMatrixThatDoesNotFit) {
+  const Index n = 2'000'000;
+  const Matrix x = Matrix::Zero(n, 1);
+  const std::vector<std::int32_t> group(static_cast<std::size_t>(n), 0);
+  const ComponentProblem problem{.x = {x.data(), n, 1, Eigen::OuterStride<>(1)}, .kernel = Kernel{}, .group = group};
+  try {
+    exact_components(problem, udica, ExactRoute::cholesky, with_threads(1));
+    ADD_FAILURE() << "48 TB were taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), "not_enough_memory");
+  }
 }
 
 TEST(Components, IdenticalRowsHaveNoComponents) {

@@ -5,40 +5,89 @@
 namespace ecotone {
 namespace {
 
-/// Vectors of 4 and of 8 numbers: a row of a panel is two or one of them.
+/// Vectors of 2, 4 and 8 numbers: a row of a panel is four, two or one of them.
+using Two = double __attribute__((vector_size(16)));
 using Four = double __attribute__((vector_size(32)));
 using Eight = double __attribute__((vector_size(64)));
 
 enum class Sides { one, both };
+
+/// A few vectors that stay in registers: indices must be constants, so loops over them are written as recursions.
+template <class V, int size>
+struct Registers {
+  V first;
+  Registers<V, size - 1> rest;
+
+  [[gnu::always_inline]] void load(const double* from) {
+    std::memcpy(&first, from, sizeof(V));
+    rest.load(from + sizeof(V) / sizeof(double));
+  }
+  [[gnu::always_inline]] void store(double* to) const {
+    std::memcpy(to, &first, sizeof(V));
+    rest.store(to + sizeof(V) / sizeof(double));
+  }
+  /// this += value other
+  [[gnu::always_inline]] void add(double value, const Registers& other) {
+    first += value * other.first;
+    rest.add(value, other.rest);
+  }
+};
+template <class V>
+struct Registers<V, 0> {
+  [[gnu::always_inline]] void load(const double*) {}
+  [[gnu::always_inline]] void store(double*) const {}
+  [[gnu::always_inline]] void add(double, const Registers&) {}
+};
+
+/// A row of a panel.
+template <class V>
+using PanelRow = Registers<V, static_cast<int>(panel_cols * sizeof(double) / sizeof(V))>;
+
+/// Some rows of a tile, with the rows of the panels that belong to them.
+template <class V, int count, Sides sides>
+struct TileRows {
+  PanelRow<V> sum;
+  PanelRow<V> left;
+  TileRows<V, count - 1, sides> rest;
+
+  [[gnu::always_inline]] void load(const double* down, const double* from_left) {
+    sum.load(down);
+    if constexpr (sides == Sides::both) left.load(from_left);
+    rest.load(down + panel_cols, from_left + panel_cols);
+  }
+  [[gnu::always_inline]] void store(double* down) const {
+    sum.store(down);
+    rest.store(down + panel_cols);
+  }
+  /// The entries of one column: against its row of `right`, and into its row of `across`.
+  [[gnu::always_inline]] void column(const double* a, Index stride, const PanelRow<V>& right, PanelRow<V>& across) {
+    sum.add(*a, right);
+    if constexpr (sides == Sides::both) across.add(*a, left);
+    rest.column(a + stride, stride, right, across);
+  }
+};
+template <class V, Sides sides>
+struct TileRows<V, 0, sides> {
+  [[gnu::always_inline]] void load(const double*, const double*) {}
+  [[gnu::always_inline]] void store(double*) const {}
+  [[gnu::always_inline]] void column(const double*, Index, const PanelRow<V>&, PanelRow<V>&) {}
+};
 
 /// Some rows of the tile: each against all of `right`, and its outer product into `across`.
 template <class V, int count, Sides sides>
 [[gnu::always_inline]] inline void some_rows(const double* a, Index stride, Index cols, const double* __restrict right,
                                              const double* __restrict left, double* __restrict down,
                                              double* __restrict across) {
-  constexpr int lanes = sizeof(V) / sizeof(double);
-  constexpr int parts = panel_cols / lanes;
-  V sum[count * parts];
-  V from_left[count * parts];
-  for (int q = 0; q < count * parts; ++q) {
-    std::memcpy(&sum[q], down + q * lanes, sizeof(V));
-    if constexpr (sides == Sides::both) std::memcpy(&from_left[q], left + q * lanes, sizeof(V));
-  }
+  TileRows<V, count, sides> rows;
+  rows.load(down, left);
   for (Index c = 0; c < cols; ++c) {
-    V r[parts];
-    V x[parts];
-    std::memcpy(&r, right + c * panel_cols, sizeof r);
-    if constexpr (sides == Sides::both) std::memcpy(&x, across + c * panel_cols, sizeof x);
-    for (int q = 0; q < count; ++q) {
-      const double value = a[q * stride + c];
-      for (int p = 0; p < parts; ++p) {
-        sum[q * parts + p] += value * r[p];
-        if constexpr (sides == Sides::both) x[p] += value * from_left[q * parts + p];
-      }
-    }
-    if constexpr (sides == Sides::both) std::memcpy(across + c * panel_cols, &x, sizeof x);
+    PanelRow<V> from_right, into_across;
+    from_right.load(right + c * panel_cols);
+    if constexpr (sides == Sides::both) into_across.load(across + c * panel_cols);
+    rows.column(a + c, stride, from_right, into_across);
+    if constexpr (sides == Sides::both) into_across.store(across + c * panel_cols);
   }
-  for (int q = 0; q < count * parts; ++q) std::memcpy(down + q * lanes, &sum[q], sizeof(V));
+  rows.store(down);
 }
 
 template <class V, int at_once, Sides sides>
@@ -56,7 +105,7 @@ template <class V, int at_once, Sides sides>
 template <Sides sides>
 void plain_rows(const double* a, Index stride, Index rows, Index cols, const double* right, const double* left,
                 double* down, double* across) {
-  all_rows<Four, 1, sides>(a, stride, rows, cols, right, left, down, across);
+  all_rows<Two, 1, sides>(a, stride, rows, cols, right, left, down, across);
 }
 
 #if defined(__x86_64__)

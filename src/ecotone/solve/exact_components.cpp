@@ -126,8 +126,8 @@ ChosenPairs chosen_of(const LargestEigen& found, Index components) {
 
 Index wanted_pairs(const ComponentOptions& options, Index n) { return std::min(options.components, n); }
 
-/// lam = 0: Khat a = g a, v = a/g - w F F'a. Without an invariance term Khat = K, and lam changes g alone:
-/// kappa^2 / (kappa + lam).
+/// lam = 0: Khat a = g a, v = (a - w F (I + w F'KF)^-1 U'a) / g. Without an invariance term Khat = K, and lam changes g
+/// alone: kappa^2 / (kappa + lam).
 Unscaled unsupervised_matvec(const Begin& b, const ComponentOptions& options, const GramOperator& gram_operator,
                              const Context& context) {
   const Index n = b.f.rows();
@@ -146,8 +146,10 @@ Unscaled unsupervised_matvec(const Begin& b, const ComponentOptions& options, co
     all.values = (kappa.array() <= 0).select(0.0, kappa.array().square() / (kappa.array() + options.lam)).matrix();
   result.pairs = choose_pairs(all, options.components);
   const Matrix& a = result.pairs.z;
-  result.v = a * kappa.head(a.cols()).cwiseInverse().asDiagonal();
-  if (options.weight != 0) result.v -= options.weight * product(b.f, transpose_product(b.f, a, context), context);
+  // F'a = (I + w F'KF)^-1 U'a / g keeps its digits where the weight is large and F'a near 0.
+  result.v = a;
+  if (options.weight != 0) inner.subtract(b.f, transpose_product(b.u, a, context), result.v);
+  result.v = result.v * kappa.head(a.cols()).cwiseInverse().asDiagonal();
   result.kv = a;
   set_unsupervised_norms(result);
   return result;

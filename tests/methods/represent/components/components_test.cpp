@@ -122,6 +122,28 @@ TEST(Components, ClearAnswersToBadInput) {
   EXPECT_TRUE(message.starts_with("dica: the Cholesky route needs lam > 0")) << message;
 }
 
+TEST(Components, HandleHardRowsWithTheirDefaults) {
+  const Matrix plain = overlapping(60, 3, 2, 3).x.to_matrix();
+  Matrix constant = plain, repeated = plain, equal = plain;
+  constant.col(1).setConstant(0.1);
+  for (Index i = 0; i < 60; ++i) repeated.row(i) = plain.row(i % 20);
+  equal.rowwise() = plain.row(0).eval();
+  for (const char* name : {"kpca", "udica", "coir", "dica", "dica lam=0", "dica form=paper"}) {
+    for (const Matrix& x : {plain, constant, repeated, equal}) {
+      TrainView view = overlapping(60, 3, 2, 3);
+      view.x = Features::dense(x);
+      view.domain.names.push_back("single");
+      view.role.push_back(Role::source);
+      view.domain.index[7] = 3;
+      const Model model = fitted(name, view);
+      const Matrix z = projected(model, plain);
+      EXPECT_TRUE(z.allFinite()) << name;
+      EXPECT_EQ(z.cols(), stage_of(model)["components"].get<Index>()) << name;
+      EXPECT_EQ(z.cols() == 0, (x.rowwise() - x.row(0)).isZero(0)) << name;
+    }
+  }
+}
+
 TEST(Components, MoreComponentsThanRowsAreSaidNotPadded) {
   const TrainView view = overlapping(6, 2, 2, 2);
   const Model model = fitted("kpca components=50", view);

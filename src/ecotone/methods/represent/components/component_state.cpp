@@ -122,7 +122,11 @@ std::shared_ptr<const Fitted> Components::load(const StageState& state, const Co
   ComponentReport report = report_of(state);
   const Index size = report.spectrum.size();
   const Kernel kernel{options.kernel, state.number("sigma"), options.degree, options.coef0, options.scale};
-  if (!(kernel.sigma > 0)) file_error("bad_model", "'sigma' must be > 0, is {}", kernel.sigma);
+  try {
+    check_kernel(kernel);
+  } catch (const Error& error) {
+    file_error("bad_model", "{}", error.what());
+  }
   if (report.route == low_rank) {
     LowRankProjection projection = load_low_rank(state, kernel, report, input.cols);
     return std::make_shared<Components>(std::move(projection), options.centre, std::move(report));

@@ -154,14 +154,14 @@ void warn_of_invariance(const ComponentKind& kind, const ComponentStageOptions& 
 void warn_of_spectrum(const ComponentKind& kind, const ComponentStageOptions& options,
                       const ComponentSpectrum& spectrum, double similarity, const Kernel& kernel,
                       const Context& context) {
-  const char* const advice = kind.supervised && options.form == ComponentForm::paper && spectrum.most_negative < 0
-                                 ? "; others of the paper's form have a negative eigenvalue: use form=symmetric"
-                             : kind.supervised ? "; labels of C classes have at most C - 1"
-                                               : "; the Gram matrix has no more";
-  if (spectrum.size() < options.components)
+  if (spectrum.size() < options.components) {
+    const bool negative = spectrum.most_negative < 0;
     context.warn(spectrum.size() == 0 ? "no_components" : "fewer_components",
-                 "{}: {} of {} components have an eigenvalue beyond rounding{}", kind.name, spectrum.size(),
-                 options.components, advice);
+                 "{}: there are {} components, {} were asked for; {}", kind.name, spectrum.size(), options.components,
+                 negative          ? "eigenvalues of the paper's form are negative here, form=symmetric has none such"
+                 : kind.supervised ? "labels of C classes explain at most C - 1"
+                                   : "the centred Gram matrix has no more");
+  }
   if (spectrum.complex_pair)
     context.warn("complex_pair",
                  "{}: a pair of eigenvalues is complex; its two components are a plane, not two directions; "

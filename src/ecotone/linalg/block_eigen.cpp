@@ -12,7 +12,6 @@
 namespace ecotone {
 namespace {
 
-constexpr double tolerance = 1e-12;
 constexpr Index most_steps = 400;
 constexpr Index small = 256;
 
@@ -23,10 +22,11 @@ Index block_cols(Index k) { return k <= 16 ? 8 : 16; }
 /// last.
 class BlockLanczos {
  public:
-  BlockLanczos(const BlockOperator& multiply, Index n, Index k, const Context& context)
+  BlockLanczos(const BlockOperator& multiply, Index n, Index k, double tolerance, const Context& context)
       : multiply_(multiply),
         context_(context),
         k_(k),
+        tolerance_(tolerance),
         block_(block_cols(k)),
         most_(k + std::max<Index>(12 * block_, k)),
         basis_(n, most_ + block_),
@@ -43,7 +43,7 @@ class BlockLanczos {
       Matrix coupling;
       next = extend(std::move(next), coupling);
       ritz = symmetric_eigen(t_.topLeftCorner(size_, size_), context_);
-      converged = next.cols() == 0 || (size_ >= k_ && residual(ritz, coupling) <= tolerance);
+      converged = next.cols() == 0 || (size_ >= k_ && residual(ritz, coupling) <= tolerance_);
     }
     LargestEigen result;
     const Index found = std::min(k_, size_);
@@ -60,6 +60,7 @@ class BlockLanczos {
   const BlockOperator& multiply_;
   const Context& context_;
   Index k_;
+  double tolerance_;
   Index block_;
   Index most_;    ///< columns of the basis before a restart
   Matrix basis_;  ///< V, its first size_ columns
@@ -156,12 +157,12 @@ LargestEigen densely(const BlockOperator& multiply, Index n, Index k, const Cont
 }  // namespace
 
 LargestEigen largest_by_blocks(const BlockOperator& multiply, Index n, Index k, const Context& context,
-                               const Matrix* start) {
+                               const Matrix* start, double tolerance) {
   if (k < 1 || k > n) internal_error("largest_by_blocks: {} pairs of a matrix of {}", k, n);
   use_one_blas_thread();
   const Index columns = k + std::max<Index>(12 * block_cols(k), k) + block_cols(k);
   if (n <= small || 2 * columns > n) return densely(multiply, n, k, context);
-  return BlockLanczos(multiply, n, k, context).run(start);
+  return BlockLanczos(multiply, n, k, tolerance, context).run(start);
 }
 
 }  // namespace ecotone

@@ -13,9 +13,9 @@ using BlockOperator = std::function<Matrix(const Matrix& x)>;
 
 /// The k (1 <= k <= n) algebraically largest eigenpairs of an n x n operator by restarted block Lanczos with full
 /// orthogonalisation: for operators that must be read from memory, where several columns cost little more than one.
-/// Residuals are at most 1e-12 of the largest eigenvalue when it says that it converged. `start`, when given, holds
-/// guesses of eigenvectors as columns. Densely when n is small. Data error `non_finite`.
+/// Residuals are at most `tolerance` times the largest eigenvalue when it says that it converged. `start`, when given,
+/// holds guesses of eigenvectors as columns. Densely when n is small. Data error `non_finite`.
 LargestEigen largest_by_blocks(const BlockOperator& multiply, Index n, Index k, const Context& context,
-                               const Matrix* start = nullptr);
+                               const Matrix* start = nullptr, double tolerance = 1e-12);
 
 }  // namespace ecotone

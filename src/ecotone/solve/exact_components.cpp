@@ -15,6 +15,10 @@
 namespace ecotone {
 namespace {
 
+/// Residuals of eigenvectors: of the answer, and of what the factorised route begins at.
+constexpr double full_tolerance = 1e-12;
+constexpr double start_tolerance = 1e-5;
+
 /// Unscaled components before they are chosen norms for: V, KV and the squared lengths.
 struct Unscaled {
   ChosenPairs pairs;
@@ -129,7 +133,7 @@ Index wanted_pairs(const ComponentOptions& options, Index n) { return std::min(o
 /// lam = 0: Khat a = g a, v = (a - w F (I + w F'KF)^-1 U'a) / g. Without an invariance term Khat = K, and lam changes g
 /// alone: kappa^2 / (kappa + lam).
 Unscaled unsupervised_matvec(const Begin& b, const ComponentOptions& options, const GramOperator& gram_operator,
-                             const Context& context) {
+                             double tolerance, const Context& context) {
   const Index n = b.f.rows();
   const Inner inner(b.f, b.u, options.weight, context);
   const auto multiply = [&](const Matrix& x) {
@@ -137,7 +141,7 @@ Unscaled unsupervised_matvec(const Begin& b, const ComponentOptions& options, co
     if (options.weight != 0) inner.subtract(b.u, transpose_product(b.u, x, context), y);
     return y;
   };
-  const LargestEigen found = largest_by_blocks(multiply, n, wanted_pairs(options, n), context);
+  const LargestEigen found = largest_by_blocks(multiply, n, wanted_pairs(options, n), context, nullptr, tolerance);
   Unscaled result;
   result.converged = found.converged;
   SymmetricEigen all{found.values, found.vectors};
@@ -214,7 +218,7 @@ Unscaled supervised_cholesky(const Begin& b, const ComponentOptions& options, co
 Unscaled unsupervised_cholesky(const Begin& b, const ComponentOptions& options, const Factored& factor,
                                const GramOperator& gram_operator, const Context& context) {
   const Index n = b.f.rows();
-  const Unscaled near = unsupervised_matvec(b, options, gram_operator, context);
+  const Unscaled near = unsupervised_matvec(b, options, gram_operator, start_tolerance, context);
   const Inner inner(b.f, factor.fu, options.weight, context);
   const auto multiply = [&](const Matrix& x) {
     Matrix y = gram_operator.multiply_centred(centred_columns(x), context);
@@ -330,7 +334,7 @@ ExactComponents exact_components(const ComponentProblem& problem, const Componen
     if (nothing_varies(problem, b, x)) return {{}, Matrix(n, 0), Matrix(n, 0), {}, true};
     if (route == ExactRoute::matvec) {
       return options.supervised ? supervised_matvec(b, options, context)
-                                : unsupervised_matvec(b, options, gram_operator, context);
+                                : unsupervised_matvec(b, options, gram_operator, full_tolerance, context);
     }
     const Factored factor = factored(problem.who, b, options, gram_operator, context);
     return options.supervised ? supervised_cholesky(b, options, factor, context)

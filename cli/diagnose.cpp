@@ -1,8 +1,11 @@
 #include "ecotone/evaluate/diagnose.h"
 
+#include <optional>
+
 #include "cli/arguments.h"
 #include "cli/verbs.h"
 #include "ecotone/data/read.h"
+#include "ecotone/evaluate/represented.h"
 
 namespace ecotone::cli {
 namespace {
@@ -11,6 +14,7 @@ struct Flags {
   std::vector<std::string> data;
   DataFlags read;
   std::string target;
+  std::string pipeline;
   int permutations = 499;
   int sample = 2000;
 };
@@ -23,9 +27,16 @@ void run(const Flags& flags, Session& session) {
   options.permutations = flags.permutations;
   options.sample = flags.sample;
   options.targets = split_list(flags.target);
+  std::optional<Pipeline> pipeline;
+  if (!flags.pipeline.empty()) {
+    pipeline = Pipeline::parse(flags.pipeline);
+    require_representation(*pipeline);
+  }
   const Context& context = session.context();
-  const Dataset data = session.timed("read", [&] { return read_dataset(files, read, context); });
-  const Diagnosis diagnosis = session.timed("diagnose", [&] { return diagnose(data, options, context); });
+  Dataset data = session.timed("read", [&] { return read_dataset(files, read, context); });
+  if (pipeline) data = session.timed("fit", [&] { return represented(data, *pipeline, options.targets, context); });
+  Diagnosis diagnosis = session.timed("diagnose", [&] { return diagnose(data, options, context); });
+  if (pipeline) diagnosis.pipeline = pipeline->text();
   if (!session.json()) session.say(diagnosis_text(diagnosis));
   session.print(diagnosis.to_json());
 }
@@ -34,16 +45,20 @@ void run(const Flags& flags, Session& session) {
 
 Verb diagnose_verb(CLI::App& program) {
   const auto flags = std::make_shared<Flags>();
-  Verb verb =
-      make_verb(program, {"diagnose", "Say how domains differ, in which columns, and whether weighting could help",
-                          "diagnose DATA... [flags]",
-                          "  ecotone diagnose clinics.csv --label disease --domain hospital\n"
-                          "  ecotone diagnose data.csv --domain site --target new_site --json\n"
-                          "  ecotone diagnose a.csv b.csv --domain-from-file --label y\n"});
+  Verb verb = make_verb(
+      program, {"diagnose", "Say how domains differ, in which columns, and whether weighting could help",
+                "diagnose DATA... [flags]",
+                "  ecotone diagnose clinics.csv --label disease --domain hospital\n"
+                "  ecotone diagnose data.csv --domain site --target new_site --json\n"
+                "  ecotone diagnose a.csv b.csv --domain-from-file --label y\n"
+                "  ecotone diagnose data.csv --domain site --label y --pipeline \"scale | dica weight=100\"\n"});
   CLI::App& app = *verb.app;
   app.add_option("DATA...", flags->data, "Data files")->required();
   app.add_option("--target", flags->target, "Compare these domains with the others, and nothing else")
       ->type_name("A,B,..");
+  app.add_option("--pipeline", flags->pipeline,
+                 "Compare the features that this pipeline, fitted on the data, makes of it")
+      ->type_name("PIPELINE");
   app.add_option("--permutations", flags->permutations, "Permutations of each test (default 499)")
       ->check(CLI::Range(1, 1000000).description(""))
       ->type_name("N");

@@ -92,3 +92,20 @@ def test_heart_disease(ecotone, data_folder):
     assert missing["ca"] > 0.9
     assert all(pair["p_value"] <= 0.01 for pair in found["pairs"])
     assert json.dumps(found).count("NaN") == 0
+
+
+def test_the_features_of_a_pipeline(ecotone, small):
+    flags = ("diagnose", small, *SMALL_COLUMNS, *QUICK)
+    plain = ecotone.json(*flags)
+    assert "pipeline" not in plain
+    found = {w: ecotone.json(*flags, "--pipeline", f"scale | udica weight={w}") for w in (0, 10000)}
+    assert found[0]["pipeline"] == "scale | udica weight=0"
+    assert found[0]["features"] == 2 and found[0]["rows"] == plain["rows"] and found[0]["domains"] == plain["domains"]
+    assert {one["feature"] for one in found[0]["feature_shift"]} == {"z1", "z2"}
+    assert found[10000]["distributional_variance"]["value"] < found[0]["distributional_variance"]["value"]
+    assert "in the features of scale | udica weight=10000" in ecotone(*flags, "--pipeline", "scale | udica weight=10000").stdout
+
+
+def test_a_pipeline_that_predicts_has_no_features(ecotone, small):
+    message = ecotone.error("diagnose", small, *SMALL_COLUMNS, "--pipeline", "scale | logistic", exit=2, code="unexpected_learner")
+    assert "'logistic'" in message

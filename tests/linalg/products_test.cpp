@@ -85,5 +85,19 @@ TEST(Products, SameBytesForAnyThreads) {
   }
 }
 
+TEST(Products, ByTransposeScalesAndKeeps) {
+  const Matrix a = random_matrix(5, 3, 1);
+  const Matrix b = random_matrix(4, 3, 2);
+  Matrix c = random_matrix(5, 4, 3);
+  const Matrix expected = -2.0 * a * b.transpose() + 0.5 * c;
+  product_by_transpose(-2.0, a, b, 0.5, c);
+  EXPECT_LT((c - expected).cwiseAbs().maxCoeff(), 1e-14);
+  // Without columns the product is zero.
+  product_by_transpose(1.0, Matrix(5, 0), Matrix(4, 0), 1.0, c);
+  EXPECT_LT((c - expected).cwiseAbs().maxCoeff(), 1e-14);
+  product_by_transpose(1.0, Matrix(5, 0), Matrix(4, 0), 0.0, c);
+  EXPECT_EQ(c, Matrix::Zero(5, 4));
+}
+
 }  // namespace
 }  // namespace ecotone

@@ -72,6 +72,7 @@ struct Advice {
 struct Diagnosis {
   Index rows = 0;
   Index features = 0;
+  std::string pipeline;     ///< whose features were compared; empty: those of the data
   std::string domain_word;  ///< what the user calls a domain
   std::vector<std::string> domains;
   std::vector<Index> domain_rows;

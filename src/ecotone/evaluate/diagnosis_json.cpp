@@ -85,20 +85,23 @@ Json Diagnosis::to_json() const {
   Json domain_list = Json::array();
   for (std::size_t d = 0; d < domains.size(); ++d)
     domain_list.push_back({{"domain", domains[d]}, {"rows", domain_rows[d]}});
-  return {{"rows", rows},
-          {"features", features},
-          {"domains", std::move(domain_list)},
-          {"sample_rows", sample},
-          {"sampled", sampled()},
-          {"permutations", permutations},
-          {"bandwidth", {{"sigma", sigma}, {"rows", sigma_rows}}},
-          {"distributional_variance", {{"value", variance}, {"unbiased", unbiased_variance}, {"rows", variance_rows}}},
-          {"against_rest", std::move(rest)},
-          {"pairs", std::move(pair_list)},
-          {"feature_shift", features_json(feature_shift)},
-          {"label_shift", labels_json(*this)},
-          {"missing_shift", std::move(missing_list)},
-          {"advice", std::move(sentences)}};
+  Json json = {
+      {"rows", rows},
+      {"features", features},
+      {"domains", std::move(domain_list)},
+      {"sample_rows", sample},
+      {"sampled", sampled()},
+      {"permutations", permutations},
+      {"bandwidth", {{"sigma", sigma}, {"rows", sigma_rows}}},
+      {"distributional_variance", {{"value", variance}, {"unbiased", unbiased_variance}, {"rows", variance_rows}}},
+      {"against_rest", std::move(rest)},
+      {"pairs", std::move(pair_list)},
+      {"feature_shift", features_json(feature_shift)},
+      {"label_shift", labels_json(*this)},
+      {"missing_shift", std::move(missing_list)},
+      {"advice", std::move(sentences)}};
+  if (!pipeline.empty()) json["pipeline"] = pipeline;
+  return json;
 }
 
 }  // namespace ecotone

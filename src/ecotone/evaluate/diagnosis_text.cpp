@@ -68,6 +68,7 @@ std::string apart_note(const std::vector<Comparison>& comparisons) {
 std::string title(const Diagnosis& d) {
   std::string text =
       fmt::format("how {}: {} rows, {} feature{}\n", what_differs(d), d.rows, d.features, d.features == 1 ? "" : "s");
+  if (!d.pipeline.empty()) text += fmt::format("in the features of {}\n", display_text(d.pipeline, 80));
   text += fmt::format("distributional variance {}, without bias {}\n", small(d.variance), small(d.unbiased_variance));
   text += fmt::format("kernel width {:.4g}, the median distance of {} standardised rows\n", d.sigma, d.sigma_rows);
   if (d.missing_values > 0)

@@ -4,9 +4,8 @@
 #include <cmath>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/kernels/kernel.h"
 #include "ecotone/linalg/exponential.h"
-#include "ecotone/linalg/products.h"
 
 namespace ecotone {
 namespace {
@@ -17,11 +16,6 @@ double scale_of(double sigma) {
   if (!(sigma > 0) || !std::isfinite(sigma) || !std::isfinite(scale))
     option_error("bad_option", "rbf: sigma must be a positive number, got {}", sigma);
   return scale;
-}
-
-void require_gram(Index rows, Index cols) {
-  require_memory(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols) * sizeof(double), "rbf",
-                 fmt::format("the Gram matrix of {} x {} rows", rows, cols), "take fewer rows");
 }
 
 }  // namespace
@@ -46,37 +40,11 @@ LowerTiles::Tile LowerTiles::at(Index t) const {
 }
 
 Matrix rbf_gram(ConstMatrixView x, double sigma, const Context& context) {
-  const RbfTiles tiles(x, sigma);
-  const Index n = x.rows();
-  require_gram(n, n);
-  Matrix k(n, n);
-  prefer_large_pages(k.data(), static_cast<std::size_t>(k.size()) * sizeof(double));
-  const LowerTiles lower(n);
-  context.parallel(lower.count(), [&](Index t) {
-    const auto at = lower.at(t);
-    auto block = k.block(at.i, at.j, at.rows, at.cols);
-    tiles.tile(at.i, at.j, block);
-    if (at.diagonal()) {
-      mirror_lower(block);
-    } else {
-      k.block(at.j, at.i, at.cols, at.rows) = block.transpose();
-    }
-  });
-  return k;
+  return kernel_gram({.kind = KernelKind::rbf, .sigma = sigma}, x, context);
 }
 
 Matrix rbf_gram(ConstMatrixView x, ConstMatrixView y, double sigma, const Context& context) {
-  const RbfTiles tiles(x, y, sigma);
-  require_gram(x.rows(), y.rows());
-  Matrix k(x.rows(), y.rows());
-  const Index across = (y.rows() + RbfTiles::side - 1) / RbfTiles::side;
-  const Index down = (x.rows() + RbfTiles::side - 1) / RbfTiles::side;
-  context.parallel(down * across, [&](Index t) {
-    const Index i = t / across * RbfTiles::side;
-    const Index j = t % across * RbfTiles::side;
-    tiles.tile(i, j, k.block(i, j, std::min(RbfTiles::side, x.rows() - i), std::min(RbfTiles::side, y.rows() - j)));
-  });
-  return k;
+  return kernel_gram({.kind = KernelKind::rbf, .sigma = sigma}, x, y, context);
 }
 
 }  // namespace ecotone

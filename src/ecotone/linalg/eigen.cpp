@@ -17,16 +17,6 @@ extern "C" void dsyevd_(const char* jobz, const char* uplo, const int* n, double
 namespace ecotone {
 namespace {
 
-/// In each column the first entry within 1e-8 of the largest magnitude becomes positive.
-void fix_signs(Matrix& vectors) {
-  for (Index j = 0; j < vectors.cols(); ++j) {
-    const double largest = vectors.col(j).cwiseAbs().maxCoeff();
-    Index i = 0;
-    while (std::abs(vectors(i, j)) < (1.0 - 1e-8) * largest) ++i;
-    if (vectors(i, j) < 0) vectors.col(j) = -vectors.col(j);
-  }
-}
-
 /// Eigenvalues, ascending, into `values`; eigenvectors as the rows of `a`.
 void decompose(Matrix& a, Vector& values) {
   const int n = static_cast<int>(a.rows());
@@ -71,6 +61,16 @@ LargestEigen dense_eigenpairs(const SymmetricOperator& multiply, Index n, Index 
 }
 
 }  // namespace
+
+void fix_signs(Matrix& vectors) {
+  for (Index j = 0; j < vectors.cols(); ++j) {
+    const double largest = vectors.col(j).cwiseAbs().maxCoeff();
+    Index i = 0;
+    // The first entry within 1e-8 of the largest magnitude becomes positive.
+    while (std::abs(vectors(i, j)) < (1.0 - 1e-8) * largest) ++i;
+    if (vectors(i, j) < 0) vectors.col(j) = -vectors.col(j);
+  }
+}
 
 SymmetricEigen symmetric_eigen(Matrix a, const Context& context) {
   if (a.rows() != a.cols()) internal_error("symmetric_eigen: a matrix of {} x {} is not square", a.rows(), a.cols());

@@ -14,6 +14,9 @@ struct SymmetricEigen {
   Matrix vectors;
 };
 
+/// Turns the columns as in SymmetricEigen.
+void fix_signs(Matrix& vectors);
+
 /// All eigenpairs of a symmetric matrix (only its lower triangle is read). Data error `non_finite`.
 SymmetricEigen symmetric_eigen(Matrix a, const Context& context);
 

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ecotone/base/context.h"
+#include "ecotone/data/dataset.h"
+#include "ecotone/methods/pipeline.h"
+
+namespace ecotone {
+
+/// The data set as a pipeline's features show it: the pipeline is fitted on the rows, those of `targets` without their
+/// labels, and all rows are transformed by it. Labels and domains stay. Option error `unexpected_learner` when the
+/// pipeline predicts; data error `unknown_domain`.
+Dataset represented(const Dataset& data, const Pipeline& pipeline, const std::vector<std::string>& targets,
+                    const Context& context);
+
+/// Refuses a pipeline that predicts, as `represented` does; before anything is read.
+void require_representation(const Pipeline& pipeline);
+
+}  // namespace ecotone

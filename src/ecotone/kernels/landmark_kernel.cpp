@@ -1,0 +1,105 @@
+#include "ecotone/kernels/landmark_kernel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "ecotone/base/error.h"
+#include "ecotone/linalg/exponential.h"
+#include "ecotone/linalg/products.h"
+
+namespace ecotone {
+namespace {
+
+// Below this part of ||x||^2 + ||z||^2 the product form has lost more than 4 digits: take differences.
+constexpr double near = 1e-4;
+
+/// v(c) = v(c) + norm + norms(c); whether any is so small that it must be computed from differences.
+bool add_norms(double norm, const double* __restrict norms, double* __restrict values, Index count) {
+  Index close = 0;
+  for (Index c = 0; c < count; ++c) {
+    const double scale = norm + norms[c];
+    const double value = values[c] + scale;
+    close += value > near * scale ? 0 : 1;
+    values[c] = value;
+  }
+  return close > 0;
+}
+
+/// sum(c) += |x - z(c)|
+void add_differences(double x, const double* __restrict z, double* __restrict sum, Index count) {
+  for (Index c = 0; c < count; ++c) sum[c] += std::abs(x - z[c]);
+}
+
+/// v(c) = (scale v(c) + coef0)^degree
+void to_power(const Kernel& kernel, double* __restrict values, Index count) {
+  for (Index c = 0; c < count; ++c) {
+    const double base = kernel.scale * values[c] + kernel.coef0;
+    double result = base;
+    for (int d = 1; d < kernel.degree; ++d) result *= base;
+    values[c] = result;
+  }
+}
+
+}  // namespace
+
+LandmarkKernel::LandmarkKernel(const Kernel& kernel, Vector origin, ConstMatrixView landmarks)
+    : kernel_(kernel), origin_(std::move(origin)) {
+  check_kernel(kernel);
+  if (origin_.size() != landmarks.cols())
+    internal_error("landmarks: {} columns, an origin of {}", landmarks.cols(), origin_.size());
+  if (kernel.kind == KernelKind::poly) origin_.setZero();
+  landmarks_ = landmarks.rowwise() - origin_.transpose();
+  if (kernel.kind == KernelKind::laplacian) columns_ = landmarks_.transpose();
+  if (kernel.kind == KernelKind::rbf) norms_ = landmarks_.rowwise().squaredNorm();
+}
+
+void LandmarkKernel::distances(ConstMatrixView x, MatrixView k) const {
+  // ||x - z||^2 = -2 x.z + ||x||^2 + ||z||^2
+  product_by_transpose(-2.0, x, landmarks_, 0.0, k);
+  for (Index i = 0; i < k.rows(); ++i) {
+    double* const row = k.data() + i * k.outerStride();
+    const double norm = x.row(i).squaredNorm();
+    if (!add_norms(norm, norms_.data(), row, k.cols())) continue;
+    for (Index j = 0; j < k.cols(); ++j) {
+      if (!(row[j] > near * (norm + norms_[j]))) row[j] = (x.row(i) - landmarks_.row(j)).squaredNorm();
+    }
+  }
+}
+
+void LandmarkKernel::block(ConstMatrixView x, MatrixView k, Matrix& centred) const {
+  if (x.cols() != cols() || k.rows() != x.rows() || k.cols() != size())
+    internal_error("landmarks: a block of {} x {} for {} landmarks of {} columns", x.rows(), x.cols(), size(), cols());
+  if (k.size() == 0) return;
+  centred = x.rowwise() - origin_.transpose();
+  if (kernel_.kind == KernelKind::rbf) {
+    distances(centred, k);
+  } else if (kernel_.kind == KernelKind::laplacian) {
+    k.setZero();
+  } else {
+    product_by_transpose(1.0, centred, landmarks_, 0.0, k);
+  }
+  for (Index i = 0; i < k.rows(); ++i) {
+    double* const row = k.data() + i * k.outerStride();
+    switch (kernel_.kind) {
+      case KernelKind::rbf:
+        exp_of_negative(0.5 / kernel_.sigma / kernel_.sigma, row, k.cols());
+        break;
+      case KernelKind::laplacian:
+        for (Index f = 0; f < cols(); ++f) add_differences(centred(i, f), columns_.row(f).data(), row, k.cols());
+        exp_of_negative(1 / kernel_.sigma, row, k.cols());
+        break;
+      case KernelKind::linear:
+        break;
+      case KernelKind::poly:
+        to_power(kernel_, row, k.cols());
+        break;
+    }
+  }
+}
+
+Vector LandmarkKernel::diagonal(ConstMatrixView x) const {
+  return kernel_diagonal(kernel_, x.rowwise() - origin_.transpose());
+}
+
+}  // namespace ecotone

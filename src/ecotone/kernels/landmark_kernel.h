@@ -1,0 +1,34 @@
+#pragma once
+
+#include "ecotone/kernels/kernel.h"
+#include "ecotone/linalg/matrix.h"
+
+namespace ecotone {
+
+/// k(x, z_j) of blocks of rows with fixed landmarks z_j. Kernels of distances and the linear one see all points from an
+/// origin near the data, so that a large common offset costs no digits. For distances that changes nothing; the linear
+/// kernel becomes (x - o).(z - o), whose centred Gram matrix is that of x.z.
+class LandmarkKernel {
+ public:
+  LandmarkKernel() = default;
+  /// `origin` has one entry per column. Option error `bad_option` of a kernel that is none.
+  LandmarkKernel(const Kernel& kernel, Vector origin, ConstMatrixView landmarks);
+
+  Index size() const { return landmarks_.rows(); }
+  Index cols() const { return landmarks_.cols(); }
+  /// k(i, j) = k(x_i, z_j), on the calling thread; `centred` is memory to reuse.
+  void block(ConstMatrixView x, MatrixView k, Matrix& centred) const;
+  /// k(x_i, x_i) of every row.
+  Vector diagonal(ConstMatrixView x) const;
+
+ private:
+  Kernel kernel_;
+  Vector origin_;     // 0 for poly
+  Matrix landmarks_;  // less the origin
+  Matrix columns_;    // laplacian: the transpose
+  Vector norms_;      // rbf: squared lengths
+
+  void distances(ConstMatrixView x, MatrixView k) const;
+};
+
+}  // namespace ecotone

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <tuple>
+
+#include "ecotone/base/options.h"
+#include "ecotone/kernels/kernel.h"
+#include "ecotone/kernels/low_rank.h"
+#include "ecotone/solve/components.h"
+
+namespace ecotone {
+
+enum class ComponentCentre { train, batch };
+enum class OutputKernel { automatic, delta, rbf, linear };
+enum class ComponentRoute { automatic, cholesky, matvec, lowrank };
+
+/// Options of kpca, udica, coir and dica; each of them declares those that it has.
+struct ComponentStageOptions {
+  KernelKind kernel = KernelKind::rbf;
+  AutoNumber sigma;
+  int degree = 3;
+  double coef0 = 1;
+  double scale = 1;
+  int components = 2;
+  double lam = 0.1;
+  double epsilon = 1e-4;
+  double weight = 1;
+  ComponentForm form = ComponentForm::symmetric;
+  ComponentScaling scaling = ComponentScaling::variance;
+  ComponentCentre centre = ComponentCentre::train;
+  OutputKernel output_kernel = OutputKernel::automatic;
+  AutoNumber output_sigma;
+  ComponentRoute route = ComponentRoute::automatic;
+  int rank = 500;
+  LowRankKind map = LowRankKind::pivoted;
+  double residual = 0;
+
+  static constexpr auto shared_fields() {
+    using O = ComponentStageOptions;
+    return std::tuple{
+        field("kernel", &O::kernel,
+              "rbf: exp(-|x - z|^2 / (2 sigma^2)); laplacian: exp(-|x - z|_1 / sigma); linear: x.z; poly: (scale x.z + "
+              "coef0)^degree",
+              one_of("rbf", "laplacian", "linear", "poly")),
+        field("sigma", &O::sigma, "Width of rbf and laplacian; auto: the median distance of at most 1,000 rows",
+              above(0.0)),
+        field("degree", &O::degree, "Of poly", between(1, 100)),
+        field("coef0", &O::coef0, "Of poly", at_least(0.0)),
+        field("scale", &O::scale, "Of poly", above(0.0)),
+        field("components", &O::components, "Components wanted; fewer are said where there are no more",
+              between(1, 1e6)),
+        field("lam", &O::lam, "lambda of M = w KQK + K + lambda I; 0 needs no factorisation", at_least(0.0)),
+        field("scaling", &O::scaling,
+              "variance: training projections of mean square 1; metric: v'Mv = 1; reference: as the authors' program",
+              one_of("reference", "metric", "variance")),
+        field("centre", &O::centre, "New rows are centred at the mean of the training rows, or of their own batch",
+              one_of("train", "batch")),
+        field("route", &O::route,
+              "cholesky: one factorisation, lam > 0; matvec: products with the Gram matrix alone, lam = 0 (kpca: any); "
+              "lowrank: a low-rank kernel map, time linear in the rows; auto: by lam, lowrank beyond 20,000 rows or "
+              "where memory is short",
+              one_of("auto", "cholesky", "matvec", "lowrank")),
+        field("rank", &O::rank, "Of lowrank: at most so many landmarks or frequencies", between(1, 100000)),
+        field("map", &O::map,
+              "Of lowrank: landmarks by random pivots, at random, or by greedy pivots, or random Fourier features",
+              one_of("pivoted", "uniform", "greedy", "fourier")),
+        field("residual", &O::residual,
+              "Of lowrank: stop at the landmark that leaves this part of the kernel's trace; 0: never",
+              between(0.0, 0.999))};
+  }
+  static constexpr auto invariance_fields() {
+    return std::tuple{
+        field("weight", &ComponentStageOptions::weight,
+              "w on the distributional variance; nothing happens far below 1 / tr(KQ): try 1, 10, 100, ... "
+              "times that",
+              at_least(0.0))};
+  }
+  static constexpr auto output_fields() {
+    using O = ComponentStageOptions;
+    return std::tuple{
+        field("epsilon", &O::epsilon, "Ridge of the outputs, times the number of rows", above(0.0)),
+        field("form", &O::form,
+              "symmetric: K P K v = g M v; paper: P K^2 v = g M v, whose g may be complex or negative",
+              one_of("paper", "symmetric")),
+        field("output_kernel", &O::output_kernel, "Kernel of the labels; auto: delta of classes, rbf of numbers",
+              one_of("auto", "delta", "rbf", "linear")),
+        field("output_sigma", &O::output_sigma, "Width of the output kernel rbf; auto: the median distance of labels",
+              above(0.0))};
+  }
+};
+
+struct KpcaOptions : ComponentStageOptions {
+  static constexpr auto fields() { return shared_fields(); }
+};
+struct UdicaOptions : ComponentStageOptions {
+  static constexpr auto fields() { return std::tuple_cat(shared_fields(), invariance_fields()); }
+};
+struct CoirOptions : ComponentStageOptions {
+  static constexpr auto fields() { return std::tuple_cat(shared_fields(), output_fields()); }
+};
+struct DicaOptions : ComponentStageOptions {
+  static constexpr auto fields() { return std::tuple_cat(shared_fields(), invariance_fields(), output_fields()); }
+};
+
+}  // namespace ecotone

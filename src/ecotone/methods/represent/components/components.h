@@ -1,0 +1,64 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "ecotone/methods/method.h"
+#include "ecotone/methods/represent/components/component_options.h"
+#include "ecotone/solve/component_map.h"
+#include "ecotone/solve/low_rank_components.h"
+
+namespace ecotone {
+
+/// What a fit of components is remembered by; `inspect` shows it.
+struct ComponentReport {
+  std::string route;
+  Index rows = 0;             ///< that were learned from
+  Index domains = 0;          ///< of these rows
+  Index sigma_rows = 0;       ///< rows whose median distance sigma is; 0: it was given, or the kernel has none
+  std::string output_kernel;  ///< of the labels; empty without them
+  double output_sigma = 0;    ///< of the output kernel rbf, else 0
+  ComponentSpectrum spectrum;
+  /// Of the route lowrank.
+  std::string map;      ///< how landmarks were chosen
+  Index rank = 0;       ///< features of the map
+  double residual = 0;  ///< what it leaves out; see LowRankFit
+  Index map_rows = 0;   ///< rows that it was made from
+};
+
+/// How new rows are projected: by the exact routes, or by the low-rank one.
+using ComponentProjection = std::variant<ComponentMap, LowRankProjection>;
+
+/// Invariant components of a kernel (muandet2013): kernel PCA with and without labels (coir), with and without the
+/// invariance of domain means (udica, dica). Features z1 .. zM are projections.
+class Components : public Fitted {
+ public:
+  Components(ComponentProjection projection, ComponentCentre centre, ComponentReport report);
+
+  static std::shared_ptr<const Fitted> load(const StageState& state, const ComponentStageOptions& options,
+                                            const StageInput& input);
+
+  Features transform(const Batch& batch, const Context& context) const override;
+  Index output_cols(Index) const override { return report_.spectrum.size(); }
+  bool needs_domain_sample() const override { return centre_ == ComponentCentre::batch; }
+  StageState save() const override;
+
+ private:
+  std::shared_ptr<const ComponentProjection> projection_;  ///< shared with the features that are made on demand
+  ComponentCentre centre_;
+  ComponentReport report_;
+};
+
+/// Which of the four a fit is.
+struct ComponentKind {
+  const char* name;
+  bool supervised;
+  bool invariant;
+};
+
+/// kpca and udica learn from all rows of the view, labelled or not, coir and dica from the labelled ones.
+StageResult fit_components(const ComponentKind& kind, const TrainView& view, const ComponentStageOptions& options,
+                           const Context& context);
+
+}  // namespace ecotone

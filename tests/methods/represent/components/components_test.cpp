@@ -1,0 +1,227 @@
+#include "ecotone/methods/represent/components/components.h"
+
+#include <cmath>
+
+#include "methods/support.h"
+#include "solve/components_golden.h"
+
+namespace ecotone::test {
+namespace {
+
+TrainView golden_view(const ComponentsGolden& golden) {
+  Labels y;
+  if (golden.json.at("output_kernel").at("kind") == "delta") {
+    const auto index = golden_index(golden.json.at("y"));
+    y = class_labels({}, index);
+    for (std::int32_t c = 0; c <= *std::max_element(index.begin(), index.end()); ++c)
+      y.classes.push_back(fmt::format("c{}", c));
+  } else {
+    y = {Task::regress, {}, {}, golden_matrix(golden.json.at("y")).col(0)};
+  }
+  TrainView view = view_of(Features::dense(golden.x), y);
+  view.domain.index = golden.group;
+  view.domain.names = dealt_domains(0, golden.groups).names;
+  view.role.assign(static_cast<std::size_t>(golden.groups), Role::source);
+  return view;
+}
+
+/// The stage that a golden method is.
+std::string golden_stage(const ComponentsGolden& golden, const std::string& method) {
+  const Json& kernel = golden.json.at("kernel");
+  std::string text = fmt::format("{} scaling=reference", method.substr(0, method.find('_')));
+  for (const auto& [key, value] : kernel.items())
+    text += fmt::format(" {}={}", key == "kind" ? "kernel" : key, option_text(value));
+  text += fmt::format(" lam={} components={}", golden.json.at("lambda").get<double>(), golden.json.at("m").get<int>());
+  const ComponentOptions options = golden.options(method, ComponentScaling::reference);
+  if (options.weight > 0) text += fmt::format(" weight={}", options.weight);
+  if (!options.supervised) return text;
+  text += fmt::format(" epsilon={} form={}", golden.json.at("epsilon").get<double>(),
+                      options.form == ComponentForm::paper ? "paper" : "symmetric");
+  const Json& output = golden.json.at("output_kernel");
+  if (output.at("kind") == "rbf") text += fmt::format(" output_sigma={}", output.at("sigma").get<double>());
+  return text;
+}
+
+Matrix projected(const Model& model, const Matrix& x) {
+  return model.transform({Features::dense(x), std::nullopt}, context()).to_matrix();
+}
+
+Json stage_of(const Model& model) { return model.inspect()["stages"][0]; }
+
+class ComponentStages : public testing::TestWithParam<std::string> {};
+
+TEST_P(ComponentStages, ProjectNewRowsAsTheGoldenCases) {
+  const ComponentsGolden golden(GetParam());
+  const TrainView view = golden_view(golden);
+  for (const std::string& method : golden_component_methods()) {
+    const ComponentOptions options = golden.options(method, ComponentScaling::reference);
+    const std::string text = golden_stage(golden, method);
+    const Json& expected = golden.expected(method);
+    // A label column is one number or class: outputs of several columns are tested with the engine alone.
+    if (options.supervised && golden_matrix(golden.json.at("y")).cols() > 1) continue;
+    const Model model = reloaded(fitted(text, view));
+    const Json stage = stage_of(model);
+    ASSERT_EQ(stage["components"], expected["components"]) << text;
+    EXPECT_EQ(stage["complex_pair"], expected["complex_pair"]);
+    EXPECT_NEAR(stage["tr_KQ"].get<double>(), golden.json["expected"]["tr_KQ"].get<double>(), 1e-10);
+    expect_columns(projected(model, golden.x_test), golden_projections(golden, method, "test", options.scaling),
+                   golden.tolerance, text);
+    const Model batch = fitted(text + " centre=batch", view);
+    EXPECT_TRUE(batch.needs_domain_sample());
+    expect_columns(projected(batch, golden.x_test),
+                   golden_projections(golden, method, "test_batch_centred", options.scaling), golden.tolerance,
+                   text + " batch");
+    const Vector gamma = golden_vector(stage["gamma"]);
+    if (gamma.size() > 0) {
+      EXPECT_LT((gamma - golden_vector(expected["gamma"])).cwiseAbs().maxCoeff(), golden.tolerance * gamma[0]) << text;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Golden, ComponentStages, testing::ValuesIn(golden_component_cases()),
+                         [](const auto& golden) { return golden.param; });
+
+/// The codes of a fit's warnings.
+std::vector<std::string> warnings_of(const std::string& pipeline, const TrainView& view) {
+  Recorder recorder;
+  fitted(pipeline, view, context().observed_by(&recorder));
+  std::vector<std::string> codes;
+  for (const auto& warning : recorder.warnings) codes.push_back(warning.first);
+  return codes;
+}
+
+using Codes = std::vector<std::string>;
+
+TEST(Components, SayWhatAUserShouldKnow) {
+  const TrainView view = overlapping(90, 3, 3, 3);
+  EXPECT_EQ(warnings_of("dica weight=1", view), Codes{"weak_invariance"});
+  EXPECT_EQ(warnings_of("dica weight=1e4", view), Codes{});
+  EXPECT_EQ(warnings_of("coir", view), Codes{});
+  EXPECT_EQ(warnings_of("coir components=3", view), Codes{"fewer_components"});
+  EXPECT_EQ(warnings_of("kpca sigma=1e-4", view), Codes{"sigma_too_small"});
+  EXPECT_EQ(warnings_of("kpca kernel=linear components=5", view), Codes{"fewer_components"});
+  EXPECT_EQ(warnings_of("udica weight=1e4", overlapping(40, 3, 2, 1)), Codes{"one_domain"});
+  const ComponentsGolden golden("poly_rank_limit");
+  EXPECT_EQ(warnings_of(golden_stage(golden, "dica"), golden_view(golden)), Codes{"no_components"});
+}
+
+TEST(Components, ClearAnswersToBadInput) {
+  const TrainView view = overlapping(30, 3, 2, 2);
+  EXPECT_EQ(code_of([&] { fitted("dica lam=0 route=cholesky", view); }), "bad_option");
+  EXPECT_EQ(code_of([&] { fitted("dica lam=0 form=paper", view); }), "bad_option");
+  EXPECT_EQ(code_of([&] { fitted("udica route=matvec", view); }), "bad_option");
+  EXPECT_EQ(code_of([&] { fitted("dica output_kernel=rbf", view); }), "bad_option");
+  EXPECT_EQ(code_of([&] { Pipeline::parse("kpca weight=1"); }), "unknown_option");
+  EXPECT_EQ(code_of([&] { Pipeline::parse("coir weight=1"); }), "unknown_option");
+  EXPECT_EQ(code_of([&] { Pipeline::parse("udica output_kernel=rbf"); }), "unknown_option");
+  TrainView numbers = view;
+  numbers.y = {Task::regress, {}, {}, Vector::LinSpaced(30, 0, 1)};
+  numbers.y.value[4] = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(code_of([&] { fitted("dica", numbers); }), "non_finite");
+  const std::string message = message_of([&] { fitted("dica lam=0 route=cholesky", view); });
+  EXPECT_TRUE(message.starts_with("dica: the Cholesky route needs lam > 0")) << message;
+}
+
+TEST(Components, HandleHardRowsWithTheirDefaults) {
+  const Matrix plain = overlapping(60, 3, 2, 3).x.to_matrix();
+  Matrix constant = plain, repeated = plain, equal = plain;
+  constant.col(1).setConstant(0.1);
+  for (Index i = 0; i < 60; ++i) repeated.row(i) = plain.row(i % 20);
+  equal.rowwise() = plain.row(0).eval();
+  for (const char* name : {"kpca", "udica", "coir", "dica", "dica lam=0", "dica form=paper"}) {
+    for (const Matrix& x : {plain, constant, repeated, equal}) {
+      TrainView view = overlapping(60, 3, 2, 3);
+      view.x = Features::dense(x);
+      view.domain.names.push_back("single");
+      view.role.push_back(Role::source);
+      view.domain.index[7] = 3;
+      const Model model = fitted(name, view);
+      const Matrix z = projected(model, plain);
+      EXPECT_TRUE(z.allFinite()) << name;
+      EXPECT_EQ(z.cols(), stage_of(model)["components"].get<Index>()) << name;
+      EXPECT_EQ(z.cols() == 0, (x.rowwise() - x.row(0)).isZero(0)) << name;
+    }
+  }
+}
+
+TEST(Components, MoreComponentsThanRowsAreSaidNotPadded) {
+  const TrainView view = overlapping(6, 2, 2, 2);
+  const Model model = fitted("kpca components=50", view);
+  EXPECT_LE(stage_of(model)["components"].get<Index>(), 5);
+  EXPECT_EQ(projected(model, view.x.to_matrix()).cols(), stage_of(model)["components"].get<Index>());
+}
+
+TEST(Components, NumbersMayBeOutputsOfEveryKernel) {
+  TrainView view = overlapping(80, 3, 2, 2);
+  Vector y(80);
+  const Matrix x = view.x.to_matrix();
+  for (Index i = 0; i < 80; ++i) y[i] = std::round(2 * x(i, 0)) / 2;
+  view.y = {Task::regress, {}, {}, y};
+  const Json rbf = stage_of(fitted("dica weight=100", view));
+  EXPECT_EQ(rbf["output_kernel"], "rbf");
+  EXPECT_GT(rbf["output_sigma"].get<double>(), 0);
+  EXPECT_EQ(stage_of(fitted("dica output_kernel=linear", view))["components"], 1);
+  EXPECT_EQ(stage_of(fitted("dica output_kernel=delta", view))["components"], 2);
+}
+
+TEST(Components, UnsupervisedOnesLearnFromAllRowsSupervisedOnesFromLabelledOnes) {
+  const TrainView view = overlapping(60, 3, 2, 3, 20);
+  for (const char* name : {"kpca", "udica"}) {
+    const Json stage = stage_of(fitted(name, view));
+    EXPECT_EQ(stage["rows"], 80);
+    EXPECT_EQ(stage["domains"], 4);
+  }
+  for (const char* name : {"coir", "dica"}) {
+    const Json stage = stage_of(fitted(name, view));
+    EXPECT_EQ(stage["rows"], 60);
+    EXPECT_EQ(stage["domains"], 3);
+  }
+}
+
+TEST(Components, SigmaIsTheMedianDistanceUnlessGiven) {
+  const TrainView view = overlapping(60, 3, 2, 3);
+  const Json median = stage_of(fitted("kpca", view));
+  EXPECT_EQ(median["sigma_rows"], 60);
+  const Json given = stage_of(fitted("kpca sigma=2.5", view));
+  EXPECT_EQ(given["sigma"], 2.5);
+  EXPECT_EQ(given["sigma_rows"], 0);
+}
+
+TEST(Components, EveryRouteGivesEqualBytesForAnyNumberOfThreads) {
+  const TrainView view = overlapping(1100, 3, 3, 3);
+  for (const char* text : {"kpca components=3", "udica weight=50", "coir form=paper", "dica weight=50",
+                           "dica weight=50 lam=0 kernel=laplacian"}) {
+    const std::string one = fitted(text, view, context(1)).bytes();
+    for (const int threads : {2, 7}) EXPECT_TRUE(fitted(text, view, context(threads)).bytes() == one) << text;
+  }
+}
+
+TEST(Components, ModelFilesAreChecked) {
+  const Model model = fitted("dica", overlapping(40, 3, 2, 2));
+  const StageInput input{.cols = 3, .task = Task::classify, .classes = {"c0", "c1"}};
+  StageState state;
+  const Json stage = stage_of(model);
+  const auto load = [&](const StageState& from) { Components::load(from, ComponentStageOptions{}, input); };
+  EXPECT_EQ(code_of([&] { load(state); }), "bad_model");
+  for (const char* key : {"route", "rows", "domains", "sigma", "sigma_rows", "components", "complex_pair", "tr_KQ",
+                          "gamma_most_negative", "distributional_variance", "tr_BKB"})
+    state.info[key] = stage[key];
+  for (const char* key : {"gamma", "gamma_imag", "bias"}) state.set(key, golden_vector(stage[key]));
+  for (const char* key : {"landmarks", "coefficients"}) state.set(key, golden_matrix(stage[key]));
+  EXPECT_EQ(code_of([&] { load(state); }), "none");
+  StageState bad = state;
+  bad.info["sigma"] = 0;
+  EXPECT_EQ(code_of([&] { load(bad); }), "bad_model");
+  bad = state;
+  bad.info["complex_pair"] = 1;
+  EXPECT_EQ(code_of([&] { load(bad); }), "bad_model");
+  bad = state;
+  bad.set("landmarks", Matrix(Matrix::Ones(39, 3)));
+  EXPECT_EQ(code_of([&] { load(bad); }), "bad_model");
+  bad = state;
+  bad.set("bias", Vector(Vector::Ones(2)));
+  EXPECT_EQ(code_of([&] { load(bad); }), "bad_model");
+}
+
+}  // namespace
+}  // namespace ecotone::test

@@ -89,6 +89,36 @@ void add_transpose_product(ConstMatrixView a, ConstMatrixView b, MatrixView sum)
   multiply_transposed(a, b, 1.0, sum);
 }
 
+void multiply(ConstMatrixView a, ConstMatrixView b, MatrixView c) {
+  if (a.cols() != b.rows() || c.rows() != a.rows() || c.cols() != b.cols())
+    internal_error("multiply: {} x {} times {} x {} into {} x {}", a.rows(), a.cols(), b.rows(), b.cols(), c.rows(),
+                   c.cols());
+  use_one_blas_thread();
+  if (c.size() == 0) return;
+  if (a.cols() == 0) {
+    c.setZero();
+    return;
+  }
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(c.rows()), static_cast<int>(c.cols()),
+              static_cast<int>(a.cols()), 1.0, a.data(), static_cast<int>(a.outerStride()), b.data(),
+              static_cast<int>(b.outerStride()), 0.0, c.data(), static_cast<int>(c.outerStride()));
+}
+
+void multiply_by_transpose(ConstMatrixView a, ConstMatrixView b, MatrixView c) {
+  if (a.cols() != b.cols() || c.rows() != a.rows() || c.cols() != b.rows())
+    internal_error("multiply_by_transpose: {} x {} and {} x {} into {} x {}", a.rows(), a.cols(), b.rows(), b.cols(),
+                   c.rows(), c.cols());
+  use_one_blas_thread();
+  if (c.size() == 0) return;
+  if (a.cols() == 0) {
+    c.setZero();
+    return;
+  }
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(c.rows()), static_cast<int>(c.cols()),
+              static_cast<int>(a.cols()), 1.0, a.data(), static_cast<int>(a.outerStride()), b.data(),
+              static_cast<int>(b.outerStride()), 0.0, c.data(), static_cast<int>(c.outerStride()));
+}
+
 void mirror_lower(MatrixView a) {
   for (Index i = 0; i < a.rows(); ++i) {
     for (Index j = 0; j < i; ++j) a(j, i) = a(i, j);

@@ -21,6 +21,12 @@ void add_gram(ConstMatrixView a, MatrixView sum);
 /// Adds A'B to `sum`, on the calling thread: for use inside a block.
 void add_transpose_product(ConstMatrixView a, ConstMatrixView b, MatrixView sum);
 
+/// C = A B, on the calling thread: for use inside a block.
+void multiply(ConstMatrixView a, ConstMatrixView b, MatrixView c);
+
+/// C = A B', on the calling thread: for use inside a block.
+void multiply_by_transpose(ConstMatrixView a, ConstMatrixView b, MatrixView c);
+
 /// Copies the lower triangle onto the upper one.
 void mirror_lower(MatrixView a);
 

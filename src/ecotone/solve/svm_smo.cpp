@@ -137,7 +137,8 @@ class Smo {
       inner.low[r] = low_[i];
       inner.high[r] = high_[i];
       inner.u[r] = u_[i];
-      for (Index c = 0; c < inner.size; ++c) inner.k(r, c) = static_cast<double>(rows[at(r)][working_[at(c)]]);
+      // One triangle: these reads are far apart.
+      for (Index c = 0; c <= r; ++c) inner.k(r, c) = inner.k(c, r) = static_cast<double>(rows[at(r)][working_[at(c)]]);
     }
     inner.prepare();
     return inner;

@@ -248,6 +248,10 @@ TEST(Svm, ShrinksAndComesBack) {
   const SvmFit other = fit_svm(roomy, kernel, data.x, with_threads(2));
   EXPECT_NEAR(fit.objective, other.objective, 1e-7 * std::abs(fit.objective));
   EXPECT_LT(other.kernel_rows, fit.kernel_rows);
+  for (const SvmFit& shrunk : {fit, other}) {
+    EXPECT_LT(shrunk.fewest_rows, 1500);
+    EXPECT_GE(shrunk.fewest_rows, shrunk.support - shrunk.bounded);
+  }
 }
 
 TEST(Svm, TakesAGramMatrixForItsKernel) {

@@ -140,6 +140,7 @@ SvmFit fit_source(const SvmProblem& p, const std::vector<Index>& rows, SvmSource
   fit.iterations = solution.iterations;
   fit.rounds = solution.rounds;
   fit.kernel_rows = solution.kernel_rows;
+  fit.fewest_rows = solution.fewest_rows;
   fit.converged = solution.converged;
   fit.beta = Vector::Zero(std::ssize(p.y));
   for (Index k = 0; k < solution.beta.size(); ++k) {

@@ -39,6 +39,7 @@ struct SvmFit {
   Index iterations = 0;   ///< steps of two coefficients
   Index rounds = 0;       ///< working sets
   Index kernel_rows = 0;  ///< rows of the kernel matrix that were computed
+  Index fewest_rows = 0;  ///< worked on at a time, the others left out by shrinking
   bool converged = false;
 };
 

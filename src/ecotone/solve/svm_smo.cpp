@@ -83,6 +83,7 @@ class Smo {
     LeftOut all{0, n_, Vector::Zero(n_)};
     catch_up({std::move(all)});
     next_shrink_ = std::min<Index>(n_, 1000);
+    result_.fewest_rows = n_;
   }
 
   void find_ends() {
@@ -189,6 +190,7 @@ class Smo {
     for (Index i = active_; i < n_; ++i) from.push_back(i);
     move(from, kept);
     active_ = kept;
+    result_.fewest_rows = std::min(result_.fewest_rows, active_);
     working_.clear();
   }
 

@@ -31,6 +31,7 @@ struct SmoSolution {
   Index iterations = 0;
   Index rounds = 0;       ///< working sets
   Index kernel_rows = 0;  ///< computed
+  Index fewest_rows = 0;  ///< worked on at a time, the others left out
   bool converged = false;
 };
 

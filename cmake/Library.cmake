@@ -14,7 +14,7 @@ target_link_libraries(ecotone_settings INTERFACE
 
 # Their loops have conditions, which compilers turn into vectors only where comparisons may not trap.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ecotone/linalg/exponential.cpp ${PROJECT_SOURCE_DIR}/src/ecotone/linalg/distances.cpp
-  ${PROJECT_SOURCE_DIR}/src/ecotone/solve/logistic_kernel.cpp PROPERTIES COMPILE_OPTIONS -fno-trapping-math)
+  ${PROJECT_SOURCE_DIR}/src/ecotone/solve/logistic_kernel.cpp ${PROJECT_SOURCE_DIR}/src/ecotone/solve/svm_loops.cpp PROPERTIES COMPILE_OPTIONS -fno-trapping-math)
 
 add_library(ecotone STATIC)
 add_library(ecotone::ecotone ALIAS ecotone)

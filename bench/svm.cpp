@@ -1,0 +1,123 @@
+// Fits an RBF machine of two classes on arrays that bench/svm.py wrote, by ecotone and by LIBSVM in turn, and times
+// both; loading is not timed. LIBSVM has one thread.
+// Usage: bench_svm FOLDER ROWS COLS SIGMA C THREADS features|gram ROUNDS
+#include "ecotone/solve/svm.h"
+
+#include <fmt/format.h>
+#include <libsvm/svm.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "ecotone/base/error.h"
+#include "ecotone/base/file.h"
+#include "ecotone/base/json.h"
+
+namespace {
+
+using namespace ecotone;
+
+void read(const std::filesystem::path& path, double* into, Index count) {
+  std::ifstream file(path, std::ios::binary);
+  file.read(reinterpret_cast<char*>(into), count * static_cast<std::streamsize>(sizeof(double)));
+  if (!file) file_error("cannot_read", "{}: cannot be read", path.string());
+}
+
+template <class Body>
+double seconds(const Body& body) {
+  const auto begin = std::chrono::steady_clock::now();
+  body();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// Rows as LIBSVM's nodes: values that are not 0, or all of a Gram matrix behind the number of the row.
+class Rival {
+ public:
+  Rival(const Matrix& x, const Vector& y, bool gram) : y_(y) {
+    for (Index i = 0; i < x.rows(); ++i) {
+      starts_.push_back(nodes_.size());
+      if (gram) nodes_.push_back({0, static_cast<double>(i + 1)});
+      for (Index j = 0; j < x.cols(); ++j)
+        if (gram || x(i, j) != 0) nodes_.push_back({static_cast<int>(j + 1), x(i, j)});
+      nodes_.push_back({-1, 0});
+    }
+    for (const std::size_t start : starts_) rows_.push_back(nodes_.data() + start);
+    problem_ = {static_cast<int>(y_.size()), y_.data(), rows_.data()};
+  }
+
+  /// Support vectors.
+  int fit(double sigma, double cost, bool gram) {
+    svm_set_print_string_function([](const char*) {});
+    svm_parameter parameter{};
+    parameter.svm_type = C_SVC;
+    parameter.kernel_type = gram ? PRECOMPUTED : RBF;
+    parameter.gamma = 0.5 / sigma / sigma;
+    parameter.C = cost;
+    parameter.eps = 1e-3;
+    parameter.cache_size = 4000;
+    parameter.shrinking = 1;
+    svm_model* model = svm_train(&problem_, &parameter);
+    const int support = model->l;
+    svm_free_and_destroy_model(&model);
+    return support;
+  }
+
+ private:
+  Vector y_;
+  std::vector<svm_node> nodes_;
+  std::vector<std::size_t> starts_;
+  std::vector<svm_node*> rows_;
+  svm_problem problem_{};
+};
+
+int run(char** argv) {
+  const std::filesystem::path folder = argv[1];
+  Matrix x(std::stol(argv[2]), std::stol(argv[3]));
+  Vector y(x.rows());
+  read(folder / "x.bin", x.data(), x.size());
+  read(folder / "y.bin", y.data(), y.size());
+  const Context context(Context::Settings{.threads = std::stoi(argv[6])});
+  const Kernel kernel{.kind = KernelKind::rbf, .sigma = std::stod(argv[4])};
+  const bool gram = std::string(argv[7]) == "gram";
+  if (gram) x = kernel_gram(kernel, x, context);
+  const SvmProblem problem{.y = {y.data(), static_cast<std::size_t>(y.size())}, .cost = std::stod(argv[5])};
+  Rival rival(x, y, gram);
+  SvmFit fit;
+  double ours = 1e300, theirs = 1e300;
+  int support = 0;
+  for (int i = 0; i < std::stoi(argv[8]); ++i) {
+    ours = std::min(ours,
+                    seconds([&] { fit = gram ? fit_svm(problem, x, context) : fit_svm(problem, kernel, x, context); }));
+    theirs = std::min(theirs, seconds([&] { support = rival.fit(kernel.sigma, problem.cost, gram); }));
+  }
+  const Json result = {{"ecotone", ours},
+                       {"libsvm", theirs},
+                       {"support", fit.support},
+                       {"libsvm_support", support},
+                       {"objective", fit.objective},
+                       {"gap", fit.gap},
+                       {"iterations", fit.iterations},
+                       {"rounds", fit.rounds},
+                       {"kernel_rows", fit.kernel_rows}};
+  fmt::print("{}\n", result.dump());
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  ecotone::keep_freed_memory();  // as the program does
+  try {
+    if (argc != 9)
+      ecotone::option_error("bad_usage", "usage: bench_svm FOLDER ROWS COLS SIGMA C THREADS features|gram ROUNDS");
+    return run(argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+}

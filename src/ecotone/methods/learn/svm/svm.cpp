@@ -1,0 +1,169 @@
+#include "ecotone/methods/learn/svm/svm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "ecotone/base/error.h"
+#include "ecotone/kernels/bandwidth.h"
+#include "ecotone/methods/learn/svm/svm_probability.h"
+
+namespace ecotone {
+namespace {
+
+/// Blocks of rows that are scored together.
+constexpr Index blocks_together = 16;
+
+Kernel kernel_of(const SvmOptions& options, double sigma) {
+  return {options.kernel, sigma, options.degree, options.coef0, options.scale};
+}
+
+/// -1 and +1 of two classes, or the numbers.
+std::vector<double> targets_of(const Labels& y) {
+  if (y.task == Task::regress) return {y.value.begin(), y.value.end()};
+  std::vector<double> result;
+  for (const std::int32_t k : y.index) result.push_back(k == 1 ? 1 : -1);
+  return result;
+}
+
+Status status_of(const SvmFit& fit) {
+  if (fit.converged) return {true, fmt::format("{} support vectors, duality gap {:.2g}", fit.support, fit.gap)};
+  return {false, fmt::format("not converged after {} iterations, the optimality conditions are still violated by "
+                             "{:.2g}; scale the features, lower C or raise max_iterations",
+                             fit.iterations, fit.kkt)};
+}
+
+/// Rows of the blocks [first, end), dense.
+Matrix rows_of_blocks(const Features& x, Index first, Index end, const Context& context) {
+  const Index start = x.first_row(first);
+  Matrix rows(x.first_row(end - 1) + x.rows_in(end - 1) - start, x.cols());
+  context.parallel(end - first, [&](Index b) {
+    Scratch scratch;
+    const RowBlock block = x.block(first + b, scratch);
+    rows.middleRows(block.first - start, block.x.rows()) = block.x;
+  });
+  return rows;
+}
+
+}  // namespace
+
+StageResult Svm::fit(const TrainView& view, const SvmOptions& options, const Context& context, FitCache&) {
+  if (view.y.task == Task::classify && view.y.classes.size() == 1)
+    data_error("one_class", "svm: all labelled rows are of class '{}'; at least two classes are needed",
+               view.y.classes[0]);
+  if (options.probability && view.y.task != Task::classify)
+    context.warn("unused_option", "svm: probability is for classes, the label is a number to predict");
+  const Matrix x = view.labelled_x().to_matrix();
+  auto fitted = std::make_shared<Svm>();
+  fitted->task_ = view.y.task;
+  fitted->kernel_ = kernel_of(options, options.sigma.value.value_or(1));
+  if (shift_invariant(fitted->kernel_) && options.sigma.is_auto() && x.rows() > 0)
+    fitted->kernel_.sigma = median_bandwidth(ConstMatrixView(x), context).sigma;
+  const std::vector<double> y = targets_of(view.y);
+  SvmProblem problem{.kind = view.y.task == Task::classify ? SvmKind::classes : SvmKind::numbers, .y = y};
+  problem.weight = {view.weight.data(), static_cast<std::size_t>(view.weight.size())};
+  problem.cost = options.cost;
+  problem.epsilon = options.epsilon;
+  problem.tolerance = options.tolerance;
+  problem.max_iterations = options.max_iterations;
+  problem.cache_bytes = static_cast<std::size_t>(options.cache_mb) << 20U;
+  const SvmFit fit = fit_svm(problem, fitted->kernel_, x, context);
+  if (options.probability && view.y.task == Task::classify)
+    fitted->platt_ = svm_probability(problem, fitted->kernel_, x, view, context);
+
+  std::vector<Index> rows;
+  for (Index i = 0; i < x.rows(); ++i)
+    if (fit.beta[i] != 0) rows.push_back(i);
+  if (rows.empty()) rows.push_back(0);
+  fitted->support_.resize(std::ssize(rows), x.cols());
+  fitted->coefficients_.resize(std::ssize(rows));
+  for (Index s = 0; s < std::ssize(rows); ++s) {
+    fitted->support_.row(s) = x.row(rows[static_cast<std::size_t>(s)]);
+    fitted->coefficients_[s] = fit.beta[rows[static_cast<std::size_t>(s)]];
+  }
+  fitted->offset_ = fit.offset;
+  fitted->notes_ = {fit.objective, fit.gap, fit.kkt, fit.bounded, fit.iterations};
+  return {std::move(fitted), view, status_of(fit)};
+}
+
+Prediction Svm::predict(const Batch& batch, const Context& context) const {
+  const Features& x = batch.x;
+  Vector score(x.rows());
+  for (Index b = 0; b < x.blocks(); b += blocks_together) {
+    const Matrix rows = rows_of_blocks(x, b, std::min(b + blocks_together, x.blocks()), context);
+    score.segment(x.first_row(b), rows.rows()) = svm_scores(kernel_, support_, coefficients_, offset_, rows, context);
+  }
+  for (Index i = 0; i < score.size(); ++i)
+    if (!std::isfinite(score[i]))
+      data_error("non_finite", "svm: the values of row {} are too large to predict from",
+                 origin_of(batch.origin, i) + 1);
+  Prediction prediction;
+  prediction.task = task_;
+  if (task_ == Task::regress) {
+    prediction.value = std::move(score);
+    return prediction;
+  }
+  prediction.probability.resize(score.size(), 2);
+  for (Index i = 0; i < score.size(); ++i) {
+    prediction.index.push_back(score[i] >= 0 ? 1 : 0);
+    const double odds = platt_ ? platt_->log_odds(score[i]) : 2 * score[i];
+    const double small = std::exp(-std::abs(odds)) / (1 + std::exp(-std::abs(odds)));
+    prediction.probability(i, 0) = odds >= 0 ? small : 1 - small;
+    prediction.probability(i, 1) = odds >= 0 ? 1 - small : small;
+  }
+  prediction.score = score;
+  return prediction;
+}
+
+StageState Svm::save() const {
+  StageState state;
+  state.set("support", support_);
+  state.set("coefficients", coefficients_);
+  state.info["offset"] = offset_;
+  state.info["sigma"] = kernel_.sigma;
+  if (platt_) {
+    state.info["platt_slope"] = platt_->slope;
+    state.info["platt_intercept"] = platt_->intercept;
+  }
+  state.info["objective"] = notes_.objective;
+  state.info["gap"] = notes_.gap;
+  state.info["kkt"] = notes_.kkt;
+  state.info["bounded"] = notes_.bounded;
+  state.info["iterations"] = notes_.iterations;
+  return state;
+}
+
+std::shared_ptr<const Fitted> Svm::load(const StageState& state, const SvmOptions& options, const StageInput& input) {
+  if (input.task == Task::classify && input.classes.size() != 2)
+    file_error("bad_model", "it needs two classes, got {}", input.classes.size());
+  auto fitted = std::make_shared<Svm>();
+  fitted->task_ = input.task;
+  fitted->kernel_ = kernel_of(options, state.number("sigma"));
+  try {
+    check_kernel(fitted->kernel_);
+  } catch (const Error& error) {
+    file_error("bad_model", "{}", error.what());
+  }
+  fitted->support_ = state.matrix("support", -1, input.cols);
+  if (fitted->support_.rows() == 0) file_error("bad_model", "'support' has no rows");
+  fitted->coefficients_ = state.vector("coefficients", fitted->support_.rows());
+  fitted->offset_ = state.number("offset");
+  if (options.probability && input.task == Task::classify)
+    fitted->platt_ = PlattMap{state.number("platt_slope"), state.number("platt_intercept")};
+  fitted->notes_ = {state.number("objective"), state.number("gap"), state.number("kkt"), state.count("bounded"),
+                    state.count("iterations")};
+  return fitted;
+}
+
+Method svm_method() {
+  return make_method<SvmOptions, Svm::fit, Svm::load>(
+      {.name = "svm",
+       .family = Family::learn,
+       .summary = "Support vector machine with row weights, of classes or of numbers, with a kernel.",
+       .citation = "fan2005",
+       .needs_labels = true,
+       .binary = true});
+}
+
+}  // namespace ecotone

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <tuple>
+
+#include "ecotone/methods/learn/calibrate/score_maps.h"
+#include "ecotone/methods/method.h"
+#include "ecotone/solve/svm.h"
+
+namespace ecotone {
+
+/// Options of svm.
+struct SvmOptions {
+  double cost = 1;
+  KernelKind kernel = KernelKind::rbf;
+  AutoNumber sigma{};
+  int degree = 3;
+  double coef0 = 1;
+  double scale = 1;
+  double epsilon = 0.1;
+  double tolerance = 1e-3;
+  bool probability = false;
+  int max_iterations = 0;
+  int cache_mb = 0;
+
+  static constexpr auto fields() {
+    using O = SvmOptions;
+    return std::tuple{
+        field("C", &O::cost, "Cost of a row, times its weight, in 1/2 ||f||^2 + C sum w_i loss_i", above(0.0)),
+        field("kernel", &O::kernel,
+              "rbf: exp(-|x - z|^2 / (2 sigma^2)); laplacian: exp(-|x - z|_1 / sigma); linear: x.z; poly: (scale x.z + "
+              "coef0)^degree",
+              one_of("rbf", "laplacian", "linear", "poly")),
+        field("sigma", &O::sigma, "Width of rbf and laplacian; auto: the median distance of at most 1,000 rows",
+              above(0.0)),
+        field("degree", &O::degree, "Of poly", between(1, 100)),
+        field("coef0", &O::coef0, "Of poly", at_least(0.0)),
+        field("scale", &O::scale, "Of poly", above(0.0)),
+        field("epsilon", &O::epsilon, "Numbers: errors up to this cost nothing", at_least(0.0)),
+        field("tolerance", &O::tolerance, "Largest violation of the optimality conditions at which it stops",
+              above(0.0)),
+        field("probability", &O::probability,
+              "Probabilities by Platt's map of scores that refits without a fold give (up to five folds, by whole "
+              "domains); false: 1 / (1 + exp(-2 score)), a convention. The predicted class is the score's either way"),
+        field("max_iterations", &O::max_iterations,
+              "Steps of two coefficients before giving up; 0: 100 per row, at least ten million", at_least(0)),
+        field("cache_mb", &O::cache_mb, "Megabytes for kernel rows; 0: half of the memory that is free", at_least(0))};
+  }
+};
+
+/// A support vector machine: of two classes (C-SVC) or of numbers (epsilon-SVR).
+class Svm : public Fitted {
+ public:
+  static StageResult fit(const TrainView& view, const SvmOptions& options, const Context& context, FitCache& cache);
+  static std::shared_ptr<const Fitted> load(const StageState& state, const SvmOptions& options,
+                                            const StageInput& input);
+
+  Prediction predict(const Batch& batch, const Context& context) const override;
+  StageState save() const override;
+
+ private:
+  /// What `inspect` shows beside the machine.
+  struct Notes {
+    double objective = 0;
+    double gap = 0;
+    double kkt = 0;
+    Index bounded = 0;
+    Index iterations = 0;
+  };
+
+  Task task_ = Task::classify;
+  Kernel kernel_;
+  Matrix support_;  ///< at least one row; one with coefficient 0 where there is no support vector
+  Vector coefficients_;
+  double offset_ = 0;
+  std::optional<PlattMap> platt_;
+  Notes notes_;
+};
+
+}  // namespace ecotone

@@ -1,0 +1,66 @@
+#include "ecotone/methods/learn/svm/svm_probability.h"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "ecotone/base/error.h"
+#include "ecotone/methods/cross_fit.h"
+
+namespace ecotone {
+namespace {
+
+constexpr Index most_folds = 5;
+
+Matrix rows_at(const Matrix& x, const std::vector<Index>& rows) {
+  Matrix result(std::ssize(rows), x.cols());
+  for (Index i = 0; i < result.rows(); ++i) result.row(i) = x.row(rows[static_cast<std::size_t>(i)]);
+  return result;
+}
+
+/// Scores of the rows held out, or none where the others have one class.
+std::optional<Vector> scores_of(const InnerFold& fold, const SvmProblem& problem, const Kernel& kernel, const Matrix& x,
+                                const TrainView& view, const Context& context) {
+  std::vector<double> y, weight;
+  bool plus = false, minus = false;
+  for (const Index i : fold.train) {
+    y.push_back(problem.y[static_cast<std::size_t>(i)]);
+    weight.push_back(view.weight_of(i));
+    if (weight.back() > 0) (y.back() > 0 ? plus : minus) = true;
+  }
+  if (!plus || !minus) return std::nullopt;
+  const Matrix train = rows_at(x, fold.train);
+  SvmProblem part = problem;
+  part.y = y;
+  part.weight = weight;
+  const SvmFit fit = fit_svm(part, kernel, train, context);
+  return svm_scores(kernel, train, fit.beta, fit.offset, rows_at(x, fold.held), context);
+}
+
+}  // namespace
+
+PlattMap svm_probability(const SvmProblem& problem, const Kernel& kernel, const Matrix& x, const TrainView& view,
+                         const Context& context) {
+  std::vector<double> score, positive, weight;
+  double sum = 0;
+  for (const InnerFold& fold : inner_folds(view, context, most_folds)) {
+    const std::optional<Vector> scores = scores_of(fold, problem, kernel, x, view, context);
+    if (!scores) {
+      context.warn("fold_one_class", "svm: without one of the folds all rows have one class; it is left out");
+      continue;
+    }
+    score.insert(score.end(), scores->begin(), scores->end());
+    for (const Index i : fold.held) {
+      positive.push_back(problem.y[static_cast<std::size_t>(i)] > 0 ? 1 : 0);
+      weight.push_back(view.weight_of(i));
+      sum += weight.back();
+    }
+  }
+  if (!(sum > 0))
+    data_error("no_cross_fit",
+               "svm: probability=true needs folds of rows whose others have both classes; leave it out");
+  const auto vector = [](const std::vector<double>& v) { return Eigen::Map<const Vector>(v.data(), std::ssize(v)); };
+  return fit_platt(vector(score), vector(positive), vector(weight)).map;
+}
+
+}  // namespace ecotone

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "ecotone/methods/learn/calibrate/score_maps.h"
+#include "ecotone/methods/method.h"
+#include "ecotone/solve/svm.h"
+
+namespace ecotone {
+
+/// Platt's map of the scores that machines give to rows that they did not see: up to five folds by whole domains, of
+/// random rows where there is one domain, the same for the same seed. X are the labelled rows of the view, in the
+/// problem's order. A fold whose other rows have one class is left out; data error `no_cross_fit` when all are.
+PlattMap svm_probability(const SvmProblem& problem, const Kernel& kernel, const Matrix& x, const TrainView& view,
+                         const Context& context);
+
+}  // namespace ecotone

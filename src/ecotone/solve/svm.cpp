@@ -1,0 +1,200 @@
+#include "ecotone/solve/svm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "ecotone/base/error.h"
+#include "ecotone/base/file.h"
+#include "ecotone/solve/svm_smo.h"
+#include "ecotone/solve/svm_source.h"
+
+namespace ecotone {
+namespace {
+
+std::size_t at(Index k) { return static_cast<std::size_t>(k); }
+
+void check_options(const SvmProblem& p) {
+  if (!(p.cost > 0) || !std::isfinite(p.cost)) option_error("bad_option", "{}: C must be > 0, got {}", p.who, p.cost);
+  if (!(p.tolerance > 0) || !std::isfinite(p.tolerance))
+    option_error("bad_option", "{}: tolerance must be > 0, got {}", p.who, p.tolerance);
+  if (p.kind == SvmKind::numbers && (!(p.epsilon >= 0) || !std::isfinite(p.epsilon)))
+    option_error("bad_option", "{}: epsilon must be >= 0, got {}", p.who, p.epsilon);
+  if (p.max_iterations < 0)
+    option_error("bad_option", "{}: max_iterations must be >= 0, got {}", p.who, p.max_iterations);
+}
+
+void check_rows(const SvmProblem& p, Index rows) {
+  const auto n = std::ssize(p.y);
+  if (n != rows) data_error("shape_mismatch", "{}: {} labels for {} rows", p.who, n, rows);
+  if (!p.weight.empty() && std::ssize(p.weight) != n)
+    data_error("shape_mismatch", "{}: {} weights for {} rows", p.who, p.weight.size(), n);
+  if (!p.start.empty() && std::ssize(p.start) != n)
+    data_error("shape_mismatch", "{}: {} coefficients to start from for {} rows", p.who, p.start.size(), n);
+  if (n == 0) data_error("empty_data", "{}: there are no rows", p.who);
+}
+
+void check_values(const SvmProblem& p, ConstMatrixView values) {
+  for (Index i = 0; i < values.rows(); ++i)
+    if (!values.row(i).allFinite()) data_error("non_finite", "{}: row {} has a value that is not finite", p.who, i);
+  for (std::size_t i = 0; i < p.start.size(); ++i)
+    if (!std::isfinite(p.start[i])) data_error("non_finite", "{}: start of row {} is {}", p.who, i, p.start[i]);
+  for (std::size_t i = 0; i < p.y.size(); ++i) {
+    if (!std::isfinite(p.y[i])) data_error("non_finite", "{}: label of row {} is {}", p.who, i, p.y[i]);
+    if (p.kind == SvmKind::classes && std::abs(p.y[i]) != 1)
+      data_error("bad_label", "{}: labels must be -1 or 1, got {} in row {}", p.who, p.y[i], i);
+  }
+  for (std::size_t i = 0; i < p.weight.size(); ++i)
+    if (!(p.weight[i] >= 0) || !std::isfinite(p.weight[i]))
+      data_error("negative_weight", "{}: weight of row {} is {}", p.who, i, p.weight[i]);
+}
+
+/// The rows that have a cost.
+std::vector<Index> rows_with_cost(const SvmProblem& p) {
+  std::vector<Index> rows;
+  bool plus = false, minus = false;
+  for (Index i = 0; i < std::ssize(p.y); ++i) {
+    if (!p.weight.empty() && !(p.cost * p.weight[at(i)] > 0)) continue;
+    rows.push_back(i);
+    (p.y[at(i)] > 0 ? plus : minus) = true;
+  }
+  if (rows.empty()) data_error("zero_weights", "{}: all rows have weight 0", p.who);
+  if (p.kind == SvmKind::classes && !(plus && minus))
+    data_error("one_class", "{}: all rows with a weight have the label {}", p.who, plus ? 1 : -1);
+  return rows;
+}
+
+std::vector<Index> checked_rows(const SvmProblem& problem, ConstMatrixView values) {
+  check_options(problem);
+  check_rows(problem, values.rows());
+  check_values(problem, values);
+  return rows_with_cost(problem);
+}
+
+/// The start within the bounds, and the heavier sign scaled down so that the sum is 0.
+Vector feasible(Vector start, const Vector& low, const Vector& high) {
+  start = start.cwiseMax(low).cwiseMin(high);
+  const double plus = start.cwiseMax(0.0).sum();
+  const double minus = -start.cwiseMin(0.0).sum();
+  if (plus == 0 || minus == 0) return Vector::Zero(start.size());
+  for (double& b : start) b *= b > 0 ? std::min(1.0, minus / plus) : std::min(1.0, plus / minus);
+  return start;
+}
+
+SmoProblem dual_problem(const SvmProblem& p, const std::vector<Index>& rows) {
+  const auto n = std::ssize(rows);
+  SmoProblem dual{.target = Vector(n), .low = Vector(n), .high = Vector(n), .start = Vector::Zero(n), .who = p.who};
+  dual.epsilon = p.kind == SvmKind::numbers ? p.epsilon : 0;
+  dual.tolerance = p.tolerance;
+  dual.max_iterations = p.max_iterations > 0 ? p.max_iterations : std::max<Index>(100 * n, 10'000'000);
+  for (Index k = 0; k < n; ++k) {
+    const std::size_t i = at(rows[at(k)]);
+    const double cost = p.cost * (p.weight.empty() ? 1.0 : p.weight[i]);
+    dual.target[k] = p.y[i];
+    dual.high[k] = p.kind == SvmKind::numbers || p.y[i] > 0 ? cost : 0;
+    dual.low[k] = p.kind == SvmKind::numbers || p.y[i] < 0 ? -cost : 0;
+    if (!p.start.empty()) dual.start[k] = p.start[i];
+  }
+  if (!p.start.empty()) dual.start = feasible(std::move(dual.start), dual.low, dual.high);
+  return dual;
+}
+
+/// The mean slope of coefficients between their bounds, where it is the offset exactly; else the middle of the slopes
+/// that it may have.
+double offset_of(const SmoProblem& dual, const SmoSolution& solution) {
+  double sum = 0;
+  Index free = 0;
+  for (Index k = 0; k < solution.beta.size(); ++k) {
+    const double b = solution.beta[k];
+    if (b == 0 || b == dual.low[k] || b == dual.high[k]) continue;
+    sum += solution.residual[k] - (b > 0 ? dual.epsilon : -dual.epsilon);
+    ++free;
+  }
+  return free > 0 ? sum / static_cast<double>(free) : (solution.top + solution.bottom) / 2;
+}
+
+/// With u = y - Kb: 1 - y f = y (u - offset) for classes, |y - f| = |u - offset| for numbers.
+double primal_loss(const SvmProblem& p, const SmoProblem& dual, const SmoSolution& solution, double offset) {
+  double loss = 0;
+  for (Index k = 0; k < solution.beta.size(); ++k) {
+    const double error = solution.residual[k] - offset;
+    const double cost = std::max(dual.high[k], -dual.low[k]);
+    const double excess = p.kind == SvmKind::numbers ? std::abs(error) - dual.epsilon : dual.target[k] * error;
+    loss += cost * std::max(excess, 0.0);
+  }
+  return loss;
+}
+
+SvmFit fit_source(const SvmProblem& p, const std::vector<Index>& rows, SvmSource& source, const Context& context) {
+  const SmoProblem dual = dual_problem(p, rows);
+  const std::size_t bytes = p.cache_bytes > 0 ? p.cache_bytes : available_memory() / 2;
+  const SmoSolution solution = source.rows() < svm_single_rows ? solve_smo<double>(dual, source, bytes, context)
+                                                               : solve_smo<float>(dual, source, bytes, context);
+  SvmFit fit;
+  fit.offset = offset_of(dual, solution);
+  // b'Kb = b'(t - u)
+  const double squared = solution.beta.dot(dual.target - solution.residual);
+  fit.objective = squared / 2 - dual.target.dot(solution.beta) + dual.epsilon * solution.beta.lpNorm<1>();
+  fit.gap = squared / 2 + primal_loss(p, dual, solution, fit.offset) + fit.objective;
+  fit.kkt = std::max(0.0, solution.top - solution.bottom);
+  fit.iterations = solution.iterations;
+  fit.rounds = solution.rounds;
+  fit.kernel_rows = solution.kernel_rows;
+  fit.fewest_rows = solution.fewest_rows;
+  fit.converged = solution.converged;
+  fit.beta = Vector::Zero(std::ssize(p.y));
+  for (Index k = 0; k < solution.beta.size(); ++k) {
+    const double b = solution.beta[k];
+    fit.beta[rows[at(k)]] = b;
+    if (b == 0) continue;
+    ++fit.support;
+    if (b == dual.low[k] || b == dual.high[k]) ++fit.bounded;
+  }
+  return fit;
+}
+
+}  // namespace
+
+SvmFit fit_svm(const SvmProblem& problem, const Kernel& kernel, ConstMatrixView x, const Context& context) {
+  check_kernel(kernel);
+  const std::vector<Index> rows = checked_rows(problem, x);
+  // The rows, and once more while they are put in another order.
+  require_memory(2 * rows.size() * at(x.cols()) * sizeof(double), problem.who, fmt::format("{} rows", rows.size()),
+                 "take fewer rows or columns");
+  SvmFeatures source(kernel, x, rows);
+  SvmFit fit = fit_source(problem, rows, source, context);
+  // x.z of centred rows, with sum beta = 0: sum_i beta_i (x_i - c).(z - c) = sum_i beta_i x_i.z - sum_i beta_i x_i.c
+  if (kernel.kind == KernelKind::linear) fit.offset -= (x.transpose() * fit.beta).dot(source.centre());
+  return fit;
+}
+
+SvmFit fit_svm(const SvmProblem& problem, ConstMatrixView gram, const Context& context) {
+  if (gram.rows() != gram.cols())
+    data_error("shape_mismatch", "{}: a Gram matrix of {} x {} is not square", problem.who, gram.rows(), gram.cols());
+  const std::vector<Index> rows = checked_rows(problem, gram);
+  SvmGram source(gram, rows);
+  return fit_source(problem, rows, source, context);
+}
+
+Vector svm_scores(const Kernel& kernel, ConstMatrixView x, ConstVectorView beta, double offset, ConstMatrixView z,
+                  const Context& context) {
+  if (x.rows() != beta.size() || x.cols() != z.cols())
+    internal_error("svm_scores: {} x {} rows, {} coefficients, {} columns", x.rows(), x.cols(), beta.size(), z.cols());
+  constexpr Index side = KernelTiles::side;
+  Vector scores = Vector::Constant(z.rows(), offset);
+  const KernelTiles tiles(kernel, z, x);
+  context.parallel((z.rows() + side - 1) / side, [&](Index b) {
+    const Index first = b * side;
+    const Index height = std::min(side, z.rows() - first);
+    Matrix k(side, side);
+    for (Index j = 0; j < x.rows(); j += side) {
+      const Index width = std::min(side, x.rows() - j);
+      auto part = k.topLeftCorner(height, width);
+      tiles.tile(first, j, part);
+      scores.segment(first, height).noalias() += part * beta.segment(j, width);
+    }
+  });
+  return scores;
+}
+
+}  // namespace ecotone

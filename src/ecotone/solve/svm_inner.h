@@ -1,0 +1,35 @@
+#pragma once
+
+#include <vector>
+
+#include "ecotone/linalg/matrix.h"
+
+namespace ecotone {
+
+/// The slope of a coefficient that rises, less the residual: minus infinity at its upper bound.
+double svm_up(double beta, double high, double epsilon);
+/// The slope of one that falls, less the residual: plus infinity at its lower bound.
+double svm_down(double beta, double low, double epsilon);
+
+/// The problem in the coefficients of a working set, all others fixed.
+struct SvmInner {
+  explicit SvmInner(Index size);
+
+  Index size;    ///< rows
+  Index padded;  ///< with rows that never move, up to whole vectors
+  Matrix k;      ///< padded x padded
+  Vector diagonal, beta, low, high, up, down, u;
+  double epsilon = 0;
+
+  /// Fills up and down from beta.
+  void prepare();
+  /// Steps of two coefficients until no pair violates by more than `tolerance`, or `limit` steps were made; returns how
+  /// many were.
+  Index solve(double tolerance, Index limit);
+
+ private:
+  /// Moves beta_i up and beta_j down by the same; returns by how much.
+  double step(Index i, Index j, double slope);
+};
+
+}  // namespace ecotone

@@ -1,0 +1,197 @@
+#include "ecotone/solve/svm_loops.h"
+
+#include <cstring>
+#include <limits>
+
+#include "ecotone/linalg/exponential.h"
+
+namespace ecotone {
+namespace {
+
+using Four = double __attribute__((vector_size(32)));
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+/// What stands for a curvature that is not positive.
+constexpr double tiny = 1e-12;
+
+[[gnu::always_inline]] inline void load(const double* from, Four& to) { std::memcpy(&to, from, sizeof(Four)); }
+
+[[gnu::always_inline]] inline Four all(double value) { return Four{value, value, value, value}; }
+
+/// The largest of the lanes; of equal ones the smallest index.
+struct Largest {
+  Four value = all(-infinity);
+  Four at = all(0);
+
+  [[gnu::always_inline]] void see(const Four& v, const Four& k) {
+    const auto larger = v > value;
+    value = larger ? v : value;
+    at = larger ? k : at;
+  }
+
+  [[gnu::always_inline]] void result(double& best, Index& where) const {
+    best = value[0];
+    double k = at[0];
+    for (int lane = 1; lane < 4; ++lane) {
+      if (value[lane] > best || (value[lane] == best && at[lane] < k)) {
+        best = value[lane];
+        k = at[lane];
+      }
+    }
+    where = static_cast<Index>(k);
+  }
+};
+
+[[gnu::always_inline]] inline void scan(double t, const double* k_i, const double* k_j, const double* up,
+                                        const double* down, double* u, Index count, SvmScan& result) {
+  Largest top;
+  Four bottom = all(infinity);
+  Four k = {0, 1, 2, 3};
+  for (Index c = 0; c < count; c += 4, k += 4) {
+    Four ki, kj, uc, a, b;
+    load(k_i + c, ki);
+    load(k_j + c, kj);
+    load(u + c, uc);
+    load(up + c, a);
+    load(down + c, b);
+    uc -= t * (ki - kj);
+    std::memcpy(u + c, &uc, sizeof(Four));
+    top.see(uc + a, k);
+    const Four low = uc + b;
+    bottom = low < bottom ? low : bottom;
+  }
+  top.result(result.top, result.at);
+  result.bottom = bottom[0];
+  for (int lane = 1; lane < 4; ++lane) result.bottom = bottom[lane] < result.bottom ? bottom[lane] : result.bottom;
+}
+
+[[gnu::always_inline]] inline void partner(double top, double d_i, const double* k_i, const double* diagonal,
+                                           const double* down, const double* u, Index count, Index& where) {
+  Largest best;
+  Four k = {0, 1, 2, 3};
+  const Four none = all(-1);
+  const Four least = all(tiny);
+  for (Index c = 0; c < count; c += 4, k += 4) {
+    Four ki, uc, b, d;
+    load(k_i + c, ki);
+    load(u + c, uc);
+    load(down + c, b);
+    load(diagonal + c, d);
+    const Four fall = top - (uc + b);
+    Four curvature = d_i + d - 2 * ki;
+    curvature = curvature > least ? curvature : least;
+    const Four gain = fall * fall / curvature;
+    best.see(fall > all(0) ? gain : none, k);
+  }
+  double value = 0;
+  best.result(value, where);
+  if (!(value >= 0)) where = -1;
+}
+
+template <class T>
+[[gnu::always_inline]] inline void subtract(const T* const* rows, const double* factor, Index size, Index first,
+                                            Index count, double* __restrict u) {
+  Index r = 0;
+  for (; r + 4 <= size; r += 4) {
+    const T* __restrict k0 = rows[r] + first;
+    const T* __restrict k1 = rows[r + 1] + first;
+    const T* __restrict k2 = rows[r + 2] + first;
+    const T* __restrict k3 = rows[r + 3] + first;
+    const double f0 = factor[r], f1 = factor[r + 1], f2 = factor[r + 2], f3 = factor[r + 3];
+    for (Index c = 0; c < count; ++c)
+      u[c] -= (f0 * static_cast<double>(k0[c]) + f1 * static_cast<double>(k1[c])) +
+              (f2 * static_cast<double>(k2[c]) + f3 * static_cast<double>(k3[c]));
+  }
+  for (; r < size; ++r) {
+    const T* __restrict k0 = rows[r] + first;
+    for (Index c = 0; c < count; ++c) u[c] -= factor[r] * static_cast<double>(k0[c]);
+  }
+}
+
+[[gnu::always_inline]] inline void gaussian(double norm, const double* __restrict norms, double scale,
+                                            double* __restrict values, Index count) {
+  for (Index c = 0; c < count; ++c) {
+    const double squared = norm + norms[c] - 2 * values[c];
+    double x = scale * squared;
+    x = x > 0 ? x : 0.0;
+    values[c] = exp_of(x > 87.0 ? -87.0 : -x);
+  }
+}
+
+#if defined(__x86_64__)
+[[gnu::target("avx2,fma")]] void wide_scan(double t, const double* k_i, const double* k_j, const double* up,
+                                           const double* down, double* u, Index count, SvmScan& result) {
+  scan(t, k_i, k_j, up, down, u, count, result);
+}
+[[gnu::target("avx2,fma")]] void wide_partner(double top, double d_i, const double* k_i, const double* diagonal,
+                                              const double* down, const double* u, Index count, Index& where) {
+  partner(top, d_i, k_i, diagonal, down, u, count, where);
+}
+template <class T>
+[[gnu::target("avx2,fma")]] void wide_subtract(const T* const* rows, const double* factor, Index size, Index first,
+                                               Index count, double* u) {
+  subtract(rows, factor, size, first, count, u);
+}
+[[gnu::target("avx2,fma")]] void wide_gaussian(double norm, const double* norms, double scale, double* values,
+                                               Index count) {
+  gaussian(norm, norms, scale, values, count);
+}
+
+bool is_wide() {
+  static const bool wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return wide;
+}
+#endif
+
+template <class T>
+void subtract_any(const T* const* rows, const double* factor, Index size, Index first, Index count, double* u) {
+#if defined(__x86_64__)
+  if (is_wide()) return wide_subtract(rows, factor, size, first, count, u);
+#endif
+  subtract(rows, factor, size, first, count, u);
+}
+
+}  // namespace
+
+SvmScan step_and_scan(double t, const double* k_i, const double* k_j, const double* up, const double* down, double* u,
+                      Index count) {
+  SvmScan result;
+#if defined(__x86_64__)
+  if (is_wide()) {
+    wide_scan(t, k_i, k_j, up, down, u, count, result);
+    return result;
+  }
+#endif
+  scan(t, k_i, k_j, up, down, u, count, result);
+  return result;
+}
+
+Index best_partner(double top, double d_i, const double* k_i, const double* diagonal, const double* down,
+                   const double* u, Index count) {
+  Index where = -1;
+#if defined(__x86_64__)
+  if (is_wide()) {
+    wide_partner(top, d_i, k_i, diagonal, down, u, count, where);
+    return where;
+  }
+#endif
+  partner(top, d_i, k_i, diagonal, down, u, count, where);
+  return where;
+}
+
+void subtract_rows(const float* const* rows, const double* factor, Index size, Index first, Index count, double* u) {
+  subtract_any(rows, factor, size, first, count, u);
+}
+
+void subtract_rows(const double* const* rows, const double* factor, Index size, Index first, Index count, double* u) {
+  subtract_any(rows, factor, size, first, count, u);
+}
+
+void gaussian_values(double norm, const double* norms, double scale, double* values, Index count) {
+#if defined(__x86_64__)
+  if (is_wide()) return wide_gaussian(norm, norms, scale, values, count);
+#endif
+  gaussian(norm, norms, scale, values, count);
+}
+
+}  // namespace ecotone

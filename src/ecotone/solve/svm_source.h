@@ -1,0 +1,70 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "ecotone/kernels/kernel.h"
+#include "ecotone/linalg/matrix.h"
+
+namespace ecotone {
+
+/// Where a support vector machine takes kernel values from: rows of features, or a Gram matrix that is given. It keeps
+/// its rows in an order that the solver changes, so that those still worked on lie together.
+class SvmSource {
+ public:
+  virtual ~SvmSource() = default;
+
+  Index rows() const { return diagonal_.size(); }
+  /// k(x_i, x_i), in the present order.
+  const Vector& diagonal() const { return diagonal_; }
+  /// What stood at from[k] stands at k from now on.
+  void permute(std::span<const Index> from);
+  /// Rows in the form that `values` needs; empty where it needs none.
+  virtual Matrix gather(std::span<const Index> rows) const = 0;
+  /// out(r, c) = k(x_rows[r], x_(first + c)), on the calling thread; `gathered` are the same rows.
+  virtual void values(ConstMatrixView gathered, std::span<const Index> rows, Index first, MatrixView out) const = 0;
+
+ protected:
+  Vector diagonal_;
+
+ private:
+  virtual void permute_rows(std::span<const Index> from) = 0;
+};
+
+/// Of the rows `chosen` of X, centred where the kernel allows it: with sum beta = 0 a linear kernel of centred rows has
+/// the same optimum, and products of centred rows lose fewer digits.
+class SvmFeatures : public SvmSource {
+ public:
+  SvmFeatures(const Kernel& kernel, ConstMatrixView x, std::span<const Index> chosen);
+
+  /// What the rows were centred at; zero where the kernel does not allow it.
+  const Eigen::RowVectorXd& centre() const { return centre_; }
+  Matrix gather(std::span<const Index> rows) const override;
+  void values(ConstMatrixView gathered, std::span<const Index> rows, Index first, MatrixView out) const override;
+
+ private:
+  void permute_rows(std::span<const Index> from) override;
+
+  Kernel kernel_;
+  Eigen::RowVectorXd centre_;
+  Matrix x_;
+  Vector norms_;  ///< rbf: ||x_i||^2
+};
+
+/// Of the rows and columns `chosen` of a Gram matrix, which must outlive it.
+class SvmGram : public SvmSource {
+ public:
+  SvmGram(ConstMatrixView gram, std::span<const Index> chosen);
+
+  Matrix gather(std::span<const Index>) const override { return {}; }
+  void values(ConstMatrixView gathered, std::span<const Index> rows, Index first, MatrixView out) const override;
+
+ private:
+  void permute_rows(std::span<const Index> from) override;
+
+  ConstMatrixMap gram_;
+  std::vector<Index> at_;  ///< where a row stands in the Gram matrix
+};
+
+}  // namespace ecotone

@@ -1,0 +1,131 @@
+#include "ecotone/methods/learn/svm/svm.h"
+
+#include "methods/support.h"
+
+namespace ecotone::test {
+namespace {
+
+/// A disc inside a ring: no line separates them.
+TrainView rings(Index rows, Index domains = 3) {
+  TrainView view = overlapping(rows, 2, 2, domains, 0);
+  Matrix x(rows, 2);
+  Random random(3, "rings");
+  for (Index i = 0; i < rows; ++i) {
+    const bool outer = i % 2 == 1;
+    const double angle = 6.283185307179586 * random.uniform();
+    const double radius = (outer ? 2.0 : 0.5) + 0.2 * random.normal();
+    x.row(i) << radius * std::cos(angle), radius * std::sin(angle);
+    view.y.index[static_cast<std::size_t>(i)] = outer ? 1 : 0;
+  }
+  view.x = Features::dense(std::move(x));
+  return view;
+}
+
+StageResult fitted(const TrainView& view, const SvmOptions& options, const Context& with = context()) {
+  FitCache cache;
+  return Svm::fit(view, options, with, cache);
+}
+
+double accuracy(const StageResult& result, const TrainView& view) {
+  const Prediction prediction = result.fitted->predict({view.x, std::nullopt}, context());
+  double right = 0;
+  for (std::size_t i = 0; i < prediction.index.size(); ++i) right += prediction.index[i] == view.y.index[i] ? 1 : 0;
+  return right / static_cast<double>(prediction.index.size());
+}
+
+TEST(SvmStage, SeparatesWhatNoLineCan) {
+  const TrainView view = rings(400);
+  EXPECT_GT(accuracy(fitted(view, {}), view), 0.99);
+  EXPECT_LT(accuracy(fitted(view, {.kernel = KernelKind::linear}), view), 0.75);
+  EXPECT_GT(accuracy(fitted(view, {.kernel = KernelKind::poly, .degree = 2}), view), 0.99);
+}
+
+TEST(SvmStage, SaysTheDualityGap) {
+  const StageResult result = fitted(rings(300), {});
+  EXPECT_TRUE(result.status.converged);
+  const StageState state = result.fitted->save();
+  EXPECT_LE(state.number("kkt"), 1e-3);
+  EXPECT_GE(state.number("gap"), -1e-9);
+  EXPECT_LE(state.number("gap"), 300 * 1e-3);
+  EXPECT_FALSE(fitted(rings(300), {.max_iterations = 3}).status.converged);
+}
+
+TEST(SvmStage, PredictsNumbers) {
+  TrainView view = overlapping(300, 2, 2, 1, 0);
+  const Matrix x = view.x.to_matrix();
+  view.y = Labels{Task::regress, {}, {}, Vector(x.col(0).array().sin() + x.col(1).array())};
+  const StageResult result = fitted(view, {.cost = 100, .epsilon = 0.05});
+  const Prediction prediction = result.fitted->predict({view.x, std::nullopt}, context());
+  ASSERT_EQ(prediction.task, Task::regress);
+  EXPECT_LT((prediction.value - view.y.value).cwiseAbs().mean(), 0.06);
+}
+
+TEST(SvmStage, PredictsAConstantWhereNoRowCosts) {
+  TrainView view = overlapping(20, 2, 2, 1, 0);
+  view.y = Labels{Task::regress, {}, {}, Vector::Constant(20, 3.0)};
+  const StageResult result = fitted(view, {});
+  const Prediction prediction = result.fitted->predict({view.x, std::nullopt}, context());
+  EXPECT_LE((prediction.value.array() - 3).abs().maxCoeff(), 0.1 + 1e-12);
+  EXPECT_EQ(result.fitted->save().matrix("support", -1, 2).rows(), 1);
+}
+
+TEST(SvmStage, MapsScoresToProbabilities) {
+  for (const Index domains : {1, 3}) {
+    // Labels of a tenth of the rows are turned: sure predictions are wrong there.
+    TrainView view = rings(500, domains);
+    for (std::size_t i = 0; i < view.y.index.size(); i += 10) view.y.index[i] = 1 - view.y.index[i];
+    const StageResult with = fitted(view, {.probability = true});
+    const StageResult without = fitted(view, {});
+    const Prediction p = with.fitted->predict({view.x, std::nullopt}, context());
+    const Prediction raw = without.fitted->predict({view.x, std::nullopt}, context());
+    EXPECT_TRUE(p.score == raw.score);
+    const auto loss = [&](const Prediction& prediction) {
+      double sum = 0;
+      for (std::size_t i = 0; i < view.y.index.size(); ++i)
+        sum -= std::log(prediction.probability(static_cast<Index>(i), view.y.index[i]));
+      return sum / 500;
+    };
+    // The entropy of one tenth is 0.325.
+    EXPECT_LT(loss(p), 0.36);
+    EXPECT_LT(loss(p), loss(raw));
+    const Prediction again =
+        fitted(view, {.probability = true}, context(7)).fitted->predict({view.x, std::nullopt}, context());
+    EXPECT_TRUE(p.probability == again.probability);
+  }
+}
+
+TEST(SvmStage, CountsRowsByTheirWeights) {
+  TrainView view = overlapping(200, 3, 2, 2, 0);
+  view.weight = Vector::Ones(200);
+  view.weight.tail(100).setZero();
+  const StageResult half = fitted(view, {.sigma = {1.0}});
+  TrainView less = overlapping(200, 3, 2, 2, 0);
+  less.x = less.x.head(100);
+  less.y.index.resize(100);
+  less.domain.index.resize(100);
+  const StageResult alone = fitted(less, {.sigma = {1.0}});
+  EXPECT_TRUE(half.fitted->save().vector("coefficients", -1) == alone.fitted->save().vector("coefficients", -1));
+}
+
+TEST(SvmStage, RefusesHostileStates) {
+  const TrainView view = rings(60);
+  const SvmOptions options{.probability = true};
+  const StageState good = fitted(view, options).fitted->save();
+  const StageInput input{2, Task::classify, view.y.classes};
+  const auto code = [&](const auto& spoil) {
+    StageState state = good;
+    spoil(state);
+    return code_of([&] { Svm::load(state, options, input); });
+  };
+  EXPECT_EQ(code([](StageState&) {}), "none");
+  EXPECT_EQ(code([](StageState& s) { s.set("support", Matrix(Matrix::Ones(4, 3))); }), "bad_model");
+  EXPECT_EQ(code([](StageState& s) { s.set("coefficients", Vector(Vector::Ones(1))); }), "bad_model");
+  EXPECT_EQ(code([](StageState& s) { s.set("support", Matrix(Matrix(0, 2))); }), "bad_model");
+  EXPECT_EQ(code([](StageState& s) { s.info["sigma"] = 0.0; }), "bad_model");
+  EXPECT_EQ(code([](StageState& s) { s.info["sigma"] = 1e-300; }), "bad_model");
+  EXPECT_EQ(code([](StageState& s) { s.info.erase("platt_slope"); }), "bad_model");
+  EXPECT_EQ(code([](StageState& s) { s.info.erase("offset"); }), "bad_model");
+}
+
+}  // namespace
+}  // namespace ecotone::test

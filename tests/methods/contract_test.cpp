@@ -89,7 +89,7 @@ const std::map<std::string, const char*> quick = {
     {"udica", "udica route=lowrank rank=20"},
     {"coir", "coir route=lowrank rank=20"},
     {"dica", "dica route=lowrank rank=20"},
-    {"svm", "svm tolerance=0.1"},        // nearly all of 10,752 overlapping rows are support vectors
+    {"svm", "svm tolerance=0.1"},  // nearly all of 10,752 overlapping rows are support vectors
 };
 
 /// The view with labels that the method can learn: numbers 1, 2, ... in place of classes where it wants these.

@@ -228,5 +228,25 @@ TEST(LowRank, ArraysOfAMapMakeItAgainAndBadOnesAreRefused) {
   EXPECT_EQ(code_of([&] { LowRankMap::of_frequencies(map.kernel(), map.origin(), w, Vector::Zero(3)); }), "bad_map");
 }
 
+TEST(LowRank, AFarRowCostsTheOthersNoDigits) {
+  const Matrix x = normal_rows(80, 3);
+  for (const auto kind : {KernelKind::rbf, KernelKind::laplacian}) {
+    const Kernel kernel{.kind = kind, .sigma = 2};
+    const Matrix k = kernel_gram(kernel, x, two);
+    for (const auto map : {LowRankKind::pivoted, LowRankKind::fourier}) {
+      const LowRankOptions options{.kind = map, .rank = 81};
+      const Matrix near = features_of(fit_low_rank(Features::dense(x), kernel, options, two).map, x);
+      for (const double far : {1e4, 1e20}) {
+        Matrix with = Matrix::Constant(81, 3, far);
+        with.topRows(80) = x;
+        const Matrix rho = features_of(fit_low_rank(Features::dense(with), kernel, options, two).map, x);
+        // Fourier features see other phases from another origin: their law is the same, not their values.
+        const double bound = map == LowRankKind::pivoted ? 1e-10 : 2 * (near * near.transpose() - k).norm();
+        EXPECT_LT((rho * rho.transpose() - k).norm(), bound) << kernel_name(kind) << " " << far;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ecotone

@@ -70,5 +70,22 @@ TEST(SquaredDistances, SameBytesForAnyThreads) {
   }
 }
 
+TEST(SquaredDistances, FarRowsCostTheOthersNoDigits) {
+  for (const double far : {1e4, 1e14, 1e20, 1e200}) {
+    Matrix x = random_matrix(300, 5, 1), y = random_matrix(40, 5, 2);
+    const Matrix expected = directly(x, y), among = directly(x, x);
+    x.row(17).setConstant(far);
+    y.row(3).setConstant(-far);
+    Matrix between = squared_distances(x, y, with_threads(2)), self = squared_distances(x, with_threads(2));
+    EXPECT_GT(between.row(17).minCoeff(), far);
+    between.row(17) = expected.row(17);
+    between.col(3) = expected.col(3);
+    self.row(17) = among.row(17);
+    self.col(17) = among.col(17);
+    EXPECT_LT(relative_gap(between, expected), 1e-10) << far;
+    EXPECT_LT(relative_gap(self, among), 1e-10) << far;
+  }
+}
+
 }  // namespace
 }  // namespace ecotone

@@ -8,6 +8,7 @@
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
 #include "ecotone/kernels/low_rank.h"
+#include "ecotone/linalg/distances.h"
 #include "ecotone/linalg/products.h"
 
 namespace ecotone {
@@ -227,7 +228,7 @@ LowRankFit landmarks(const Matrix& sample, const Kernel& kernel, const LowRankOp
   const auto bytes = (at(sample.rows()) + at(rank)) * at(rank) * sizeof(double);
   require_memory(bytes, "low-rank map", fmt::format("a factor of {} rows and rank {}", sample.rows(), rank),
                  "lower the rank");
-  Elimination work(sample, kernel, sample.colwise().mean().transpose(), rank, context);
+  Elimination work(sample, kernel, typical_row(sample), rank, context);
   if (!(work.trace() > 0))
     data_error("no_variation", "low-rank map: the {} kernel is 0 on all rows", kernel_name(kernel.kind));
   switch (options.kind) {
@@ -267,8 +268,7 @@ LowRankFit frequencies(const Matrix& sample, const Kernel& kernel, const LowRank
   }
   Vector phases(options.rank);
   for (Index j = 0; j < phases.size(); ++j) phases[j] = random.uniform();
-  LowRankMap map =
-      LowRankMap::of_frequencies(kernel, sample.colwise().mean().transpose(), std::move(w), std::move(phases));
+  LowRankMap map = LowRankMap::of_frequencies(kernel, typical_row(sample), std::move(w), std::move(phases));
   const Index rows = std::min(sample.rows(), fourier_rows);
   const double error = relative_error(map, sample.topRows(rows), context);
   return {std::move(map), error, rows, 1.0};

@@ -3,6 +3,8 @@
 #include <cblas.h>
 
 #include <algorithm>
+#include <cmath>
+#include <vector>
 
 #include "ecotone/base/error.h"
 #include "ecotone/linalg/blas.h"
@@ -13,18 +15,38 @@ namespace {
 constexpr Index tile_side = DistanceTiles::side;
 // Below this part of ||x||^2 + ||y||^2 the product form has lost more than 4 digits: take differences.
 constexpr double near = 1e-4;
+constexpr Index typical_rows = 255;
 
 Index parts(Index size) { return (size + tile_side - 1) / tile_side; }
 
-Eigen::RowVectorXd mean_of_rows(ConstMatrixView x) {
-  if (x.rows() == 0) return Eigen::RowVectorXd::Zero(x.cols());
-  return x.colwise().sum() / static_cast<double>(x.rows());
+/// Appends column j at rows that are evenly spaced.
+void add_some(ConstMatrixView x, Index j, std::vector<double>& values) {
+  const Index count = std::min(x.rows(), typical_rows);
+  for (Index i = 0; i < count; ++i) {
+    const double value = x(i * x.rows() / count, j);
+    if (std::isfinite(value)) values.push_back(value);
+  }
 }
 
-Eigen::RowVectorXd mean_of_rows(ConstMatrixView x, ConstMatrixView y) {
+/// The middle value, the lower one of two: a value that is there, so that equal rows are exactly 0 from it.
+double lower_median(std::vector<double>& values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+Vector typical_row_of(ConstMatrixView x, ConstMatrixView y) {
   if (x.cols() != y.cols()) internal_error("squared_distances: {} and {} columns", x.cols(), y.cols());
-  const Index rows = std::max<Index>(1, x.rows() + y.rows());
-  return (x.colwise().sum() + y.colwise().sum()) / static_cast<double>(rows);
+  Vector origin(x.cols());
+  std::vector<double> values;
+  for (Index j = 0; j < x.cols(); ++j) {
+    values.clear();
+    add_some(x, j, values);
+    add_some(y, j, values);
+    origin[j] = lower_median(values);
+  }
+  return origin;
 }
 
 /// v(c) = p(c) + norm + norms(c); whether any is so small that it must be computed from differences.
@@ -41,15 +63,19 @@ bool add_norms(double norm, const double* __restrict norms, double* __restrict v
 
 }  // namespace
 
-DistanceTiles::Centred::Centred(ConstMatrixView x, const Eigen::RowVectorXd& origin)
-    : rows(x.rowwise() - origin), norms(x.rows()) {
+Vector typical_row(ConstMatrixView x) { return typical_row_of(x, Matrix(0, x.cols())); }
+
+DistanceTiles::Centred::Centred(ConstMatrixView x, const Vector& origin)
+    : rows(x.rowwise() - origin.transpose()), norms(x.rows()) {
   for (Index i = 0; i < x.rows(); ++i) norms[i] = rows.row(i).squaredNorm();
 }
 
-DistanceTiles::DistanceTiles(ConstMatrixView x) : x_(x, mean_of_rows(x)) { use_one_blas_thread(); }
+DistanceTiles::DistanceTiles(ConstMatrixView x) : x_(x, typical_row(x)) { use_one_blas_thread(); }
 
-DistanceTiles::DistanceTiles(ConstMatrixView x, ConstMatrixView y)
-    : x_(x, mean_of_rows(x, y)), y_(Centred(y, mean_of_rows(x, y))) {
+DistanceTiles::DistanceTiles(ConstMatrixView x, ConstMatrixView y) : DistanceTiles(x, y, typical_row_of(x, y)) {}
+
+DistanceTiles::DistanceTiles(ConstMatrixView x, ConstMatrixView y, const Vector& origin)
+    : x_(x, origin), y_(Centred(y, origin)) {
   use_one_blas_thread();
 }
 

@@ -337,5 +337,43 @@ TEST(Components, RowsThatAllDifferOfOneClassEachAreSolved) {
   EXPECT_TRUE(found.projections.allFinite());
 }
 
+TEST(Components, ProjectionsOfARowDoNotDependOnItsBatch) {
+  Toy toy(300, 3);
+  for (const auto kind : {KernelKind::rbf, KernelKind::laplacian, KernelKind::linear, KernelKind::poly}) {
+    toy.kernel.kind = kind;
+    const ExactComponents found = toy.solve(udica);
+    Matrix batch(301, 3);
+    for (const double far : {1e4, 1e14, 1e20}) {
+      batch << toy.x, far, 0, 0;
+      Matrix z(301, found.map.size());
+      found.map.project(batch, z);
+      EXPECT_LT(gap(z.topRows(300), found.projections), 1e-9) << kernel_name(kind) << " " << far;
+    }
+  }
+}
+
+TEST(Components, ACopiedMapFollowsItsOwnRows) {
+  const Toy toy(40, 2);
+  const ExactComponents found = toy.solve(udica);
+  Matrix z(40, 2), moved(40, 2);
+  found.map.project(toy.x, z);
+  ComponentMap copy = found.map;
+  copy.rows.array() += 1;
+  copy.project(toy.x.array() + 1, moved);
+  EXPECT_LT(gap(z, moved), 1e-12);
+}
+
+TEST(Components, OneFarRowIsOneFarRowHoweverFar) {
+  for (const ComponentOptions& options : {udica, with_lam(udica, 0), dica}) {
+    Toy toy(300, 3);
+    toy.x.row(11).setConstant(1e4);
+    const ExactComponents near = toy.solve(options);
+    toy.x.row(11).setConstant(1e20);
+    const ExactComponents far = toy.solve(options);
+    EXPECT_LT((near.spectrum.gamma - far.spectrum.gamma).norm(), 1e-10 * near.spectrum.gamma.norm());
+    EXPECT_LT(gap(near.projections, far.projections), 1e-8);
+  }
+}
+
 }  // namespace
 }  // namespace ecotone

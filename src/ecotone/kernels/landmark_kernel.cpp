@@ -54,30 +54,32 @@ LandmarkKernel::LandmarkKernel(const Kernel& kernel, Vector origin, ConstMatrixV
   if (kernel.kind == KernelKind::rbf) norms_ = landmarks_.rowwise().squaredNorm();
 }
 
-void LandmarkKernel::distances(ConstMatrixView x, MatrixView k) const {
+void LandmarkKernel::distances(ConstMatrixView x, Index first, MatrixView k) const {
   // ||x - z||^2 = -2 x.z + ||x||^2 + ||z||^2
-  product_by_transpose(-2.0, x, landmarks_, 0.0, k);
+  product_by_transpose(-2.0, x, landmarks_.middleRows(first, k.cols()), 0.0, k);
+  const double* const norms = norms_.data() + first;
   for (Index i = 0; i < k.rows(); ++i) {
     double* const row = k.data() + i * k.outerStride();
     const double norm = x.row(i).squaredNorm();
-    if (!add_norms(norm, norms_.data(), row, k.cols())) continue;
+    if (!add_norms(norm, norms, row, k.cols())) continue;
     for (Index j = 0; j < k.cols(); ++j) {
-      if (!(row[j] > near * (norm + norms_[j]))) row[j] = (x.row(i) - landmarks_.row(j)).squaredNorm();
+      if (!(row[j] > near * (norm + norms[j]))) row[j] = (x.row(i) - landmarks_.row(first + j)).squaredNorm();
     }
   }
 }
 
-void LandmarkKernel::block(ConstMatrixView x, MatrixView k, Matrix& centred) const {
-  if (x.cols() != cols() || k.rows() != x.rows() || k.cols() != size())
-    internal_error("landmarks: a block of {} x {} for {} landmarks of {} columns", x.rows(), x.cols(), size(), cols());
+void LandmarkKernel::block(ConstMatrixView x, Index first, MatrixView k, Matrix& centred) const {
+  if (x.cols() != cols() || k.rows() != x.rows() || first < 0 || first + k.cols() > size())
+    internal_error("landmarks: a block of {} x {} for {} from {} of {} landmarks of {} columns", x.rows(), x.cols(),
+                   k.cols(), first, size(), cols());
   if (k.size() == 0) return;
   centred = x.rowwise() - origin_.transpose();
   if (kernel_.kind == KernelKind::rbf) {
-    distances(centred, k);
+    distances(centred, first, k);
   } else if (kernel_.kind == KernelKind::laplacian) {
     k.setZero();
   } else {
-    product_by_transpose(1.0, centred, landmarks_, 0.0, k);
+    product_by_transpose(1.0, centred, landmarks_.middleRows(first, k.cols()), 0.0, k);
   }
   for (Index i = 0; i < k.rows(); ++i) {
     double* const row = k.data() + i * k.outerStride();
@@ -86,7 +88,8 @@ void LandmarkKernel::block(ConstMatrixView x, MatrixView k, Matrix& centred) con
         exp_of_negative(0.5 / kernel_.sigma / kernel_.sigma, row, k.cols());
         break;
       case KernelKind::laplacian:
-        for (Index f = 0; f < cols(); ++f) add_differences(centred(i, f), columns_.row(f).data(), row, k.cols());
+        for (Index f = 0; f < cols(); ++f)
+          add_differences(centred(i, f), columns_.row(f).data() + first, row, k.cols());
         exp_of_negative(1 / kernel_.sigma, row, k.cols());
         break;
       case KernelKind::linear:

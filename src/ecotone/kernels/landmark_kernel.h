@@ -17,7 +17,9 @@ class LandmarkKernel {
   Index size() const { return landmarks_.rows(); }
   Index cols() const { return landmarks_.cols(); }
   /// k(i, j) = k(x_i, z_j), on the calling thread; `centred` is memory to reuse.
-  void block(ConstMatrixView x, MatrixView k, Matrix& centred) const;
+  void block(ConstMatrixView x, MatrixView k, Matrix& centred) const { block(x, 0, k, centred); }
+  /// The same with landmarks `first`, first + 1, ..., as many as k has columns.
+  void block(ConstMatrixView x, Index first, MatrixView k, Matrix& centred) const;
   /// k(x_i, x_i) of every row.
   Vector diagonal(ConstMatrixView x) const;
 
@@ -28,7 +30,7 @@ class LandmarkKernel {
   Matrix columns_;    // laplacian: the transpose
   Vector norms_;      // rbf: squared lengths
 
-  void distances(ConstMatrixView x, MatrixView k) const;
+  void distances(ConstMatrixView x, Index first, MatrixView k) const;
 };
 
 }  // namespace ecotone

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <memory>
+#include <mutex>
+
 #include "ecotone/kernels/kernel.h"
+#include "ecotone/kernels/landmark_kernel.h"
 #include "ecotone/linalg/matrix.h"
 
 namespace ecotone {
@@ -14,8 +18,31 @@ struct ComponentMap {
   Vector bias;          ///< one per component
 
   Index size() const { return coefficients.cols(); }
-  /// z of every row of a block, on the calling thread.
+  /// z of every row of a block, on the calling thread. A row's z does not depend on the other rows of the block. The
+  /// first call prepares the rows: they and the kernel stay as they are from then on.
   void project(ConstMatrixView x, MatrixView z) const;
+
+ private:
+  /// The rows as blocks read them, made once for all blocks and threads; a copy makes its own.
+  class Prepared {
+   public:
+    Prepared() = default;
+    Prepared(const Prepared&) {}
+    Prepared(Prepared&&) noexcept {}
+    Prepared& operator=(const Prepared&);
+    Prepared& operator=(Prepared&&);
+    ~Prepared() = default;
+
+    const LandmarkKernel& of(const ComponentMap& map) const;
+
+   private:
+    struct Once {
+      std::once_flag flag;
+      LandmarkKernel kernel;
+    };
+    std::unique_ptr<Once> once_ = std::make_unique<Once>();
+  };
+  Prepared prepared_;
 };
 
 }  // namespace ecotone

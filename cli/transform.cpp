@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/new_data.h"
 #include "cli/output.h"
@@ -13,10 +14,11 @@ namespace {
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 std::string header(const NewData& in, Index cols) {
-  std::string text = in.has_domains ? "domain," : "";
-  if (in.data.y) text += csv_field(in.data.schema.label) + ",";
-  for (Index c = 1; c <= cols; ++c) text += fmt::format("z{}{}", c, c < cols ? "," : "\n");
-  return text;
+  std::vector<std::string> fields;
+  if (in.has_domains) fields.emplace_back("domain");
+  if (in.data.y) fields.push_back(csv_field(in.data.schema.label));
+  for (Index c = 1; c <= cols; ++c) fields.push_back(fmt::format("z{}", c));
+  return fmt::format("{}\n", fmt::join(fields, ","));
 }
 
 void append_label(std::string& text, const Labels& y, Index row) {
@@ -36,11 +38,11 @@ void write_csv_rows(Output& output, const NewData& in, const Features& z, const 
     for (Index row = first; row < last; ++row) {
       if (in.has_domains) {
         append_csv_field(text, in.data.domain.names[at(in.data.domain.index[at(row)])]);
-        text += ',';
+        if (in.data.y || z.cols() > 0) text += ',';
       }
       if (in.data.y) {
         append_label(text, *in.data.y, row);
-        text += ',';
+        if (z.cols() > 0) text += ',';
       }
       for (Index c = 0; c < z.cols(); ++c) {
         if (c > 0) text += ',';

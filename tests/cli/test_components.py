@@ -67,3 +67,14 @@ def test_the_cholesky_route_needs_lam(ecotone, train, tmp_path):
     columns = ("--label", "y", "--domain", "domain", "-o", tmp_path / "m.eco")
     message = ecotone.error("fit", train, "dica lam=0 route=cholesky", *columns, exit=2, code="bad_option")
     assert message.startswith("dica: the Cholesky route needs lam > 0")
+
+
+def test_rows_without_components_are_still_a_table(ecotone, tmp_path):
+    data, model = tmp_path / "equal.csv", tmp_path / "m.eco"
+    data.write_text("x0,y,domain\n" + "".join(f"1,c{i % 2},d{i % 3}\n" for i in range(12)))
+    ecotone("fit", data, "kpca", "--label", "y", "--domain", "domain", "-o", model)
+    lines = ecotone("transform", model, data).stdout.splitlines()
+    assert lines[:3] == ["domain,y", "d0,c0", "d1,c1"] and len(lines) == 13
+    no_domain = tmp_path / "bare.csv"
+    no_domain.write_text("x0\n" + "1\n" * 4)
+    assert ecotone("transform", model, no_domain).stdout == "\n" * 5

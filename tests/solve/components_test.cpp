@@ -352,6 +352,41 @@ TEST(Components, ProjectionsOfARowDoNotDependOnItsBatch) {
   }
 }
 
+TEST(ExactComponents, MemoryIsCountedOnEveryRoute) {
+  const auto bytes = [](const ComponentOptions& options, ExactRoute route, const RouteSize& size) {
+    return static_cast<double>(route_bytes(options, route, size));
+  };
+  ComponentOptions many = kpca;
+  many.components = 2000;
+  // So many components are found densely: A, its vectors and 2 n^2 of work.
+  EXPECT_GT(bytes(many, ExactRoute::matvec, {.rows = 6000, .cols = 3}), 4 * 8 * 6000.0 * 6000.0);
+  EXPECT_LT(bytes(kpca, ExactRoute::matvec, {.rows = 6000, .cols = 3}), 8 * 6000.0 * 6000.0);
+  const ComponentOptions exact = with_lam(dica, 0);
+  const RouteSize few{.rows = 6000, .cols = 3, .groups = 3, .outputs = 3};
+  RouteSize domains = few, outputs = few;
+  domains.groups = 3000;
+  outputs.outputs = 3000;
+  EXPECT_LT(bytes(exact, ExactRoute::matvec, few), 1e8);
+  EXPECT_GT(bytes(exact, ExactRoute::matvec, domains), 7e8);
+  EXPECT_GT(bytes(exact, ExactRoute::matvec, outputs), 7e8);
+  EXPECT_GT(bytes(dica, ExactRoute::cholesky, few), 1.5 * 8 * 6000.0 * 6000.0);
+}
+
+TEST(ExactComponents, TooLittleMemoryIsSaidBeforeItIsTaken) {
+  const Toy toy(400, 3);
+  ComponentProblem problem = toy.problem();
+  // As many groups as no machine has memory for; they are counted before they are looked at.
+  problem.groups = Index{1} << 28;
+  for (const ComponentOptions& options : {with_lam(udica, 0), with_lam(dica, 0)}) {
+    try {
+      exact_components(problem, options, ExactRoute::matvec, with_threads(1));
+      FAIL() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), "not_enough_memory");
+    }
+  }
+}
+
 TEST(Components, ACopiedMapFollowsItsOwnRows) {
   const Toy toy(40, 2);
   const ExactComponents found = toy.solve(udica);

@@ -14,9 +14,16 @@ namespace {
 
 constexpr Index most_steps = 400;
 constexpr Index small = 256;
+/// Columns that are multiplied at once where all of A is made.
+constexpr Index strip = 64;
 
 /// Columns that are multiplied at once: a panel of 8, or two of them.
 Index block_cols(Index k) { return k <= 16 ? 8 : 16; }
+
+/// Columns of the basis with the block that comes next.
+Index basis_cols(Index k) { return k + std::max<Index>(12 * block_cols(k), k) + block_cols(k); }
+
+bool dense(Index n, Index k) { return n <= small || 2 * basis_cols(k) > n; }
 
 /// Block Lanczos: A V = V T + N R', where N is the next block and R couples it to the columns that were multiplied
 /// last.
@@ -28,7 +35,7 @@ class BlockLanczos {
         k_(k),
         tolerance_(tolerance),
         block_(block_cols(k)),
-        most_(k + std::max<Index>(12 * block_, k)),
+        most_(basis_cols(k) - block_),
         basis_(n, most_ + block_),
         t_(Matrix::Zero(most_ + block_, most_ + block_)) {}
 
@@ -149,8 +156,15 @@ class BlockLanczos {
 };
 
 LargestEigen densely(const BlockOperator& multiply, Index n, Index k, const Context& context) {
-  const Matrix a = multiply(Matrix::Identity(n, n));
-  const SymmetricEigen all = symmetric_eigen((a + a.transpose()) / 2, context);
+  Matrix a(n, n);
+  for (Index first = 0; first < n; first += strip) {
+    const Index cols = std::min(strip, n - first);
+    Matrix unit = Matrix::Zero(n, cols);
+    unit.middleRows(first, cols).setIdentity();
+    a.middleCols(first, cols) = multiply(unit);
+  }
+  a = ((a + a.transpose()) / 2).eval();
+  const SymmetricEigen all = symmetric_eigen(std::move(a), context);
   return {all.values.head(k), all.vectors.leftCols(k), true};
 }
 
@@ -160,9 +174,18 @@ LargestEigen largest_by_blocks(const BlockOperator& multiply, Index n, Index k, 
                                const Matrix* start, double tolerance) {
   if (k < 1 || k > n) internal_error("largest_by_blocks: {} pairs of a matrix of {}", k, n);
   use_one_blas_thread();
-  const Index columns = k + std::max<Index>(12 * block_cols(k), k) + block_cols(k);
-  if (n <= small || 2 * columns > n) return densely(multiply, n, k, context);
+  if (dense(n, k)) return densely(multiply, n, k, context);
   return BlockLanczos(multiply, n, k, tolerance, context).run(start);
+}
+
+std::size_t largest_by_blocks_bytes(Index n, Index k) {
+  const auto bytes = [](Index rows, Index cols) {
+    return static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols) * sizeof(double);
+  };
+  // A, its eigenvectors and 2 n^2 numbers that LAPACK works in; or the basis, T with its eigenvectors, and blocks.
+  if (dense(n, k)) return bytes(n, 4 * n);
+  const Index cols = basis_cols(k);
+  return bytes(n, cols + 2 * k + 6 * block_cols(k)) + bytes(cols, 5 * cols);
 }
 
 }  // namespace ecotone

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 
 #include "ecotone/base/context.h"
@@ -17,5 +18,7 @@ using BlockOperator = std::function<Matrix(const Matrix& x)>;
 /// holds guesses of eigenvectors as columns. Densely when n is small. Data error `non_finite`.
 LargestEigen largest_by_blocks(const BlockOperator& multiply, Index n, Index k, const Context& context,
                                const Matrix* start = nullptr, double tolerance = 1e-12);
+/// What it takes at most, beside the products.
+std::size_t largest_by_blocks_bytes(Index n, Index k);
 
 }  // namespace ecotone

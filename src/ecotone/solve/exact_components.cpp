@@ -1,6 +1,7 @@
 // K is the centred Gram matrix, S = K + lam I, U = K F, M = S + w U U' (muandet2013; notation of components.h).
 #include "ecotone/solve/exact_components.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -18,6 +19,9 @@ namespace {
 /// Residuals of eigenvectors: of the answer, and of what the factorised route begins at.
 constexpr double full_tolerance = 1e-12;
 constexpr double start_tolerance = 1e-5;
+
+/// Columns that the Gram matrix is multiplied with at once: each thread sums into as many.
+constexpr Index strip = 64;
 
 /// Unscaled components before they are chosen norms for: V, KV and the squared lengths.
 struct Unscaled {
@@ -74,6 +78,16 @@ Matrix centred_outputs(const Matrix& g) {
   return result;
 }
 
+/// K B, a few columns at once.
+Matrix multiply_strips(const GramOperator& gram_operator, const Matrix& b, const Context& context) {
+  Matrix result(b.rows(), b.cols());
+  for (Index first = 0; first < b.cols(); first += strip) {
+    const Index cols = std::min(strip, b.cols() - first);
+    result.middleCols(first, cols) = gram_operator.multiply(b.middleCols(first, cols), context);
+  }
+  return result;
+}
+
 Begin begin(const ComponentProblem& problem, const ComponentOptions& options, const GramOperator& gram_operator,
             const Context& context) {
   Begin b;
@@ -87,7 +101,7 @@ Begin begin(const ComponentProblem& problem, const ComponentOptions& options, co
   }
   Matrix all(n, b.f.cols() + b.w.cols() + 1);
   all << b.f, b.w, Vector::Constant(n, 1 / static_cast<double>(n));
-  Matrix k = gram_operator.multiply(all, context);
+  Matrix k = multiply_strips(gram_operator, all, context);
   if (!k.allFinite()) data_error("non_finite", "{}: the Gram matrix is not finite", problem.who);
   b.means = k.col(k.cols() - 1);
   k = centred_columns(std::move(k));
@@ -306,11 +320,21 @@ bool route_applies(const ComponentOptions& options, ExactRoute route) {
   return options.weight == 0 || options.lam == 0;
 }
 
-std::size_t route_bytes(const ComponentOptions& options, ExactRoute route, Index n) {
-  const auto square = static_cast<std::size_t>(n) * static_cast<std::size_t>(n) * sizeof(double);
-  if (route == ExactRoute::cholesky) return square + GramOperator::bytes(n);
-  // The basis of the eigensolver; products with K need no more than their columns.
-  return options.supervised ? 0 : static_cast<std::size_t>(n) * 128 * sizeof(double);
+std::size_t route_bytes(const ComponentOptions& options, ExactRoute route, const RouteSize& size) {
+  const auto bytes = [](Index rows, Index cols) {
+    return static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols) * sizeof(double);
+  };
+  const Index n = size.rows, g = size.groups, q = size.outputs;
+  const Index k = std::min(options.components, options.supervised ? q : n);
+  // Copies of the rows; F, U, both again while they are multiplied; G, W, KW, X, KX; V and KV, scaled and not; the
+  // partial sums of a product; the small matrices.
+  std::size_t sum = bytes(n, 3 * size.cols + 4 * g + 6 * q + 4 * k);
+  sum += bytes(n, std::min(strip, g + q + 1) * (size.threads + 8));
+  sum += bytes(g, 3 * g + 3 * q) + bytes(q, 5 * q);
+  // The factor, the kept tiles, S^-1 of what is solved.
+  if (route == ExactRoute::cholesky) sum += bytes(n, n) + GramOperator::bytes(n) + bytes(n, 2 * g + 5 * q);
+  if (!options.supervised) sum += largest_by_blocks_bytes(n, std::max<Index>(k, 1));
+  return sum;
 }
 
 ExactComponents exact_components(const ComponentProblem& problem, const ComponentOptions& options, ExactRoute route,
@@ -318,15 +342,24 @@ ExactComponents exact_components(const ComponentProblem& problem, const Componen
   check_kernel(problem.kernel);
   check(problem, options, route);
   const Index n = problem.x.rows();
-  if (route == ExactRoute::cholesky)
-    require_memory(route_bytes(options, route, n), problem.who, fmt::format("a factorisation of {} rows", n),
-                   "take fewer rows, or lam=0 with the symmetric form");
+  const RouteSize size{n, problem.x.cols(), problem.groups, options.supervised ? problem.output->g.cols() : 0,
+                       context.threads()};
+  const std::size_t needed = route_bytes(options, route, size);
+  if (route == ExactRoute::cholesky) {
+    require_memory(needed, problem.who, fmt::format("a factorisation of {} rows", n),
+                   "take fewer rows, route=lowrank, or lam=0 with the symmetric form");
+  } else {
+    require_memory(needed, problem.who,
+                   fmt::format("components={} of {} rows in {} domains", options.components, n, problem.groups),
+                   "take fewer of them, or route=lowrank");
+  }
   // Centred rows have the same centred K under the linear kernel, and keep its digits at large offsets.
   Vector origin = Vector::Zero(problem.x.cols());
   if (problem.kernel.kind == KernelKind::linear) origin = problem.x.colwise().mean().transpose();
   const Matrix x = problem.x.rowwise() - origin.transpose();
-  const bool iterates = route == ExactRoute::cholesky || !options.supervised;
-  const bool keep = iterates && GramOperator::bytes(n) < available_memory() / 4 * 3;
+  // The Cholesky route has counted the tiles.
+  const bool keep = route == ExactRoute::cholesky ||
+                    (!options.supervised && needed + GramOperator::bytes(n) < available_memory() / 4 * 3);
   const GramOperator gram_operator(problem.kernel, x, keep ? GramOperator::Tiles::kept : GramOperator::Tiles::computed,
                                    context);
   const Begin b = begin(problem, options, gram_operator, context);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -37,8 +38,17 @@ struct ExactComponents {
 
 /// Whether a route solves these options.
 bool route_applies(const ComponentOptions& options, ExactRoute route);
-/// The least memory of a route for n rows, beside the rows.
-std::size_t route_bytes(const ComponentOptions& options, ExactRoute route, Index n);
+/// What the memory of a route depends on.
+struct RouteSize {
+  Index rows = 0;
+  Index cols = 0;  ///< of the rows
+  Index groups = 1;
+  Index outputs = 0;  ///< columns of G; 0 without outputs
+  int threads = 1;
+};
+/// About the most memory that a route takes beside the rows that it is given. Of the route matvec without the Gram
+/// matrix, which is kept where there is memory for it.
+std::size_t route_bytes(const ComponentOptions& options, ExactRoute route, const RouteSize& size);
 
 /// Solves the problem of components.h. Never forms KQK nor M^-1 P K^2. Option error `bad_option` when the route does
 /// not apply, data errors `singular` when K + lam I is not positive definite to rounding, `non_finite`,

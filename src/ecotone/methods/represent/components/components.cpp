@@ -70,13 +70,15 @@ const char* name_of(ComponentRoute route) {
 }
 
 /// The exact route that lam allows; the low-rank one for many rows and where an n x n matrix does not fit.
-ComponentRoute route_of(const ComponentKind& kind, const ComponentOptions& options, ComponentRoute wanted, Index rows) {
+ComponentRoute route_of(const ComponentKind& kind, const ComponentOptions& options, ComponentRoute wanted,
+                        const RouteSize& size) {
   if (options.supervised && options.form == ComponentForm::paper && options.lam == 0)
     option_error("bad_option", "{}: form=paper needs lam > 0, got {}; use form=symmetric", kind.name, options.lam);
   if (wanted != ComponentRoute::automatic) return wanted;
   const bool products = route_applies(options, ExactRoute::matvec);
   const ExactRoute exact = products ? ExactRoute::matvec : ExactRoute::cholesky;
-  if (rows > most_exact_rows || route_bytes(options, exact, rows) > available_memory()) return ComponentRoute::lowrank;
+  if (size.rows > most_exact_rows || route_bytes(options, exact, size) > available_memory())
+    return ComponentRoute::lowrank;
   return products ? ComponentRoute::matvec : ComponentRoute::cholesky;
 }
 
@@ -87,6 +89,12 @@ ComponentOptions solver_options(const ComponentKind& kind, const ComponentStageO
           .form = options.form,
           .scaling = options.scaling,
           .components = options.components};
+}
+
+/// Columns of G; of rbf, whose rank is found later, about as many as one column of numbers has.
+Index output_columns(const ComponentKind& kind, const ChosenOutput& output) {
+  if (!kind.supervised) return 0;
+  return output.kernel == OutputKernel::delta ? output.count : output.kernel == OutputKernel::rbf ? 50 : 1;
 }
 
 /// What every route reads.
@@ -219,11 +227,12 @@ StageResult fit_components(const ComponentKind& kind, const TrainView& view, con
   ComponentReport report;
   report.rows = rows;
   report.domains = groups.count;
-  const ComponentRoute route = route_of(kind, solver, options.route, rows);
-  report.route = name_of(route);
-  const Kernel kernel = kernel_of(options, features, report, context);
   ChosenOutput output;
   if (kind.supervised) output = choose_output(kind, view.y, options, report, context);
+  const RouteSize size{rows, features.cols(), groups.count, output_columns(kind, output), context.threads()};
+  const ComponentRoute route = route_of(kind, solver, options.route, size);
+  report.route = name_of(route);
+  const Kernel kernel = kernel_of(options, features, report, context);
 
   const FitInput input{kind, features, groups, view.y, kernel, output, options, solver};
   Solved found = route == ComponentRoute::lowrank ? solve_by_map(input, report, context)

@@ -14,7 +14,7 @@ struct Flags {
   std::vector<std::string> data;
   DataFlags read;
   std::string target;
-  std::string pipeline;
+  std::optional<std::string> pipeline;
   int permutations = 499;
   int sample = 2000;
 };
@@ -28,8 +28,8 @@ void run(const Flags& flags, Session& session) {
   options.sample = flags.sample;
   options.targets = split_list(flags.target);
   std::optional<Pipeline> pipeline;
-  if (!flags.pipeline.empty()) {
-    pipeline = Pipeline::parse(flags.pipeline);
+  if (flags.pipeline) {
+    pipeline = Pipeline::parse(*flags.pipeline);
     require_representation(*pipeline);
   }
   const Context& context = session.context();

@@ -109,3 +109,14 @@ def test_the_features_of_a_pipeline(ecotone, small):
 def test_a_pipeline_that_predicts_has_no_features(ecotone, small):
     message = ecotone.error("diagnose", small, *SMALL_COLUMNS, "--pipeline", "scale | logistic", exit=2, code="unexpected_learner")
     assert "'logistic'" in message
+
+
+def test_a_pipeline_that_cannot_be_compared(ecotone, small, tmp_path):
+    columns = ("diagnose", small, *SMALL_COLUMNS)
+    ecotone.error(*columns, "--pipeline", "", exit=2, code="empty_pipeline")
+    message = ecotone.error(*columns, "--pipeline", "scale | dica", "--target", "a,b,c", exit=3, code="no_labels")
+    assert "--target" in message and "--label" not in message
+    equal = tmp_path / "equal.csv"
+    equal.write_text("x0,y,domain\n" + "".join(f"1,c{i % 2},d{i % 3}\n" for i in range(30)))
+    message = ecotone.error("diagnose", equal, "--label", "y", "--domain", "domain", "--pipeline", "kpca", exit=3, code="no_features")
+    assert "the pipeline 'kpca' leaves no feature" in message

@@ -1,9 +1,26 @@
 #include "ecotone/evaluate/represented.h"
 
+#include <algorithm>
+
 #include "ecotone/base/error.h"
 #include "ecotone/methods/model.h"
 
 namespace ecotone {
+namespace {
+
+/// Labels of targets are not read, so a pipeline that needs labels needs another domain.
+void require_source(const Pipeline& pipeline, const Dataset& data) {
+  if (!data.y || std::ranges::find(data.role, Role::source) != data.role.end()) return;
+  for (const Stage& stage : pipeline.stages())
+    if (stage.method->needs_labels)
+      data_error(
+          "no_labels",
+          "diagnose: {} learns from labels, which are not read of targets, and all {} domains are targets; leave "
+          "one out of --target",
+          stage.method->name, data.domain.count());
+}
+
+}  // namespace
 
 void require_representation(const Pipeline& pipeline) {
   for (std::size_t i = 0; i < pipeline.stages().size(); ++i)
@@ -18,9 +35,12 @@ Dataset represented(const Dataset& data, const Pipeline& pipeline, const std::ve
   require_representation(pipeline);
   Dataset roles = data;
   set_targets(roles, targets);
+  require_source(pipeline, roles);
   const Model model = Model::fit(pipeline, train_view(roles, context), data.schema, context);
   Dataset result = data;
   result.x = model.transform({data.x, data.domain, data.origin}, context);
+  if (result.x.cols() == 0)
+    data_error("no_features", "diagnose: the pipeline '{}' leaves no feature to compare", pipeline.text());
   result.schema.columns.clear();
   for (const std::string& name : result.x.names()) result.schema.columns.push_back({name, ColumnKind::numeric, {}});
   return result;

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "ecotone/base/error.h"
 #include "ecotone/linalg/distances.h"
 
 namespace ecotone {
@@ -57,7 +58,9 @@ Bandwidth median_bandwidth(ConstMatrixView x, const Context& context) {
 }
 
 Bandwidth median_bandwidth(const Features& x, const Context& context) {
-  return of_sample(x.take(sampled_rows(x.rows(), context)).to_matrix(), context);
+  const Matrix sample = x.take(sampled_rows(x.rows(), context)).to_matrix();
+  if (!sample.allFinite()) data_error("non_finite", "median distance: a row is not finite");
+  return of_sample(sample, context);
 }
 
 }  // namespace ecotone

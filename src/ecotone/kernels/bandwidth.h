@@ -17,7 +17,7 @@ struct Bandwidth {
 /// drawn by the context's seed. When more than half of the distances are 0 (few distinct rows), the median of the
 /// positive ones; 1 when there is none.
 Bandwidth median_bandwidth(ConstMatrixView x, const Context& context);
-/// The same of features, of which only the sampled rows are read; they must be finite.
+/// The same of features, of which only the sampled rows are read; data error `non_finite`.
 Bandwidth median_bandwidth(const Features& x, const Context& context);
 
 }  // namespace ecotone

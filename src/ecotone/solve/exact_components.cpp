@@ -270,8 +270,6 @@ ExactComponents finished(const ComponentProblem& problem, const ComponentOptions
   result.spectrum.tr_kq = b.f.cwiseProduct(b.u).sum();
   result.spectrum.distributional_variance = transpose_product(b.f, result.projections, context).squaredNorm();
   result.spectrum.norm = v.cwiseProduct(result.projections).sum();
-  result.similarity =
-      b.means.sum() - kernel_diagonal(problem.kernel, x).sum() / static_cast<double>(std::max<Index>(1, n));
   result.map.kernel = problem.kernel;
   if (problem.kernel.kind == KernelKind::linear) {
     result.map.rows = transpose_product(v, x, context);

@@ -32,7 +32,6 @@ struct ExactComponents {
   ComponentSpectrum spectrum;
   ComponentMap map;       ///< of new rows, at the training mean
   Matrix projections;     ///< K B: of the training rows, n x components
-  double similarity = 0;  ///< mean over the rows of the sum of k(x, z) over the other rows z
   bool converged = true;  ///< of an iterative eigensolver
 };
 

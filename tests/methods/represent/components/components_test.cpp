@@ -196,6 +196,154 @@ TEST(Components, EveryRouteGivesEqualBytesForAnyNumberOfThreads) {
   }
 }
 
+/// The first warning of a fit with its text, or the notes.
+Recorder recorded(const std::string& pipeline, const TrainView& view) {
+  Recorder recorder;
+  fitted(pipeline, view, context().observed_by(&recorder));
+  return recorder;
+}
+
+bool noted(const Recorder& recorder, const std::string& part) {
+  return std::any_of(recorder.notes.begin(), recorder.notes.end(),
+                     [&](const std::string& note) { return note.find(part) != std::string::npos; });
+}
+
+TEST(Components, OneRowIsTooFewOnEveryRoute) {
+  const TrainView view = overlapping(1, 3, 1, 1);
+  for (const char* route : {"auto", "matvec", "lowrank"})
+    EXPECT_EQ(code_of([&] { fitted(fmt::format("kpca route={}", route), view); }), "too_few_rows") << route;
+}
+
+TEST(Components, EqualRowsHaveNoneOnEveryRouteAndKernel) {
+  TrainView view = overlapping(40, 3, 2, 2);
+  Matrix x = view.x.to_matrix();
+  x.rowwise() = x.row(0).eval();
+  view.x = Features::dense(x);
+  for (const char* kernel : {"rbf", "laplacian", "linear", "poly"}) {
+    for (const char* route : {"auto", "lowrank"}) {
+      const std::string text = fmt::format("dica kernel={} route={}", kernel, route);
+      const Model model = reloaded(fitted(text, view));
+      EXPECT_EQ(stage_of(model)["components"], 0) << text;
+      EXPECT_EQ(projected(model, Matrix::Ones(3, 3)).cols(), 0) << text;
+      const Recorder recorder = recorded(text, view);
+      ASSERT_EQ(recorder.warnings.size(), 1U) << text;
+      EXPECT_EQ(recorder.warnings[0].first, "no_components");
+      EXPECT_TRUE(recorder.warnings[0].second.ends_with("all rows are equal")) << recorder.warnings[0].second;
+    }
+  }
+}
+
+TEST(Components, NumbersThatAreNearlyAllDifferentAreNoClasses) {
+  TrainView view = overlapping(120, 3, 2, 2);
+  view.y = {Task::regress, {}, {}, Vector::LinSpaced(120, 0, 1)};
+  const std::string message = message_of([&] { fitted("dica output_kernel=delta", view); });
+  EXPECT_NE(message.find("120 classes"), std::string::npos) << message;
+  EXPECT_NE(message.find("output_kernel=rbf"), std::string::npos) << message;
+  view.y.value = (view.y.value * 50).array().floor().matrix();
+  EXPECT_EQ(code_of([&] { fitted("dica output_kernel=delta", view); }), "none");
+}
+
+TEST(Components, ASmallSigmaIsSaidByTheShareOfRowsThatAreNearAnother) {
+  // 20 places far apart with 10 rows each: every row is near another.
+  TrainView view = overlapping(200, 3, 2, 2);
+  Matrix x = view.x.to_matrix();
+  for (Index i = 0; i < 200; ++i) x.row(i) = 0.01 * x.row(i).array() + 100.0 * static_cast<double>(i % 20);
+  TrainView places = view;
+  places.x = Features::dense(x);
+  // One pair of equal rows among rows that are far from each other.
+  Matrix single = view.x.to_matrix();
+  single.row(1) = single.row(0);
+  TrainView pair = view;
+  pair.x = Features::dense(single);
+  for (const char* route : {"matvec", "lowrank"}) {
+    EXPECT_EQ(warnings_of(fmt::format("kpca sigma=0.2 route={}", route), places), Codes{}) << route;
+    const Codes codes = warnings_of(fmt::format("kpca sigma=1e-4 route={}", route), pair);
+    EXPECT_EQ(std::count(codes.begin(), codes.end(), "sigma_too_small"), 1) << route;
+  }
+}
+
+TEST(Components, DomainsWithEqualMeansNeedNoWeight) {
+  TrainView view = overlapping(40, 3, 2, 2);
+  const Matrix x = view.x.to_matrix();
+  Matrix twice(80, 3);
+  twice << x, x;
+  TrainView both = overlapping(80, 3, 2, 2);
+  both.x = Features::dense(twice);
+  for (std::size_t i = 0; i < 80; ++i) both.domain.index[i] = i < 40 ? 0 : 1;
+  for (const char* kernel : {"rbf", "linear"}) {
+    const Recorder recorder = recorded(fmt::format("udica kernel={}", kernel), both);
+    ASSERT_EQ(recorder.warnings.size(), 1U) << kernel;
+    EXPECT_EQ(recorder.warnings[0].first, "weak_invariance");
+    EXPECT_NE(recorder.warnings[0].second.find("do not differ"), std::string::npos) << recorder.warnings[0].second;
+  }
+}
+
+TEST(Components, SayWhyThereAreFewer) {
+  const TrainView two = overlapping(60, 3, 2, 2);
+  const Recorder plain = recorded("coir", two);
+  EXPECT_TRUE(plain.warnings.empty());
+  EXPECT_TRUE(noted(plain, "there is 1 component, not 2; labels of 2 classes explain at most 1"));
+  const Recorder asked = recorded("coir components=3", two);
+  ASSERT_EQ(asked.warnings.size(), 1U);
+  TrainView numbers = two;
+  numbers.y = {Task::regress, {}, {}, Vector::Constant(60, 3.5)};
+  const Recorder constant = recorded("coir", numbers);
+  ASSERT_EQ(constant.warnings.size(), 1U);
+  EXPECT_TRUE(constant.warnings[0].second.ends_with("the labels are all equal and explain nothing"))
+      << constant.warnings[0].second;
+  const Recorder linear = recorded("kpca kernel=linear components=5", two);
+  ASSERT_EQ(linear.warnings.size(), 1U);
+  EXPECT_TRUE(linear.warnings[0].second.ends_with("below 1e-10 of the largest")) << linear.warnings[0].second;
+}
+
+TEST(Components, ValuesTooLargeAreTheDatasFault) {
+  TrainView view = overlapping(40, 3, 2, 2);
+  view.x = Features::dense(1e160 * view.x.to_matrix());
+  for (const char* text : {"kpca", "dica route=lowrank"}) {
+    EXPECT_EQ(code_of([&] { fitted(text, view); }), "non_finite") << text;
+    const std::string message = message_of([&] { fitted(text, view); });
+    EXPECT_NE(message.find("overflow; add scale"), std::string::npos) << message;
+  }
+}
+
+TEST(Components, EveryRouteNamesTheRowThatIsNotFinite) {
+  TrainView view = overlapping(40, 3, 2, 2);
+  Matrix x = view.x.to_matrix();
+  x(17, 1) = std::numeric_limits<double>::quiet_NaN();
+  view.x = Features::dense(x);
+  const std::string exact = message_of([&] { fitted("dica", view); });
+  EXPECT_NE(exact.find("in row 18; add impute"), std::string::npos) << exact;
+  EXPECT_EQ(message_of([&] { fitted("dica route=lowrank", view); }), exact);
+  EXPECT_EQ(message_of([&] { fitted("dica route=lowrank sigma=1", view); }), exact);
+  EXPECT_EQ(message_of([&] { fitted("dica route=lowrank kernel=linear", view); }), exact);
+}
+
+TEST(Components, ErrorsOfTheLowRankMapAreThoseOfTheStage) {
+  const TrainView view = overlapping(40, 3, 2, 2);
+  const std::string message = message_of([&] { fitted("kpca route=lowrank map=fourier kernel=linear", view); });
+  EXPECT_TRUE(message.starts_with("kpca: ")) << message;
+}
+
+TEST(Components, OptionsThatAreNotReadAreNoted) {
+  const TrainView view = overlapping(60, 3, 3, 3);
+  EXPECT_TRUE(noted(recorded("kpca rank=20 degree=2", view), "degree, rank change nothing"));
+  EXPECT_TRUE(noted(recorded("kpca kernel=linear sigma=2", view), "sigma changes nothing"));
+  EXPECT_FALSE(noted(recorded("kpca kernel=poly degree=2 route=lowrank rank=20", view), "nothing"));
+}
+
+TEST(Components, TheRowsOfAFitAreCentredAtTheTrainingMean) {
+  const TrainView view = overlapping(60, 3, 2, 3, 20);
+  const Pipeline pipeline = Pipeline::parse("dica centre=batch");
+  FitCache cache;
+  const Stage& stage = pipeline.stages().front();
+  const StageResult result = stage.method->fit(view, stage.options, context(), cache);
+  const Matrix z = result.next.x.to_matrix();
+  ASSERT_EQ(z.rows(), 80);
+  // The mean of the labelled rows is 0; that of a batch with target rows would not be.
+  EXPECT_LT(z.topRows(60).colwise().mean().cwiseAbs().maxCoeff(), 1e-9);
+  EXPECT_GT(z.colwise().mean().cwiseAbs().maxCoeff(), 1e-6);
+}
+
 TEST(Components, ModelFilesAreChecked) {
   const Model model = fitted("dica", overlapping(40, 3, 2, 2));
   const StageInput input{.cols = 3, .task = Task::classify, .classes = {"c0", "c1"}};

@@ -1,5 +1,7 @@
 #include "ecotone/methods/represent/components/component_outputs.h"
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "ecotone/base/error.h"
@@ -7,6 +9,9 @@
 
 namespace ecotone {
 namespace {
+
+/// However few the rows are, so many classes are not many.
+constexpr Index few_classes = 50;
 
 /// Equal numbers are one class.
 void make_classes(const Vector& values, ChosenOutput& output) {
@@ -16,6 +21,35 @@ void make_classes(const Vector& values, ChosenOutput& output) {
   for (auto& entry : order) entry.second = next++;
   for (const double value : values) output.classes.push_back(order.at(value));
   output.count = next;
+}
+
+/// So many classes say of few pairs of rows that they are alike, and cost a factorisation of their number.
+void check_class_count(const ComponentKind& kind, const ChosenOutput& output, bool numbers, Index rows,
+                       const Context& context) {
+  if (output.count <= few_classes || 2 * output.count <= rows) return;
+  if (numbers)
+    option_error("bad_option",
+                 "{}: output_kernel=delta makes {} classes of the numbers in {} rows; use output_kernel=rbf", kind.name,
+                 output.count, rows);
+  context.warn(
+      "many_classes",
+      "{}: the labels of {} rows are {} classes; if they are numbers, use --task regress and output_kernel=rbf",
+      kind.name, rows, output.count);
+}
+
+double sigma_of(const ComponentKind& kind, const Labels& y, const Context& context) {
+  const Bandwidth found = median_bandwidth(ConstMatrixView(y.value), context);
+  if (!std::isfinite(found.sigma))
+    data_error("non_finite", "{}: the distances between labels overflow; scale the labels", kind.name);
+  if (found.fallback)
+    context.note("{}: most distances between labels are 0; output_sigma is the median of the others, {:.4g}", kind.name,
+                 found.sigma);
+  return found.sigma;
+}
+
+bool all_equal(const Labels& y) {
+  if (y.task == Task::regress) return (y.value.array() == y.value[0]).all();
+  return std::all_of(y.index.begin(), y.index.end(), [&](std::int32_t c) { return c == y.index[0]; });
 }
 
 }  // namespace
@@ -41,10 +75,11 @@ ChosenOutput choose_output(const ComponentKind& kind, const Labels& y, const Com
   } else if (output.kernel == OutputKernel::delta) {
     make_classes(y.value, output);
   } else if (output.kernel == OutputKernel::rbf) {
-    output.sigma = options.output_sigma.is_auto() ? median_bandwidth(ConstMatrixView(y.value), context).sigma
-                                                  : *options.output_sigma.value;
+    output.sigma = options.output_sigma.is_auto() ? sigma_of(kind, y, context) : *options.output_sigma.value;
     report.output_sigma = output.sigma;
   }
+  output.constant = all_equal(y);
+  check_class_count(kind, output, !classes, y.size(), context);
   return output;
 }
 

@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "ecotone/base/blocks.h"
+#include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
 #include "ecotone/kernels/bandwidth.h"
-#include "ecotone/methods/represent/components/component_outputs.h"
+#include "ecotone/methods/represent/components/component_messages.h"
 #include "ecotone/methods/represent/components/low_rank_route.h"
 #include "ecotone/solve/exact_components.h"
 
@@ -21,12 +22,8 @@ constexpr ComponentKind udica{"udica", false, true};
 constexpr ComponentKind coir{"coir", true, false};
 constexpr ComponentKind dica{"dica", true, true};
 
-/// Below this, a row's similarities to all others together are nothing beside its own.
-constexpr double no_similarity = 1e-6;
 /// With more rows route=auto takes the low-rank map.
 constexpr Index most_exact_rows = 20000;
-/// w tr(KQ) bounds by what part invariance lowers an eigenvalue.
-constexpr double weak = 0.1;
 
 void require_finite(const ComponentKind& kind, const Features& x, const TrainView& view, const Context& context) {
   const NonFinite found = find_non_finite(x, context);
@@ -53,11 +50,16 @@ Groups groups_of(const TrainView& view, Index rows) {
   return groups;
 }
 
-Kernel kernel_of(const ComponentStageOptions& options, const Features& x, ComponentReport& report,
-                 const Context& context) {
+Kernel kernel_of(const ComponentKind& kind, const ComponentStageOptions& options, const Features& x,
+                 ComponentReport& report, const Context& context) {
   Kernel kernel{options.kernel, options.sigma.value.value_or(1), options.degree, options.coef0, options.scale};
   if (shift_invariant(kernel) && options.sigma.is_auto()) {
     const Bandwidth found = median_bandwidth(x, context);
+    if (!std::isfinite(found.sigma))
+      data_error("non_finite", "{}: the distances between rows overflow; add scale before it", kind.name);
+    if (found.fallback)
+      context.note("{}: most distances between rows are 0; sigma is the median of the others, {:.4g}", kind.name,
+                   found.sigma);
     kernel.sigma = found.sigma;
     report.sigma_rows = found.rows;
   }
@@ -111,16 +113,15 @@ struct FitInput {
 
 struct Solved {
   ComponentProjection projection;
-  double similarity = 0;  ///< see ExactComponents
   Status status = {};
 };
 
 Solved solve_by_map(const FitInput& in, ComponentReport& report, const Context& context) {
   const LowRankFitRows rows{in.x, in.groups.index, in.groups.count, in.y, in.kind.supervised ? &in.output : nullptr};
-  LowRankRoute found = low_rank_route(in.kind, rows, in.kernel, in.options, in.solver, report, context);
+  LowRankProjection found = low_rank_route(in.kind, rows, in.kernel, in.options, in.solver, report, context);
   context.note("{}: {} rows of {} domains, route lowrank: rank {}, map {}, residual {:.2g}", in.kind.name, report.rows,
                report.domains, report.rank, report.map, report.residual);
-  return {std::move(found.projection), found.similarity};
+  return {std::move(found)};
 }
 
 Solved solve_exactly(const FitInput& in, ComponentRoute route, ComponentReport& report, const Context& context) {
@@ -139,46 +140,46 @@ Solved solve_exactly(const FitInput& in, ComponentRoute route, ComponentReport& 
   context.note("{}: {} rows of {} domains, route {}", in.kind.name, report.rows, report.domains, report.route);
   Status status;
   if (!found.converged) status = {false, "the eigenvectors did not reach full accuracy"};
-  return {std::move(found.map), found.similarity, std::move(status)};
+  return {std::move(found.map), std::move(status)};
 }
 
-/// What a user should know beyond the result.
-void warn_of_invariance(const ComponentKind& kind, const ComponentStageOptions& options, const ComponentReport& report,
-                        const Context& context) {
-  if (!kind.invariant) return;
-  const double tr_kq = report.spectrum.tr_kq;
-  if (report.domains < 2) {
-    context.warn("one_domain", "{}: all rows are of one domain, so there is nothing to be invariant to; it is {}",
-                 kind.name, kind.supervised ? "coir" : "kpca");
-  } else if (options.weight * tr_kq < weak) {
-    context.warn(
-        "weak_invariance",
-        "{}: at weight {} invariance does next to nothing: weight x tr(KQ) is {:.2g}; use a weight of at least "
-        "1 / tr(KQ) = {:.3g}",
-        kind.name, options.weight, options.weight * tr_kq, 1 / std::max(tr_kq, 1e-300));
+/// Whether all rows are the same; reads up to the first that differs.
+bool equal_rows(const Features& x) {
+  Scratch scratch;
+  Eigen::RowVectorXd first;
+  for (Index b = 0; b < x.blocks(); ++b) {
+    const RowBlock block = x.block(b, scratch);
+    if (b == 0) first = block.x.row(0);
+    for (Index i = 0; i < block.x.rows(); ++i)
+      if (!(block.x.row(i).array() == first.array()).all()) return false;
   }
+  return true;
 }
 
-void warn_of_spectrum(const ComponentKind& kind, const ComponentStageOptions& options,
-                      const ComponentSpectrum& spectrum, double similarity, const Kernel& kernel,
-                      const Context& context) {
-  if (spectrum.size() < options.components) {
-    const bool negative = spectrum.most_negative < 0;
-    context.warn(spectrum.size() == 0 ? "no_components" : "fewer_components",
-                 "{}: there are {} components, {} were asked for; {}", kind.name, spectrum.size(), options.components,
-                 negative          ? "eigenvalues of the paper's form are negative here, form=symmetric has none such"
-                 : kind.supervised ? "labels of C classes explain at most C - 1"
-                                   : "the centred Gram matrix has no more");
+/// Equal rows have no components, whatever the kernel and the route.
+Solved no_components(const Features& x, const Kernel& kernel) {
+  ComponentMap map;
+  map.kernel = kernel;
+  map.rows = x.head(1).to_matrix();
+  map.coefficients = Matrix(1, 0);
+  map.bias = Vector(0);
+  return {std::move(map)};
+}
+
+/// Runs a part of a fit. Errors of engines become those of the stage, and what is not finite is named by its row in the
+/// files: the low-rank route looks for it only then.
+template <class Part>
+auto as_stage(const ComponentKind& kind, const Features& x, const TrainView& view, const Context& context,
+              Part&& part) {
+  try {
+    return part();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::option && error.kind() != ErrorKind::data) throw;
+    if (error.code() == "non_finite") require_finite(kind, x, view, context);
+    const std::string_view text = error.what();
+    if (text.starts_with(fmt::format("{}: ", kind.name))) throw;
+    throw Error(error.kind(), error.code(), fmt::format("{}: {}", kind.name, text));
   }
-  if (spectrum.complex_pair)
-    context.warn("complex_pair",
-                 "{}: a pair of eigenvalues is complex; its two components are a plane, not two directions; "
-                 "form=symmetric has none",
-                 kind.name);
-  if (shift_invariant(kernel) && similarity < no_similarity)
-    context.warn("sigma_too_small",
-                 "{}: at sigma {:.4g} no row is near another and the Gram matrix is the identity; use a larger sigma",
-                 kind.name, kernel.sigma);
 }
 
 template <class Options, const ComponentKind& kind>
@@ -198,14 +199,19 @@ Components::Components(ComponentProjection projection, ComponentCentre centre, C
       centre_(centre),
       report_(std::move(report)) {}
 
-Features Components::transform(const Batch& batch, const Context& context) const {
-  const Index cols = output_cols(batch.x.cols());
+Features Components::project(const Features& x, const Context& context) const {
+  const Index cols = output_cols(x.cols());
   std::vector<std::string> names;
   for (Index j = 0; j < cols; ++j) names.push_back(fmt::format("z{}", j + 1));
-  const auto project = [projection = projection_](ConstMatrixMap x, MatrixView out) {
-    std::visit([&](const auto& of) { of.project(x, out); }, *projection);
+  const auto project = [projection = projection_](ConstMatrixMap rows, MatrixView out) {
+    std::visit([&](const auto& of) { of.project(rows, out); }, *projection);
   };
-  Features z = batch.x.map(cols, names, project, context);
+  return x.map(cols, std::move(names), project, context);
+}
+
+Features Components::transform(const Batch& batch, const Context& context) const {
+  Features z = project(batch.x, context);
+  const Index cols = z.cols();
   if (centre_ == ComponentCentre::train || z.rows() == 0) return z;
   const Vector sum = sum_blocks(z.blocks(), context, Vector(Vector::Zero(cols)), [&](Vector& into, Index b) {
     Scratch scratch;
@@ -213,15 +219,14 @@ Features Components::transform(const Batch& batch, const Context& context) const
   });
   const Vector mean = sum / static_cast<double>(z.rows());
   return z.map(
-      cols, std::move(names), [mean](ConstMatrixMap in, MatrixView out) { out = in.rowwise() - mean.transpose(); },
-      context);
+      cols, z.names(), [mean](ConstMatrixMap in, MatrixView out) { out = in.rowwise() - mean.transpose(); }, context);
 }
 
 StageResult fit_components(const ComponentKind& kind, const TrainView& view, const ComponentStageOptions& options,
                            const Context& context) {
   const Index rows = kind.supervised ? view.labelled() : view.x.rows();
-  const Features features = kind.supervised ? view.labelled_x() : view.x;
-  require_finite(kind, features, view, context);
+  const Features x = kind.supervised ? view.labelled_x() : view.x;
+  if (rows < 2) data_error("too_few_rows", "{}: two rows are needed, got {}", kind.name, rows);
   const ComponentOptions solver = solver_options(kind, options);
   const Groups groups = groups_of(view, rows);
   ComponentReport report;
@@ -229,18 +234,28 @@ StageResult fit_components(const ComponentKind& kind, const TrainView& view, con
   report.domains = groups.count;
   ChosenOutput output;
   if (kind.supervised) output = choose_output(kind, view.y, options, report, context);
-  const RouteSize size{rows, features.cols(), groups.count, output_columns(kind, output), context.threads()};
+  const RouteSize size{rows, x.cols(), groups.count, output_columns(kind, output), context.threads()};
   const ComponentRoute route = route_of(kind, solver, options.route, size);
-  report.route = name_of(route);
-  const Kernel kernel = kernel_of(options, features, report, context);
+  const bool equal = equal_rows(x);
+  report.route = equal ? "none" : name_of(route);
+  if (route != ComponentRoute::lowrank || equal) require_finite(kind, x, view, context);
 
-  const FitInput input{kind, features, groups, view.y, kernel, output, options, solver};
-  Solved found = route == ComponentRoute::lowrank ? solve_by_map(input, report, context)
-                                                  : solve_exactly(input, route, report, context);
-  warn_of_spectrum(kind, options, report.spectrum, found.similarity, kernel, context);
-  warn_of_invariance(kind, options, report, context);
-  return pass_on(std::make_shared<Components>(std::move(found.projection), options.centre, std::move(report)), view,
-                 context, std::move(found.status));
+  const auto make_kernel = [&] { return kernel_of(kind, options, x, report, context); };
+  const Kernel kernel = as_stage(kind, x, view, context, make_kernel);
+  const FitInput input{kind, x, groups, view.y, kernel, output, options, solver};
+  Solved found = as_stage(kind, x, view, context, [&] {
+    if (equal) return no_components(x, kernel);
+    if (route == ComponentRoute::lowrank) return solve_by_map(input, report, context);
+    return solve_exactly(input, route, report, context);
+  });
+  const ComponentFit fit{kind, options, x, kernel, output, report, equal};
+  warn_of_components(fit, context);
+  note_unread_options(fit, context);
+  const auto fitted = std::make_shared<Components>(std::move(found.projection), options.centre, std::move(report));
+  // The rows of a fit are seen from the training mean, also where new rows are centred at their batch.
+  TrainView next = view;
+  next.x = fitted->project(view.x, context);
+  return {fitted, std::move(next), std::move(found.status)};
 }
 
 Method kpca_method() {

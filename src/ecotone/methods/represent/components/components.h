@@ -13,7 +13,7 @@ namespace ecotone {
 
 /// What a fit of components is remembered by; `inspect` shows it.
 struct ComponentReport {
-  std::string route;
+  std::string route;          ///< cholesky, matvec or lowrank; none: the rows are equal
   Index rows = 0;             ///< that were learned from
   Index domains = 0;          ///< of these rows
   Index sigma_rows = 0;       ///< rows whose median distance sigma is; 0: it was given, or the kernel has none
@@ -39,6 +39,8 @@ class Components : public Fitted {
   static std::shared_ptr<const Fitted> load(const StageState& state, const ComponentStageOptions& options,
                                             const StageInput& input);
 
+  /// Projections centred at the training mean, whatever the option centre says: those of the rows of a fit.
+  Features project(const Features& x, const Context& context) const;
   Features transform(const Batch& batch, const Context& context) const override;
   Index output_cols(Index) const override { return report_.spectrum.size(); }
   bool needs_domain_sample() const override { return centre_ == ComponentCentre::batch; }

@@ -1,6 +1,5 @@
 #include "ecotone/methods/represent/components/low_rank_route.h"
 
-#include <limits>
 #include <utility>
 
 #include "ecotone/solve/low_rank_components.h"
@@ -45,13 +44,6 @@ LowRankSums sums_of(const LowRankFitRows& rows, const LowRankMap& map, const Con
   return gather_low_rank_sums({rows.x, map, rows.group, rows.groups, outputs}, context);
 }
 
-double similarity_of(const LowRankMap& map) {
-  if (map.fourier() || map.rank() < 2) return std::numeric_limits<double>::infinity();
-  // K_ZZ = L L' is the identity when L is.
-  const Matrix below = map.lower().triangularView<Eigen::StrictlyLower>();
-  return below.cwiseAbs().sum() / static_cast<double>(map.rank());
-}
-
 void warn_of_map(const ComponentKind& kind, const ComponentStageOptions& options, const LowRankFit& fit, Index rows,
                  const Context& context) {
   const Index rank = fit.map.rank();
@@ -74,9 +66,9 @@ void warn_of_map(const ComponentKind& kind, const ComponentStageOptions& options
 
 }  // namespace
 
-LowRankRoute low_rank_route(const ComponentKind& kind, const LowRankFitRows& rows, const Kernel& kernel,
-                            const ComponentStageOptions& options, const ComponentOptions& solver,
-                            ComponentReport& report, const Context& context) {
+LowRankProjection low_rank_route(const ComponentKind& kind, const LowRankFitRows& rows, const Kernel& kernel,
+                                 const ComponentStageOptions& options, const ComponentOptions& solver,
+                                 ComponentReport& report, const Context& context) {
   LowRankFit fit =
       fit_low_rank(rows.x, kernel, {.kind = options.map, .rank = options.rank, .residual = options.residual}, context);
   const LowRankSums sums = sums_of(rows, fit.map, context);
@@ -88,8 +80,7 @@ LowRankRoute low_rank_route(const ComponentKind& kind, const LowRankFitRows& row
   report.spectrum = found.spectrum;
   warn_of_map(kind, options, fit, rows.x.rows(), context);
   const bool direct = direct_is_safe(fit.map, found);
-  const double similarity = similarity_of(fit.map);
-  return {{std::move(fit.map), std::move(found.theta), std::move(found.mean), direct}, similarity};
+  return {std::move(fit.map), std::move(found.theta), std::move(found.mean), direct};
 }
 
 }  // namespace ecotone

@@ -17,15 +17,10 @@ struct LowRankFitRows {
   const ChosenOutput* output = nullptr;  ///< null: without labels
 };
 
-struct LowRankRoute {
-  LowRankProjection projection;
-  double similarity = 0;  ///< mean over the landmarks of the sum of k(z, z') over others; infinite where unknown
-};
-
 /// Makes the map, sums over the rows in blocks and solves the reduced problem. Fills the report; warns of a map that is
 /// too rough (`rough_map`) and says when there are fewer landmarks than asked.
-LowRankRoute low_rank_route(const ComponentKind& kind, const LowRankFitRows& rows, const Kernel& kernel,
-                            const ComponentStageOptions& options, const ComponentOptions& solver,
-                            ComponentReport& report, const Context& context);
+LowRankProjection low_rank_route(const ComponentKind& kind, const LowRankFitRows& rows, const Kernel& kernel,
+                                 const ComponentStageOptions& options, const ComponentOptions& solver,
+                                 ComponentReport& report, const Context& context);
 
 }  // namespace ecotone

@@ -1,6 +1,8 @@
 #include "ecotone/methods/represent/components/components.h"
 
+#include <algorithm>
 #include <cmath>
+#include <mutex>
 
 #include "methods/support.h"
 #include "solve/components_golden.h"
@@ -196,17 +198,31 @@ TEST(Components, EveryRouteGivesEqualBytesForAnyNumberOfThreads) {
   }
 }
 
-/// The first warning of a fit with its text, or the notes.
-Recorder recorded(const std::string& pipeline, const TrainView& view) {
-  Recorder recorder;
-  fitted(pipeline, view, context().observed_by(&recorder));
-  return recorder;
+/// What a fit said.
+struct Said {
+  std::vector<std::pair<std::string, std::string>> warnings;
+  std::string notes;
+};
+
+class Listener : public Recorder {
+ public:
+  void note(std::string_view text) override {
+    const std::lock_guard lock(mutex_);
+    notes += fmt::format("{}\n", text);
+  }
+  std::string notes;
+
+ private:
+  std::mutex mutex_;
+};
+
+Said recorded(const std::string& pipeline, const TrainView& view) {
+  Listener listener;
+  fitted(pipeline, view, context().observed_by(&listener));
+  return {{listener.warnings.begin(), listener.warnings.end()}, listener.notes};
 }
 
-bool noted(const Recorder& recorder, const std::string& part) {
-  return std::any_of(recorder.notes.begin(), recorder.notes.end(),
-                     [&](const std::string& note) { return note.find(part) != std::string::npos; });
-}
+bool noted(const Said& said, const std::string& part) { return said.notes.find(part) != std::string::npos; }
 
 TEST(Components, OneRowIsTooFewOnEveryRoute) {
   const TrainView view = overlapping(1, 3, 1, 1);
@@ -225,7 +241,7 @@ TEST(Components, EqualRowsHaveNoneOnEveryRouteAndKernel) {
       const Model model = reloaded(fitted(text, view));
       EXPECT_EQ(stage_of(model)["components"], 0) << text;
       EXPECT_EQ(projected(model, Matrix::Ones(3, 3)).cols(), 0) << text;
-      const Recorder recorder = recorded(text, view);
+      const Said recorder = recorded(text, view);
       ASSERT_EQ(recorder.warnings.size(), 1U) << text;
       EXPECT_EQ(recorder.warnings[0].first, "no_components");
       EXPECT_TRUE(recorder.warnings[0].second.ends_with("all rows are equal")) << recorder.warnings[0].second;
@@ -271,7 +287,7 @@ TEST(Components, DomainsWithEqualMeansNeedNoWeight) {
   both.x = Features::dense(twice);
   for (std::size_t i = 0; i < 80; ++i) both.domain.index[i] = i < 40 ? 0 : 1;
   for (const char* kernel : {"rbf", "linear"}) {
-    const Recorder recorder = recorded(fmt::format("udica kernel={}", kernel), both);
+    const Said recorder = recorded(fmt::format("udica kernel={}", kernel), both);
     ASSERT_EQ(recorder.warnings.size(), 1U) << kernel;
     EXPECT_EQ(recorder.warnings[0].first, "weak_invariance");
     EXPECT_NE(recorder.warnings[0].second.find("do not differ"), std::string::npos) << recorder.warnings[0].second;
@@ -280,18 +296,18 @@ TEST(Components, DomainsWithEqualMeansNeedNoWeight) {
 
 TEST(Components, SayWhyThereAreFewer) {
   const TrainView two = overlapping(60, 3, 2, 2);
-  const Recorder plain = recorded("coir", two);
+  const Said plain = recorded("coir", two);
   EXPECT_TRUE(plain.warnings.empty());
   EXPECT_TRUE(noted(plain, "there is 1 component, not 2; labels of 2 classes explain at most 1"));
-  const Recorder asked = recorded("coir components=3", two);
+  const Said asked = recorded("coir components=3", two);
   ASSERT_EQ(asked.warnings.size(), 1U);
   TrainView numbers = two;
   numbers.y = {Task::regress, {}, {}, Vector::Constant(60, 3.5)};
-  const Recorder constant = recorded("coir", numbers);
+  const Said constant = recorded("coir", numbers);
   ASSERT_EQ(constant.warnings.size(), 1U);
   EXPECT_TRUE(constant.warnings[0].second.ends_with("the labels are all equal and explain nothing"))
       << constant.warnings[0].second;
-  const Recorder linear = recorded("kpca kernel=linear components=5", two);
+  const Said linear = recorded("kpca kernel=linear components=5", two);
   ASSERT_EQ(linear.warnings.size(), 1U);
   EXPECT_TRUE(linear.warnings[0].second.ends_with("below 1e-10 of the largest")) << linear.warnings[0].second;
 }

@@ -63,7 +63,9 @@ SelectOutput select_from_moments(const Pipeline& pipeline, const std::filesystem
   require_one_stage(pipeline, file);
   const Stage& stage = pipeline.stages().back();
   const auto options = read_options<GreedyOptions>(stage.options);
-  const auto moments = session.timed("read", [&] { return moment_columns(stage.method->name, load_moments(file)); });
+  const auto moments =
+      session.timed("read", [&] { return moment_columns(stage.method->name, load_moments(file), session.context()); });
+  warn_lost_digits(stage.method->name, moments->moments, greedy_centring(options), session.context());
   GreedyRun run = session.timed("select", [&] {
     return run_greedy(rule_of(pipeline), *moments, options, !flags.no_held_out, session.context());
   });
@@ -86,8 +88,11 @@ SelectOutput select_from_data(const Pipeline& pipeline, const std::vector<std::f
   const auto options = read_options<GreedyOptions>(stage.options);
   const Dataset data = session.timed("read", [&] { return read_dataset(files, flags.read.read_options(), context); });
   const TrainView given = view_to_select(data, stage.method->name, flags, context);
-  const TrainView view =
-      session.timed("prepare", [&] { return Model::view_of_last(pipeline, given, data.schema, context); });
+  const SelectionView near = session.timed("prepare", [&] {
+    const TrainView view = Model::view_of_last(pipeline, given, data.schema, context);
+    return selection_view(stage.method->name, view, greedy_centring(options), context);
+  });
+  const TrainView& view = near.view;
   const SelectionData rows(stage.method->name, view);
   const PathRoute route = greedy_route(view.x, view.domain.count(), options, !flags.no_held_out);
   const auto moments =
@@ -95,15 +100,17 @@ SelectOutput select_from_data(const Pipeline& pipeline, const std::vector<std::f
   GreedyRun run = session.timed(
       "select", [&] { return run_greedy(rule_of(pipeline), *moments, options, !flags.no_held_out, context); });
   SelectOutput result = describe(pipeline, moments->moments, std::move(run));
-  if (view.y.task != Task::classify && !(rows.rows().y.array().abs() == 1).all()) return result;
-  session.timed("auroc", [&] {
-    const Selection& selection = result.run.selection;
-    const PathResult kept = selection.path.head(selection.taken);
-    result.source_auroc = path_auroc(view.x, rows.rows().y, kept, context);
-    if (!selection.folds.empty())
-      result.held_out_auroc =
-          left_out_auroc(rows.rows(), labelled_list(moments->moments), selection.folds, kept.steps(), context);
-  });
+  Selection& selection = result.run.selection;
+  if (view.y.task == Task::classify || (rows.rows().y.array().abs() == 1).all()) {
+    session.timed("auroc", [&] {
+      const PathResult kept = selection.path.head(selection.taken);
+      result.source_auroc = path_auroc(view.x, rows.rows().y, kept, context);
+      if (!selection.folds.empty())
+        result.held_out_auroc =
+            left_out_auroc(rows.rows(), labelled_list(moments->moments), selection.folds, kept.steps(), context);
+    });
+  }
+  near.move_back(selection.path);
   if (!result.held_out_auroc.empty()) warn_below_chance("select", "the path", result.held_out_auroc.back(), context);
   return result;
 }
@@ -112,7 +119,8 @@ StepOutput step_from_moments(const Pipeline& pipeline, const std::filesystem::pa
                              Session& session) {
   require_one_stage(pipeline, file);
   const auto options = read_options<StepOptions>(pipeline.stages().back().options);
-  const auto moments = session.timed("read", [&] { return moment_columns("step", load_moments(file)); });
+  const auto moments =
+      session.timed("read", [&] { return moment_columns("step", load_moments(file), session.context()); });
   StepOutput result;
   result.pipeline = pipeline.text();
   result.route = moments->route;
@@ -121,10 +129,8 @@ StepOutput step_from_moments(const Pipeline& pipeline, const std::filesystem::pa
   result.domains = labelled_names(moments->moments);
   PenalisedOptions path = step_options(options, static_cast<Index>(result.domains.size()));
   path.folds = !flags.no_held_out;
-  if (moments->moments.gram_kind() == GramKind::single_precision) path.zero = 1e-5;
-  result.run = session.timed("select", [&] {
-    return select_penalised(moments->moments, *moments->columns, nullptr, path, session.context());
-  });
+  result.run = session.timed("select", [&] { return run_step(*moments, nullptr, path, session.context()); });
+  if (flags.no_held_out) result.run.folds.clear();
   return result;
 }
 
@@ -136,31 +142,31 @@ StepOutput step_from_data(const Pipeline& pipeline, const std::vector<std::files
   const TrainView given = view_to_select(data, "step", flags, context);
   const TrainView view =
       session.timed("prepare", [&] { return Model::view_of_last(pipeline, given, data.schema, context); });
-  PenalisedOptions path = step_options(options, labelled_domains(view));
-  path.folds = !flags.no_held_out;
-  const LeaveOutView left_out = leave_out_view(view, path.shares, context);
-  path.shares = left_out.shares;
-  const SelectionData selection("step", left_out.view);
-  const MomentRows rows = selection.rows();
+  StepInput input(view, options, context);
+  input.path.folds = !flags.no_held_out;
+  const MomentRows rows = input.data.rows();
   StepOutput result;
   result.pipeline = pipeline.text();
-  result.route = step_route(view.x, left_out.view.domain.count(), options);
-  result.by_rows = left_out.by_rows;
+  result.route = input.route;
+  result.by_rows = input.left_out.by_rows;
   const auto moments = session.timed(
-      "moments", [&] { return moment_columns(selection, result.route, GramKind::double_precision, context); });
-  result.run = session.timed(
-      "select", [&] { return select_penalised(moments->moments, *moments->columns, &rows, path, context); });
+      "moments", [&] { return moment_columns(input.data, input.route, GramKind::double_precision, context); });
+  result.run = session.timed("select", [&] { return run_step(*moments, &rows, input.path, context); });
+  if (flags.no_held_out) result.run.folds.clear();
   result.features = moments->moments.features;
   result.classes = moments->moments.classes;
-  for (std::size_t d = 0; d < view.domain.names.size(); ++d)
-    if (view.role[d] == Role::source) result.domains.push_back(view.domain.names[d]);
-  if (!(rows.y.array().abs() == 1).all()) return result;
-  session.timed("auroc", [&] {
-    result.source_auroc = path_auroc(view.x, rows.y, result.run.path, context);
-    if (!result.run.folds.empty() && !flags.no_held_out)
-      result.held_out_auroc =
-          left_out_auroc(rows, labelled_list(moments->moments), result.run.folds, result.run.path.steps(), context);
-  });
+  const TrainView& near = input.near.view;
+  for (std::size_t d = 0; d < near.domain.names.size(); ++d)
+    if (near.role[d] == Role::source) result.domains.push_back(near.domain.names[d]);
+  if ((rows.y.array().abs() == 1).all()) {
+    session.timed("auroc", [&] {
+      result.source_auroc = path_auroc(near.x, rows.y, result.run.path, context);
+      if (!result.run.folds.empty())
+        result.held_out_auroc =
+            left_out_auroc(rows, labelled_list(moments->moments), result.run.folds, result.run.path.steps(), context);
+    });
+  }
+  input.near.move_back(result.run.path);
   if (!result.held_out_auroc.empty()) warn_below_chance("select", "the path", result.held_out_auroc.back(), context);
   return result;
 }

@@ -106,3 +106,23 @@ def test_equal_bytes_for_any_number_of_threads(ecotone, clinics):
     texts = {ecotone("select", clinics, *CLINIC_COLUMNS, "--json", "--threads", n).stdout for n in (1, 2, 7)}
     assert len(texts) == 1
     assert json.loads(texts.pop())["indices"]
+
+
+def test_select_says_when_nothing_is_kept(ecotone, tmp_path):
+    # The effect of a turns around from domain to domain: no feature helps in a new one.
+    rows = ["site,y,a,b"]
+    for i in range(240):
+        a, b = (i * 37 % 101) / 50 - 1, (i * 53 % 97) / 48 - 1
+        rows.append(f"s{i % 6},{(1 if i % 2 else -1) * a},{a},{b}")
+    data = tmp_path / "turns.csv"
+    data.write_text("\n".join(rows) + "\n")
+    flags = ("--label", "y", "--domain", "site", "--task", "regress")
+    found = ecotone.json("select", data, "step", *flags)
+    assert found["kept_empty"] and found["selected"] == []
+    assert any(warning["code"] == "empty_model" for warning in found["warnings"])
+    # With --no-held-out nothing of what was left out is shown; more features than there are: a note.
+    given = ecotone.json("select", data, "step size=50", *flags, "--no-held-out")
+    assert "held_out_loss" not in given and given["held_out_auroc"] is None
+    assert given["stopped_early"] and len(given["selected"]) == 2
+    assert any("2 of 50 features" in note for note in given["notes"])
+    assert "held-out" not in ecotone("select", data, "step size=50", *flags, "--no-held-out").stdout

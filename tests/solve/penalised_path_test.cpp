@@ -187,6 +187,37 @@ TEST(PenalisedSelection, TakesTheBestOfTheTableAndTheSmallerOfEquals) {
   EXPECT_EQ(choose_left_out(equal, values, LeftOutCriterion::squared_loss, EmptyModel::may_win, 3).best, 3);
 }
 
+TEST(PenalisedSelection, OneGroupAloneCannotBeatTheEmptyModel) {
+  // Two of three groups have one class, so that the AUROC of one is all there is.
+  LeftOutValues values{Matrix::Constant(3, 2, std::nan("")), Matrix::Zero(3, 2)};
+  values.auroc.row(1) << 0.5, 0.9;
+  const std::vector<Candidate> candidates = {{0, 0, 0}, {1, 0, 1}};
+  const auto choose = [&] {
+    return choose_left_out(candidates, values, LeftOutCriterion::squared_loss, EmptyModel::may_win, 3);
+  };
+  EXPECT_EQ(choose().groups, 1);
+  EXPECT_FALSE(choose().beats_empty);
+  values.auroc.row(2) << 0.5, 0.8;
+  EXPECT_EQ(choose().groups, 2);
+  EXPECT_TRUE(choose().beats_empty);
+}
+
+TEST(PenalisedSelection, ASizeBeyondTheColumnsEndsEarly) {
+  const Sample s(600, 10, 5, true);
+  const MomentRows rows = s.rows();
+  const Moments moments = gather_moments(rows, GramKind::double_precision, context());
+  const auto columns = columns_of_grams(moments);
+  const auto run = [&](Index size) {
+    PenalisedOptions options;
+    options.size = size;
+    options.lam = 0.1;
+    return select_penalised(moments, *columns, &rows, options, context()).path;
+  };
+  EXPECT_EQ(run(50).steps(), 10);
+  EXPECT_TRUE(run(50).stopped_early);
+  EXPECT_FALSE(run(10).stopped_early);
+}
+
 TEST(PenalisedSelection, MomentsAloneGiveTheSquaredLoss) {
   const Sample s(600, 10, 5, true);
   const MomentRows rows = s.rows();

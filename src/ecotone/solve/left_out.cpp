@@ -45,7 +45,8 @@ void compare_with_empty(LeftOutTable& result, const Matrix& table) {
   }
   result.advantage = *mean_of(gain);
   result.error = sample_sd(gain).value_or(0.0) / std::sqrt(static_cast<double>(gain.size()));
-  result.beats_empty = result.advantage > result.error;
+  // One group has no standard error to be beaten.
+  result.beats_empty = gain.size() > 1 && result.advantage > result.error;
 }
 
 }  // namespace

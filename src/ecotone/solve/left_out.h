@@ -18,7 +18,8 @@ struct Candidate {
 };
 
 /// What models are judged by on a group left out, in the mean over groups: AUROC where y is -1 or +1 and rows are
-/// there; else the squared loss of such y, or its root where y is a number, as these are reported.
+/// there; else the squared loss of such y, or its root where y is a number, as
+/// these are reported.
 enum class LeftOutCriterion { auroc, squared_loss, rmse };
 std::string_view criterion_name(LeftOutCriterion criterion);
 
@@ -33,7 +34,7 @@ struct LeftOutTable {
   /// Of the best over the empty model, mean over groups: AUROC above 1/2, else how much less its squared loss is.
   double advantage = 0;
   double error = 0;         ///< standard error of that mean
-  bool beats_empty = true;  ///< advantage > error
+  bool beats_empty = true;  ///< advantage > error; false where one group alone could be judged
 };
 
 /// AUROC and squared loss of candidates (columns) on every labelled group (rows); AUROC is NaN where a group has one

@@ -114,8 +114,9 @@ void require_finite(const Moments& moments, const MomentRows& rows, const Contex
   const NonFinite found = find_non_finite(rows.x, context);
   if (found.row >= 0) {
     const Index row = rows.origin.empty() ? found.row : rows.origin[at(found.row)];
-    data_error("non_finite", "moments: column '{}' is {} in row {}", rows.x.name(found.column),
-               std::isnan(found.value) ? "not a number" : "infinite", row + 1);
+    const bool missing = std::isnan(found.value);
+    data_error("non_finite", "moments: column '{}' is {} in row {}; {}", rows.x.name(found.column),
+               missing ? "not a number" : "infinite", row + 1, missing ? "add impute before it" : "leave the row out");
   }
   data_error("non_finite", "moments: sums of squares overflow; scale the columns or the labels first");
 }

@@ -63,7 +63,12 @@ class Search {
       }
       result.folds = by_group(paths[chosen]);
     }
-    result.path = final_path(result.penalty, size);
+    result.path = final_path(result.penalty, std::max<Index>(size, 1));
+    if (size == 0) {
+      if (result.path.steps() > 0) result.first = result.path.indices.front();
+      result.path = result.path.head(0);
+    }
+    if (options_.size && result.path.steps() < *options_.size) result.path.stopped_early = true;
     return result;
   }
 

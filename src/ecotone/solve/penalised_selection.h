@@ -25,6 +25,7 @@ struct PenalisedSelection {
   PathResult path;  ///< the steps that were taken
   Penalty penalty;
   std::optional<LeftOutTable> table;  ///< when something was chosen
+  std::optional<Index> first;         ///< where no step was taken: the feature that would have been the first
   bool kept_empty = false;            ///< the best size did not beat the empty model by one standard error
   std::vector<PathResult> folds;      ///< of the chosen penalty, all steps, one per labelled group and without it
 };

@@ -1,6 +1,8 @@
 #include "ecotone/methods/select/penalised_data.h"
 
+#include <algorithm>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "ecotone/base/error.h"
@@ -37,6 +39,24 @@ LeaveOutView leave_out_view(const TrainView& view, GroupShares shares, const Con
     result.view.role.push_back(Role::source);
   }
   return result;
+}
+
+void warn_one_class_groups(std::string_view who, const MomentRows& rows, const std::optional<LeftOutTable>& table,
+                           const Context& context) {
+  if (!table || !(rows.y.array().abs() == 1).all()) return;
+  // Bit 1: it has -1, bit 2: it has +1.
+  std::vector<int> has(rows.group_names.size(), 0);
+  for (Index i = 0; i < rows.y.size(); ++i)
+    has[static_cast<std::size_t>(rows.group[static_cast<std::size_t>(i)])] |= rows.y[i] < 0 ? 1 : 2;
+  const auto both = std::count(has.begin(), has.end(), 3);
+  const auto all = std::count_if(has.begin(), has.end(), [](int bits) { return bits != 0; });
+  if (both == all) return;
+  std::string judged = "by the squared loss on all of them, as none has an AUROC";
+  if (table->criterion == LeftOutCriterion::auroc)
+    judged = both > 1 ? fmt::format("by the AUROC on the other {}", both)
+                      : "by the AUROC on one, which is too few to tell them from the empty model";
+  context.warn("one_class_domains", "{}: {} of the {} domains hold one class only, so models are judged {}", who,
+               all - both, all, judged);
 }
 
 }  // namespace ecotone

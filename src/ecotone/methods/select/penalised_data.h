@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "ecotone/methods/select/selection_data.h"
+#include "ecotone/solve/left_out.h"
 #include "ecotone/solve/path_means.h"
 
 /// What step and ridge share: the kinds of penalty, and what is left out in turn.
@@ -28,5 +30,9 @@ struct LeaveOutView {
   GroupShares shares = GroupShares::equal;
 };
 LeaveOutView leave_out_view(const TrainView& view, GroupShares shares, const Context& context);
+
+/// Warns (`one_class_domains`) where groups hold one class only, so that AUROC could not judge the candidates on them.
+void warn_one_class_groups(std::string_view who, const MomentRows& rows, const std::optional<LeftOutTable>& table,
+                           const Context& context);
 
 }  // namespace ecotone

@@ -71,9 +71,17 @@ std::unique_ptr<MomentColumns> moment_columns(const SelectionData& data, PathRou
   return result;
 }
 
-std::unique_ptr<MomentColumns> moment_columns(std::string_view who, Moments moments) {
+std::unique_ptr<MomentColumns> moment_columns(std::string_view who, Moments moments, const Context& context) {
   if (moments.gram_kind() == GramKind::none)
     data_error("no_gram", "{}: the moments have no Gram matrices; make them with `ecotone moments --gram double`", who);
+  for (const Index g : labelled_list(moments)) {
+    if (moments.weight[g] > 0) continue;
+    const auto place = static_cast<std::size_t>(g);
+    context.warn("domain_without_weight", "{}: all rows of domain '{}' have weight 0, so it is left out", who,
+                 moments.groups[place]);
+    moments.labelled[place] = 0;
+  }
+  if (labelled_list(moments).empty()) data_error("no_weight", "{}: no domain with labels has rows of any weight", who);
   auto result = std::make_unique<MomentColumns>();
   result->route = PathRoute::gram;
   result->moments = std::move(moments);

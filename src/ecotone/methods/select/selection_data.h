@@ -49,7 +49,8 @@ struct MomentColumns {
 /// From a view by the given route, which is not `automatic`.
 std::unique_ptr<MomentColumns> moment_columns(const SelectionData& data, PathRoute route, GramKind kind,
                                               const Context& context);
-/// From moments alone. Data error `no_gram` when they have no Gram matrices.
-std::unique_ptr<MomentColumns> moment_columns(std::string_view who, Moments moments);
+/// From moments alone; groups without weight are left out, with a warning (`domain_without_weight`). Data error
+/// `no_gram` when they have no Gram matrices.
+std::unique_ptr<MomentColumns> moment_columns(std::string_view who, Moments moments, const Context& context);
 
 }  // namespace ecotone

@@ -164,7 +164,13 @@ TEST(TGreedy, LeaveOneDomainOutKeepsTheEmptyModelOnNoise) {
   EXPECT_EQ(model.inspect().at("stages")[0].at("indices").size(), 0U);
   EXPECT_EQ(model.predict({view.x, {}}, context()).value.cwiseAbs().maxCoeff(), 0);
   EXPECT_EQ(reloaded(model).inspect(), model.inspect());
-  EXPECT_EQ(code_of([&] { fitted("greedy steps=5 stop=lodo | least_squares", view); }), "nothing_selected");
+  Recorder recorder;
+  const Context run({.threads = 2, .seed = 1, .observer = &recorder});
+  const Model both = fitted("greedy steps=5 stop=lodo | least_squares", view, run);
+  EXPECT_EQ(both.transform({view.x, {}}, context()).cols(), 1);
+  EXPECT_EQ(reloaded(both).transform({view.x, {}}, context()).cols(), 1);
+  ASSERT_EQ(recorder.warnings.size(), 1U);
+  EXPECT_EQ(recorder.warnings[0].first, "empty_model");
 }
 
 TEST(TGreedy, RoutesAgree) {

@@ -147,7 +147,13 @@ TEST(Step, WhatTurnsAroundInEveryNewDomainKeepsTheEmptyModelAndSaysSo) {
   EXPECT_EQ(recorder.warnings[0].first, "empty_model");
   EXPECT_NEAR(model.predict({view.x, {}}, context()).value.mean(), view.y.value.mean(), 1e-9);
   EXPECT_EQ(reloaded(model).inspect(), model.inspect());
-  EXPECT_EQ(code_of([&] { fitted("step | least_squares", view); }), "nothing_selected");
+  // A stage behind it gets the first of the path, and the warning names it.
+  const Model both = fitted("step | least_squares", view);
+  EXPECT_EQ(both.inspect().at("stages")[1].at("weights").size(), 1U);
+  const auto first = model.inspect().at("stages")[0].at("first").get<Index>();
+  EXPECT_NE(recorder.warnings[0].second.find(fmt::format("'{}'", view.x.name(first))), std::string::npos);
+  const Matrix kept = reloaded(both).transform({view.x, {}}, context()).to_matrix();
+  EXPECT_TRUE(same_bytes(kept, Matrix(x.col(first))));
 }
 
 TEST(Step, RefusesByName) {
@@ -193,6 +199,7 @@ TEST(Step, HostileStatesAreRefused) {
   EXPECT_EQ(load([](StageState& s) { s.info["lodo"]["best"] = 1000; }), "bad_model");
   EXPECT_EQ(load([](StageState& s) { s.info["lodo"]["criterion"] = "luck"; }), "bad_model");
   EXPECT_EQ(load([](StageState& s) { s.info["size"] = 99; }), "bad_model");
+  EXPECT_EQ(load([](StageState& s) { s.info["first"] = 2; }), "bad_model");
   EXPECT_EQ(load([](StageState& s) { s.info["kept_empty"] = "no"; }), "bad_model");
 }
 

@@ -4,6 +4,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/methods/select/selection_state.h"
+#include "ecotone/methods/select/selection_view.h"
 #include "ecotone/methods/weighted_sum.h"
 
 namespace ecotone {
@@ -20,12 +21,15 @@ RidgeRoute route_of(const std::string& name) {
 StageResult Ridge::fit(const TrainView& view, const RidgeOptions& options, const Context& context, FitCache&) {
   RidgePathOptions path;
   path.lam = options.lam.value;
-  path.mix = penalty_mixes("ridge", options.penalty, labelled_domains(view), {0.0, 0.5, 1.0});
-  const LeaveOutView left_out = leave_out_view(view, options.domain_weights, context);
+  const SelectionView near = selection_view("ridge", view, {.x = true, .y = true}, context);
+  path.mix = penalty_mixes("ridge", options.penalty, labelled_domains(near.view), {0.0, 0.5, 1.0});
+  const LeaveOutView left_out = leave_out_view(near.view, options.domain_weights, context);
   path.shares = left_out.shares;
   const SelectionData data("ridge", left_out.view);
   auto fitted = std::make_shared<Ridge>();
   fitted->fit_ = fit_ridge_path(data.rows(), path, context);
+  fitted->fit_.offset = near.moved_back(fitted->fit_.offset, fitted->fit_.weights);
+  warn_one_class_groups("ridge", data.rows(), fitted->fit_.table, context);
   fitted->task_ = view.y.task;
   fitted->left_out_ = left_out.by_rows ? "rows" : "domains";
   Status status{true, fmt::format("lam {:.4g}", fitted->fit_.lam)};

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/methods/select/selection_state.h"
 #include "ecotone/methods/weighted_sum.h"
 
 namespace ecotone {
@@ -38,7 +39,7 @@ PathOptions path_options(PathRule rule, const Moments& moments, const GreedyOpti
   result.absolute = options.absolute;
   result.shares = options.domain_weights;
   result.min_gain = options.min_gain;
-  result.centring = {.x = options.centre == PathCentre::source || options.intercept, .y = options.intercept};
+  result.centring = greedy_centring(options);
   result.nonnegative = options.nonnegative;
   if (options.ex2 == SquareSource::all) {
     if (result.centring.x) option_error("bad_option", "{}: ex2=all cannot be centred; use centre=none", who);
@@ -48,7 +49,8 @@ PathOptions path_options(PathRule rule, const Moments& moments, const GreedyOpti
   return result;
 }
 
-void warn_of(PathRule rule, const GreedyRun& run, const GreedyOptions& options, const Context& context) {
+void warn_of(PathRule rule, const GreedyRun& run, const GreedyOptions& options, const Moments& moments,
+             const Context& context) {
   const Theorem1& theory = run.selection.theorem1;
   if (options.stop == PathStop::theorem1 && !theory.valid)
     context.warn("theorem1_invalid",
@@ -58,9 +60,16 @@ void warn_of(PathRule rule, const GreedyRun& run, const GreedyOptions& options, 
   if (run.selection.path.stopped_early && options.stop == PathStop::steps)
     context.note("{}: the path ends after {} of {} steps, no feature could be chosen any more", rule_name(rule),
                  run.selection.path.steps(), options.steps);
+  if (run.first)
+    context.warn("empty_model", "{}: no feature: the rule by which the path stops keeps none{}", rule_name(rule),
+                 first_of_path_text(run.first, moments.features));
 }
 
 }  // namespace
+
+Centring greedy_centring(const GreedyOptions& options) {
+  return {.x = options.centre == PathCentre::source || options.intercept, .y = options.intercept};
+}
 
 PathRoute greedy_route(const Features& x, Index groups, const GreedyOptions& options, bool folds) {
   if (options.route != PathRoute::automatic) return options.route;
@@ -74,8 +83,10 @@ GreedyRun run_greedy(PathRule rule, MomentColumns& moments, const GreedyOptions&
                      const Context& context) {
   const PathOptions path = path_options(rule, moments.moments, options);
   const StopOptions stop{.stop = options.stop, .delta = options.delta, .size = options.size, .folds = folds};
-  GreedyRun run{select_features(moments.moments, *moments.columns, path, stop, context), moments.route};
-  warn_of(rule, run, options, context);
+  GreedyRun run{select_features(moments.moments, *moments.columns, path, stop, context), moments.route, {}};
+  const Selection& selection = run.selection;
+  if (selection.taken == 0 && selection.path.steps() > 0) run.first = selection.path.indices.front();
+  warn_of(rule, run, options, moments.moments, context);
   return run;
 }
 
@@ -87,13 +98,16 @@ std::string greedy_summary(const GreedyRun& run, const GreedyOptions& options) {
 
 StageResult Greedy::fit_rule(PathRule rule, const TrainView& view, const GreedyOptions& options,
                              const Context& context) {
-  const SelectionData data(rule_name(rule), view);
-  const PathRoute route = greedy_route(view.x, view.domain.count(), options, false);
+  const SelectionView near = selection_view(rule_name(rule), view, greedy_centring(options), context);
+  const SelectionData data(rule_name(rule), near.view);
+  const PathRoute route = greedy_route(near.view.x, near.view.domain.count(), options, false);
   const auto moments = moment_columns(data, route, GramKind::double_precision, context);
   const GreedyRun run = run_greedy(rule, *moments, options, false, context);
   auto fitted = std::make_shared<Greedy>();
   fitted->task_ = view.y.task;
   fitted->path_ = run.selection.path.head(run.selection.taken);
+  near.move_back(fitted->path_);
+  fitted->first_ = run.first;
   fitted->route_ = route_name(route);
   fitted->support_ = fitted->path_.support;
   fitted->weights_ = fitted->path_.weights_after(fitted->path_.steps());
@@ -101,10 +115,10 @@ StageResult Greedy::fit_rule(PathRule rule, const TrainView& view, const GreedyO
   return pass_on(std::move(fitted), view, context, {true, greedy_summary(run, options)});
 }
 
+std::vector<Index> Greedy::passed_on() const { return columns_to_pass(support_, first_); }
+
 Features Greedy::transform(const Batch& batch, const Context& context) const {
-  std::vector<std::string> names;
-  for (const Index j : support_) names.push_back(batch.x.name(j));
-  return batch.x.columns(support_, std::move(names), context);
+  return named_columns(batch.x, passed_on(), context);
 }
 
 Prediction Greedy::predict(const Batch& batch, const Context& context) const {

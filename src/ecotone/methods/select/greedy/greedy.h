@@ -1,11 +1,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <vector>
 
 #include "ecotone/methods/method.h"
 #include "ecotone/methods/select/selection_data.h"
+#include "ecotone/methods/select/selection_view.h"
 #include "ecotone/solve/path_stopping.h"
 
 namespace ecotone {
@@ -71,7 +73,11 @@ struct GreedyOptions {
 struct GreedyRun {
   Selection selection;
   PathRoute route = PathRoute::lazy;
+  std::optional<Index> first;  ///< where no step is kept: the first feature of the path
 };
+
+/// What the options centre.
+Centring greedy_centring(const GreedyOptions& options);
 
 /// Runs on moments that have been made; E[X^2] of all groups where the options say so.
 GreedyRun run_greedy(PathRule rule, MomentColumns& moments, const GreedyOptions& options, bool folds,
@@ -80,7 +86,7 @@ GreedyRun run_greedy(PathRule rule, MomentColumns& moments, const GreedyOptions&
 PathRoute greedy_route(const Features& x, Index groups, const GreedyOptions& options, bool folds);
 
 /// Features chosen by a path: as a learner, their weighted sum; as a stage before others, their columns in order of
-/// selection.
+/// selection, and where none is kept the first of the path.
 class Greedy : public Fitted {
  public:
   template <PathRule rule>
@@ -91,7 +97,7 @@ class Greedy : public Fitted {
                                             const StageInput& input);
 
   Features transform(const Batch& batch, const Context& context) const override;
-  Index output_cols(Index) const override { return static_cast<Index>(support_.size()); }
+  Index output_cols(Index) const override { return static_cast<Index>(passed_on().size()); }
   Prediction predict(const Batch& batch, const Context& context) const override;
   StageState save() const override;
 
@@ -102,7 +108,9 @@ class Greedy : public Fitted {
   std::vector<Index> support_;
   Vector weights_;
   double offset_ = 0;
+  std::optional<Index> first_;  ///< of the path, where no step was kept
 
+  std::vector<Index> passed_on() const;
   static StageResult fit_rule(PathRule rule, const TrainView& view, const GreedyOptions& options,
                               const Context& context);
 };

@@ -44,6 +44,7 @@ StageState Greedy::save() const {
   state.info["offset"] = offset_;
   state.info["route"] = route_;
   state.info["stopped_early"] = path_.stopped_early;
+  save_first(state, first_);
   return state;
 }
 
@@ -70,6 +71,7 @@ std::shared_ptr<const Fitted> Greedy::load(const StageState& state, const Greedy
   fitted->offset_ = state.number("offset");
   fitted->route_ = state.text("route");
   path.stopped_early = loaded_flag(state, "stopped_early");
+  fitted->first_ = load_first(state, steps, input.cols);
   return fitted;
 }
 

@@ -41,32 +41,52 @@ std::string step_summary(const PenalisedSelection& run) {
                      run.path.stopped_early ? "; no feature could be chosen any more" : "");
 }
 
-StageResult Step::fit(const TrainView& view, const StepOptions& options, const Context& context, FitCache&) {
-  PenalisedOptions path = step_options(options, labelled_domains(view));
-  const LeaveOutView left_out = leave_out_view(view, path.shares, context);
+StepInput::StepInput(const TrainView& given, const StepOptions& options, const Context& context)
+    : near(selection_view("step", given, {.x = true, .y = true}, context)),
+      path(step_options(options, labelled_domains(near.view))),
+      left_out(leave_out_view(near.view, path.shares, context)),
+      data("step", left_out.view),
+      route(step_route(near.view.x, left_out.view.domain.count(), options)) {
   path.shares = left_out.shares;
-  const SelectionData data("step", left_out.view);
-  const PathRoute route = step_route(view.x, left_out.view.domain.count(), options);
-  const auto moments = moment_columns(data, route, GramKind::double_precision, context);
-  const MomentRows rows = data.rows();
+}
+
+PenalisedSelection run_step(const MomentColumns& moments, const MomentRows* rows, PenalisedOptions options,
+                            const Context& context) {
+  if (rows == nullptr) warn_lost_digits("step", moments.moments, {.x = true, .y = true}, context);
+  if (moments.moments.gram_kind() == GramKind::single_precision) options.zero = 1e-5;
+  PenalisedSelection run = select_penalised(moments.moments, *moments.columns, rows, options, context);
+  if (rows != nullptr) warn_one_class_groups("step", *rows, run.table, context);
+  if (run.kept_empty)
+    context.warn("empty_model", "step: {}{}", step_summary(run),
+                 first_of_path_text(run.first, moments.moments.features));
+  if (options.size && run.path.steps() < *options.size)
+    context.note("step: the path ends after {} of {} features, no other could be chosen", run.path.steps(),
+                 *options.size);
+  return run;
+}
+
+StageResult Step::fit(const TrainView& view, const StepOptions& options, const Context& context, FitCache&) {
+  const StepInput input(view, options, context);
+  const auto moments = moment_columns(input.data, input.route, GramKind::double_precision, context);
+  const MomentRows rows = input.data.rows();
   auto fitted = std::make_shared<Step>();
-  fitted->run_ = select_penalised(moments->moments, *moments->columns, &rows, path, context);
+  fitted->run_ = run_step(*moments, &rows, input.path, context);
   fitted->run_.folds.clear();
+  input.near.move_back(fitted->run_.path);
   fitted->task_ = view.y.task;
-  fitted->route_ = route_name(route);
-  fitted->left_out_ = left_out.by_rows ? "rows" : "domains";
+  fitted->route_ = route_name(input.route);
+  fitted->left_out_ = input.left_out.by_rows ? "rows" : "domains";
   const PathResult& taken = fitted->run_.path;
   fitted->weights_ = taken.weights_after(taken.steps());
   fitted->offset_ = taken.offset_after(taken.steps());
   std::string summary = step_summary(fitted->run_);
-  if (fitted->run_.kept_empty) context.warn("empty_model", "step: {}", summary);
   return pass_on(std::move(fitted), view, context, {true, std::move(summary)});
 }
 
+std::vector<Index> Step::passed_on() const { return columns_to_pass(run_.path.support, run_.first); }
+
 Features Step::transform(const Batch& batch, const Context& context) const {
-  std::vector<std::string> names;
-  for (const Index j : run_.path.support) names.push_back(batch.x.name(j));
-  return batch.x.columns(run_.path.support, std::move(names), context);
+  return named_columns(batch.x, passed_on(), context);
 }
 
 Prediction Step::predict(const Batch& batch, const Context& context) const {
@@ -89,6 +109,7 @@ StageState Step::save() const {
   state.info["left_out"] = left_out_;
   state.info["route"] = route_;
   state.info["stopped_early"] = run_.path.stopped_early;
+  save_first(state, run_.first);
   save_table(state, run_.table);
   return state;
 }
@@ -111,6 +132,7 @@ std::shared_ptr<const Fitted> Step::load(const StageState& state, const StepOpti
   fitted->offset_ = state.number("offset");
   fitted->run_.penalty = {state.number("lam"), state.number("mix")};
   fitted->run_.kept_empty = loaded_flag(state, "kept_empty");
+  fitted->run_.first = load_first(state, path.steps(), input.cols);
   fitted->run_.table = load_table(state);
   fitted->left_out_ = state.text("left_out");
   fitted->route_ = state.text("route");

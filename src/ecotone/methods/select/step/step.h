@@ -1,12 +1,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "ecotone/methods/method.h"
 #include "ecotone/methods/select/penalised_data.h"
+#include "ecotone/methods/select/selection_view.h"
 #include "ecotone/solve/penalised_selection.h"
 
 namespace ecotone {
@@ -46,11 +48,27 @@ PathRoute step_route(const Features& x, Index groups, const StepOptions& options
 /// What the options mean for so many domains. Option error `bad_option` for a size that is no whole number; data error
 /// `needs_five_domains`.
 PenalisedOptions step_options(const StepOptions& options, Index domains);
+/// What a run on rows reads: the view near 0, with what is left out in turn as its domains.
+struct StepInput {
+  StepInput(const TrainView& given, const StepOptions& options, const Context& context);
+  StepInput(const StepInput&) = delete;
+  StepInput& operator=(const StepInput&) = delete;
+
+  SelectionView near;
+  PenalisedOptions path;
+  LeaveOutView left_out;
+  SelectionData data;  ///< of left_out.view
+  PathRoute route;
+};
+
+/// Runs on moments that have been made, of `rows` or (null) from a file, and says what is to be said of it.
+PenalisedSelection run_step(const MomentColumns& moments, const MomentRows* rows, PenalisedOptions options,
+                            const Context& context);
 /// «7 features, lam 0.3».
 std::string step_summary(const PenalisedSelection& run);
 
 /// Features chosen by a penalised path: as a learner, their weighted sum; as a stage before others, their columns in
-/// order of selection.
+/// order of selection, and where none is taken the first of the path.
 class Step : public Fitted {
  public:
   static StageResult fit(const TrainView& view, const StepOptions& options, const Context& context, FitCache&);
@@ -58,7 +76,7 @@ class Step : public Fitted {
                                             const StageInput& input);
 
   Features transform(const Batch& batch, const Context& context) const override;
-  Index output_cols(Index) const override { return static_cast<Index>(run_.path.support.size()); }
+  Index output_cols(Index) const override { return static_cast<Index>(passed_on().size()); }
   Prediction predict(const Batch& batch, const Context& context) const override;
   StageState save() const override;
 
@@ -69,6 +87,9 @@ class Step : public Fitted {
   std::string left_out_;  ///< «domains» or «rows»
   Vector weights_;        ///< of the support
   double offset_ = 0;
+
+  /// The columns for a stage behind it: those taken, or where there are none the first of the path.
+  std::vector<Index> passed_on() const;
 };
 
 }  // namespace ecotone

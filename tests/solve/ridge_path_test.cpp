@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "ecotone/solve/penalised_selection.h"
@@ -80,6 +81,38 @@ TEST(RidgePath, ManyDomainsAreLeftOutTogether) {
   EXPECT_EQ(step.table->folds, 64);
   EXPECT_EQ(step.folds.size(), 70U);
   EXPECT_EQ(step.table->groups, ridge.table->groups);
+}
+
+TEST(RidgePath, ManyDomainsGiveOneAnswerByEitherRouteInAnyOrder) {
+  Sample s(260, 9, 80, false);
+  for (const GroupShares shares : {GroupShares::equal, GroupShares::pooled}) {
+    const RidgePathOptions options{.lam = 0.1, .mix = {0.0, 1.0}, .shares = shares};
+    const RidgePathFit features = fit_ridge_path(s.rows(), options, RidgeRoute::features, context());
+    const RidgePathFit by_rows = fit_ridge_path(s.rows(), options, RidgeRoute::rows, context());
+    ASSERT_EQ(features.table->folds, 64);
+    EXPECT_EQ(features.table->best, by_rows.table->best);
+    EXPECT_LT((features.weights - by_rows.weights).norm(), 1e-9 * by_rows.weights.norm());
+    Sample turned = s;
+    std::reverse(turned.names.begin(), turned.names.end());
+    for (auto& group : turned.group) group = 79 - group;
+    const RidgePathFit other = fit_ridge_path(turned.rows(), options, RidgeRoute::features, context());
+    for (std::size_t c = 0; c < features.table->value.size(); ++c) {
+      EXPECT_NEAR(features.table->value[c], by_rows.table->value[c], 1e-9 * by_rows.table->value[c]);
+      EXPECT_NEAR(features.table->value[c], other.table->value[c], 1e-9 * other.table->value[c]);
+    }
+  }
+}
+
+TEST(RidgePath, ADomainOfHugeNumbersLeavesNoRoundingBehind) {
+  Sample s(300, 6, 5, false);
+  Matrix x = s.x.to_matrix();
+  for (Index i = 0; i < x.rows(); ++i)
+    if (s.group[static_cast<std::size_t>(i)] == 2) x.row(i) *= 1e8;
+  s.x = Features::dense(x);
+  const RidgePathFit features = fit_ridge_path(s.rows(), {}, RidgeRoute::features, context());
+  const RidgePathFit by_rows = fit_ridge_path(s.rows(), {}, RidgeRoute::rows, context());
+  for (std::size_t c = 0; c < features.table->value.size(); ++c)
+    EXPECT_NEAR(features.table->value[c], by_rows.table->value[c], 1e-6 * by_rows.table->value[c]);
 }
 
 TEST(RidgePath, ConstantFeaturesHaveNoWeight) {

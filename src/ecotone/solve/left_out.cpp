@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -9,12 +10,12 @@
 #include "ecotone/linalg/blas.h"
 #include "ecotone/measure/intervals.h"
 #include "ecotone/measure/metrics.h"
+#include "ecotone/solve/gram_columns.h"
 #include "ecotone/solve/gram_fill.h"
 
 namespace ecotone {
 namespace {
 
-constexpr Index most_folds = 64;
 constexpr double tie = 1e-12;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -83,17 +84,30 @@ LeftOutTable choose_left_out(std::vector<Candidate> candidates, const LeftOutVal
   return result;
 }
 
-std::vector<std::vector<Index>> group_folds(Index groups) {
-  std::vector<std::vector<Index>> folds(at(std::min(groups, most_folds)));
-  for (Index d = 0; d < groups; ++d) folds[at(d % most_folds)].push_back(d);
+std::vector<std::vector<Index>> group_folds(const Moments& moments) {
+  const std::vector<Index> labelled = labelled_list(moments);
+  const auto groups = static_cast<Index>(labelled.size());
+  std::vector<Index> order(labelled.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  if (groups > most_group_folds) {
+    std::sort(order.begin(), order.end(), [&](Index a, Index b) {
+      return moments.groups[at(labelled[at(a)])] < moments.groups[at(labelled[at(b)])];
+    });
+  }
+  std::vector<std::vector<Index>> folds(at(std::min(groups, most_group_folds)));
+  for (Index k = 0; k < groups; ++k) folds[at(k % most_group_folds)].push_back(order[at(k)]);
   return folds;
 }
 
-void judge_group(const MomentRows& rows, Index group, std::span<const Index> columns, ConstMatrixView weights,
-                 ConstVectorView offset, Index place, LeftOutValues& values, const Context& context) {
-  std::vector<Index> held;
-  for (Index i = 0; i < rows.y.size(); ++i)
-    if (rows.group[at(i)] == group) held.push_back(i);
+std::vector<std::vector<Index>> rows_by_group(const MomentRows& rows) {
+  std::vector<std::vector<Index>> result(rows.group_names.size());
+  for (Index i = 0; i < rows.y.size(); ++i) result[at(rows.group[at(i)])].push_back(i);
+  return result;
+}
+
+void judge_group(const MomentRows& rows, std::span<const Index> held, std::span<const Index> columns,
+                 ConstMatrixView weights, ConstVectorView offset, Index place, LeftOutValues& values,
+                 const Context& context) {
   const Features taken = rows.x.take(held);
   const Features x = columns.empty() ? taken : taken.columns(columns, {}, context);
   const Index models = weights.cols();
@@ -101,7 +115,8 @@ void judge_group(const MomentRows& rows, Index group, std::span<const Index> col
   use_one_blas_thread();
   context.parallel(x.blocks(),
                    [&](Index b) { x.multiply(b, weights, scores.middleRows(x.first_row(b), x.rows_in(b))); });
-  const Vector y = rows.y(held);
+  Vector y(x.rows());
+  for (Index i = 0; i < y.size(); ++i) y[i] = rows.y[held[at(i)]];
   const bool classes = (y.array().abs() == 1).all();
   std::vector<std::uint8_t> positive;
   for (const double value : y) positive.push_back(value > 0 ? 1 : 0);

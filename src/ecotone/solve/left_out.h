@@ -51,12 +51,20 @@ enum class EmptyModel { may_win, compared };
 LeftOutTable choose_left_out(std::vector<Candidate> candidates, const LeftOutValues& values, LeftOutCriterion loss,
                              EmptyModel empty, Index folds);
 
-/// The groups that each fold leaves out: one each for up to 64 groups, else 64 folds, dealt in turn.
-std::vector<std::vector<Index>> group_folds(Index groups);
+/// More groups are left out together, in so many folds.
+inline constexpr Index most_group_folds = 64;
 
-/// Judges linear models on the rows of one labelled group: row `place` of the values. `weights` has a column per model;
-/// `columns` are the features that its rows stand for, empty: all.
-void judge_group(const MomentRows& rows, Index group, std::span<const Index> columns, ConstMatrixView weights,
-                 ConstVectorView offset, Index place, LeftOutValues& values, const Context& context);
+/// The labelled groups, by their places among them, that each fold leaves out: one each for up to 64 groups, else 64
+/// folds, dealt in turn by sorted name, so that they do not depend on the order in which groups were met.
+std::vector<std::vector<Index>> group_folds(const Moments& moments);
+
+/// The rows that have y, by group.
+std::vector<std::vector<Index>> rows_by_group(const MomentRows& rows);
+
+/// Judges linear models on these rows, which are those of one labelled group: row `place` of the values. `weights` has
+/// a column per model; `columns` are the features that its rows stand for, empty: all.
+void judge_group(const MomentRows& rows, std::span<const Index> held, std::span<const Index> columns,
+                 ConstMatrixView weights, ConstVectorView offset, Index place, LeftOutValues& values,
+                 const Context& context);
 
 }  // namespace ecotone

@@ -46,7 +46,7 @@ class Search {
     result.penalty = penalties_.front();
     Index size = most_;
     if (groups() >= 2 && (choose || options_.folds)) {
-      folds_ = group_folds(groups());
+      folds_ = group_folds(moments_);
       for (const auto& held : folds_)
         scaled_.push_back(std::make_shared<const ScaledMeans>(moments_, options_.shares, held));
       std::vector<FoldPaths> paths = all_fold_paths();
@@ -84,6 +84,7 @@ class Search {
   Index most_ = 0;
   std::vector<std::vector<Index>> folds_;
   std::vector<std::shared_ptr<const ScaledMeans>> scaled_;
+  std::vector<std::vector<Index>> rows_of_;  ///< of each group, when rows are ranked
 
   Index groups() const { return static_cast<Index>(labelled_.size()); }
 
@@ -104,7 +105,7 @@ class Search {
 
   void require_room() const {
     const auto cols = at(moments_.cols());
-    const std::size_t folds = std::min<std::size_t>(labelled_.size(), 64);
+    const std::size_t folds = std::min(labelled_.size(), at(most_group_folds));
     const std::size_t means = (folds + 1) * 2 * labelled_.size() * cols;
     const std::size_t basis = folds * at(most_) * cols;
     const std::size_t bases = std::max(basis, std::min<std::size_t>(most_together, penalties_.size() * basis));
@@ -147,13 +148,14 @@ class Search {
     return at(candidate - 1) / positive;
   }
 
-  LeftOutValues values(const std::vector<FoldPaths>& paths) const {
+  LeftOutValues values(const std::vector<FoldPaths>& paths) {
     const std::vector<Candidate> list = candidates();
     const auto count = static_cast<Index>(list.size());
     LeftOutValues result;
     result.auroc = Matrix::Constant(groups(), count, std::nan(""));
     result.loss = Matrix::Zero(groups(), count);
     const bool rank = rows_ != nullptr && (rows_->y.array().abs() == 1).all();
+    if (rank) rows_of_ = rows_by_group(*rows_);
     for (std::size_t f = 0; f < folds_.size(); ++f) {
       for (const Index d : folds_[f]) {
         if (rank) rank_group(paths, f, d, list, result);
@@ -182,7 +184,7 @@ class Search {
       for (Index k = 0; k < w.size(); ++k) weights(place[at(path.support[at(k)])], c) = w[k];
       offset[c] = path.offset_after(size);
     }
-    judge_group(*rows_, labelled_[at(d)], columns, weights, offset, d, result, context_);
+    judge_group(*rows_, rows_of_[at(labelled_[at(d)])], columns, weights, offset, d, result, context_);
   }
 
   std::vector<PathResult> by_group(const FoldPaths& paths) const {

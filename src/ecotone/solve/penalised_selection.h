@@ -36,8 +36,8 @@ std::vector<double> step_penalties();
 std::vector<Index> step_sizes(Index most);
 
 /// Chooses lam, mix and size by leave-one-group-out, and runs the path over all groups. Judged by AUROC where `rows`
-/// are given and y is -1 or +1, else by the squared loss, which moments know. Data error `needs_two_domains` when
-/// something is to be chosen from one group.
+/// are given and y is -1 or +1, else by the squared loss of classes or the RMSE of numbers, which moments know. Data
+/// error `needs_two_domains` when something is to be chosen from one group.
 PenalisedSelection select_penalised(const Moments& moments, GramColumns& columns, const MomentRows* rows,
                                     const PenalisedOptions& options, const Context& context);
 

@@ -35,27 +35,59 @@ class Equations {
   virtual Vector solve(double lam, const Vector& v, std::string_view who, const Context& context) = 0;
 };
 
+/// Grams of groups, or of folds of groups that are left out together.
+struct Grams {
+  const Moments& sums;
+  std::vector<Index> group_of;  ///< the group of `sums` that each labelled group of the rows is in
+};
+
+/// The fold of each labelled group.
+std::vector<Index> folds_of(const Moments& moments) {
+  std::vector<Index> result(labelled_list(moments).size());
+  const auto folds = group_folds(moments);
+  for (std::size_t f = 0; f < folds.size(); ++f)
+    for (const Index d : folds[f]) result[at(d)] = static_cast<Index>(f);
+  return result;
+}
+
+/// Moments of folds, so that there are never more than 64 Grams. A row of group d counts w / W_d where groups share
+/// equally: the mean of its fold is then that over its groups.
+Moments fold_moments(const MomentRows& rows, const Moments& moments, GroupShares shares, const Context& context) {
+  const std::vector<Index> labelled = labelled_list(moments);
+  const std::vector<Index> folds = folds_of(moments);
+  std::vector<std::int32_t> fold_of(rows.group_names.size(), 0);
+  for (std::size_t d = 0; d < folds.size(); ++d) fold_of[at(labelled[d])] = static_cast<std::int32_t>(folds[d]);
+  std::vector<std::string> names;
+  for (std::size_t f = 0; f < group_folds(moments).size(); ++f) names.push_back(fmt::format("fold {}", f + 1));
+  std::vector<std::int32_t> group(at(rows.y.size()));
+  Vector weight(rows.y.size());
+  for (Index i = 0; i < rows.y.size(); ++i) {
+    const Index own = rows.group[at(i)];
+    group[at(i)] = fold_of[at(own)];
+    const double total = shares == GroupShares::equal ? moments.weight[own] : 1.0;
+    weight[i] = total > 0 ? weight_of(rows, i) / total : 0.0;
+  }
+  const Features x = rows.x.head(rows.y.size());
+  return gather_moments({x, group, std::move(names), rows.y, weight}, GramKind::double_precision, context);
+}
+
 /// (G + lam V) w = b, with G the mean over groups of E[z z'|d].
 class FeatureEquations final : public Equations {
  public:
-  explicit FeatureEquations(const Moments& moments) : moments_(moments), labelled_(labelled_list(moments)) {}
+  explicit FeatureEquations(Grams grams) : grams_(std::move(grams)), sum_(grams_.sums.cols()) {}
 
   void prepare(const ScaledMeans& scaled, const Context& context) override {
     scaled_ = &scaled;
     const Index p = scaled.cols();
+    add_grams(scaled.means, context);
     gram_.resize(p, p);
     const GroupMeans& means = scaled.means;
     // Row j up to the diagonal: (E[x_i x_j] - m_i m_j) / (u_i u_j).
     context.parallel(p, [&](Index j) {
-      Vector raw(p);
-      Vector sum = Vector::Zero(j + 1);
-      for (const Index d : means.in_use) {
-        moments_.gram_column(labelled_[at(d)], j, raw.data());
-        sum += means.share[d] * raw.head(j + 1);
-      }
       for (Index i = 0; i <= j; ++i) {
         const bool none = scaled.constant(i) || scaled.constant(j);
-        gram_(j, i) = none ? 0.0 : (sum[i] - means.centre[i] * means.centre[j]) / (scaled.unit[i] * scaled.unit[j]);
+        gram_(j, i) =
+            none ? 0.0 : (sum_.at(i, j) - means.centre[i] * means.centre[j]) / (scaled.unit[i] * scaled.unit[j]);
       }
       gram_(j, j) = 1;
     });
@@ -71,10 +103,30 @@ class FeatureEquations final : public Equations {
   }
 
  private:
-  const Moments& moments_;
-  std::vector<Index> labelled_;
+  Grams grams_;
+  SymmetricTiles<double> sum_;  ///< E[x x'] over the groups in use
   const ScaledMeans* scaled_ = nullptr;
   Matrix gram_;  ///< lower triangle
+
+  /// Adds those in use rather than subtract those that are not: a group of huge numbers would leave rounding behind.
+  void add_grams(const GroupMeans& means, const Context& context) {
+    const Moments& sums = grams_.sums;
+    Vector factor = Vector::Zero(sums.group_count());
+    for (const Index d : means.in_use) factor[grams_.group_of[at(d)]] += means.share[d];
+    const std::span<double> out = sum_.values();
+    constexpr std::size_t part = std::size_t{1} << 14;
+    context.parallel(static_cast<Index>((out.size() + part - 1) / part), [&](Index t) {
+      const std::size_t first = at(t) * part;
+      const std::span<double> into = out.subspan(first, std::min(part, out.size() - first));
+      std::fill(into.begin(), into.end(), 0.0);
+      for (Index g = 0; g < factor.size(); ++g) {
+        if (factor[g] == 0) continue;
+        const double each = factor[g] / sums.weight[g];
+        const double* values = sums.gram[at(g)].values().data() + first;
+        for (std::size_t k = 0; k < into.size(); ++k) into[k] += each * values[k];
+      }
+    });
+  }
 };
 
 /// With T = V^-1/2 Z' C^1/2, C the rows' shares in the mean: w = V^-1/2 T (T'T + lam I)^-1 C^1/2 y.
@@ -144,10 +196,10 @@ class RowEquations final : public Equations {
 void require_room(const MomentRows& rows, RidgeRoute route, std::string_view who) {
   const std::size_t p = at(rows.x.cols());
   const std::size_t n = at(rows.y.size());
-  const std::size_t numbers =
-      route == RidgeRoute::features ? rows.group_names.size() * p * p / 2 + 2 * p * p : 2 * n * p + 2 * n * n;
+  const std::size_t grams = std::min(rows.group_names.size(), at(most_group_folds));
+  const std::size_t numbers = route == RidgeRoute::features ? grams * p * p / 2 + 5 * p * p / 2 : 2 * n * p + 2 * n * n;
   require_memory(numbers * sizeof(double), who,
-                 route == RidgeRoute::features ? "a Gram matrix for every domain" : "the products of all rows",
+                 route == RidgeRoute::features ? "a Gram matrix for every domain or fold" : "the products of all rows",
                  "use step, which chooses few features, or fewer columns");
 }
 
@@ -166,7 +218,8 @@ LeftOutTable left_out_table(const MomentRows& rows, const Moments& moments, Equa
   const auto groups = static_cast<Index>(labelled.size());
   std::vector<Candidate> list = candidates_of(options, moments.cols());
   const auto count = static_cast<Index>(list.size());
-  const auto folds = group_folds(groups);
+  const auto folds = group_folds(moments);
+  const auto rows_of = rows_by_group(rows);
   LeftOutValues values{Matrix(groups, count), Matrix(groups, count)};
   Progress progress(context.observer(), "penalties", static_cast<Index>(folds.size()));
   for (const auto& held : folds) {
@@ -181,7 +234,7 @@ LeftOutTable left_out_table(const MomentRows& rows, const Moments& moments, Equa
       weights.col(c) = w;
       offset[c] = scaled.offset(w);
     }
-    for (const Index d : held) judge_group(rows, labelled[at(d)], {}, weights, offset, d, values, context);
+    for (const Index d : held) judge_group(rows, rows_of[at(labelled[at(d)])], {}, weights, offset, d, values, context);
     progress.advance();
   }
   const bool classes = (rows.y.array().abs() == 1).all();
@@ -199,10 +252,16 @@ RidgePathFit fit_ridge_path(const MomentRows& rows, const RidgePathOptions& opti
                             const Context& context) {
   require_room(rows, route, options.who);
   const bool by_features = route == RidgeRoute::features;
-  const Moments moments = gather_moments(rows, by_features ? GramKind::double_precision : GramKind::none, context);
+  const bool many = rows.group_names.size() > at(most_group_folds);
+  const Moments moments =
+      gather_moments(rows, by_features && !many ? GramKind::double_precision : GramKind::none, context);
+  Moments of_folds;
   std::unique_ptr<Equations> equations;
-  if (by_features) {
-    equations = std::make_unique<FeatureEquations>(moments);
+  if (by_features && many) {
+    of_folds = fold_moments(rows, moments, options.shares, context);
+    equations = std::make_unique<FeatureEquations>(Grams{of_folds, folds_of(moments)});
+  } else if (by_features) {
+    equations = std::make_unique<FeatureEquations>(Grams{moments, labelled_list(moments)});
   } else {
     equations = std::make_unique<RowEquations>(rows, moments);
   }

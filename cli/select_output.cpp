@@ -2,14 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "cli/path_table.h"
 #include "cli/summary.h"
-#include "cli/terminal.h"
 #include "ecotone/base/json_words.h"
-#include "ecotone/evaluate/text_width.h"
 
 namespace ecotone::cli {
 namespace {

@@ -14,6 +14,7 @@
 #include "ecotone/data/read.h"
 #include "ecotone/solve/path_auroc.h"
 #include "ecotone/solve/penalised_selection.h"
+#include "ecotone/solve/side_by_side.h"
 #include "methods/support.h"
 
 namespace ecotone::test {
@@ -116,7 +117,7 @@ std::vector<PathResult> walk(const Moments& domains, PathRule rule, Centring cen
   std::vector<GreedyPath> paths;
   for (Index h = 0; h < domains.group_count(); ++h) paths.emplace_back(domains, options, h);
   const auto columns = columns_of_grams(domains);
-  run_paths(paths, steps, *columns, run);
+  run_side_by_side(std::span(paths), steps, *columns, run);
   std::vector<PathResult> results;
   for (GreedyPath& path : paths) results.push_back(std::move(path).take());
   return results;
@@ -344,7 +345,7 @@ void show_similarity(const Digits& train, const Digits& test, const Context& run
       options.steps = 10;
       std::vector<GreedyPath> path;
       path.emplace_back(moments, options);
-      run_paths(path, options.steps, *columns_of_rows(rows, moments), run);
+      run_side_by_side(std::span(path), options.steps, *columns_of_rows(rows, moments), run);
       const auto place = static_cast<std::size_t>(rule == PathRule::tgreedy);
       source[place] += unseen.auroc(path.front().result(), h, false, run) / 10;
       target[place] += unseen.auroc(path.front().result(), h, true, run) / 10;

@@ -208,8 +208,4 @@ PathResult PathResult::head(Index step) const {
   return result;
 }
 
-void run_paths(std::span<GreedyPath> paths, Index steps, GramColumns& columns, const Context& context) {
-  run_side_by_side(paths, steps, columns, context);
-}
-
 }  // namespace ecotone

@@ -106,8 +106,4 @@ class GreedyPath {
   void record_loss(const GramColumns& columns);
 };
 
-/// Runs paths side by side: in every step the columns that any of them needs are fetched in one pass, together with
-/// guesses where these cost little.
-void run_paths(std::span<GreedyPath> paths, Index steps, GramColumns& columns, const Context& context);
-
 }  // namespace ecotone

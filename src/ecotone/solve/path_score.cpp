@@ -6,6 +6,7 @@
 
 #include "ecotone/measure/intervals.h"
 #include "ecotone/solve/greedy_path.h"
+#include "ecotone/solve/side_by_side.h"
 
 /// How features of a path are scored and the next one is chosen.
 namespace ecotone {
@@ -108,16 +109,7 @@ std::optional<Index> GreedyPath::choose(const Context& context) {
   return chosen_;
 }
 
-std::vector<Index> GreedyPath::runners_up(Index count) const {
-  std::vector<Index> order;
-  for (Index j = 0; j < means_.cols(); ++j)
-    if (score_[j] >= 0 && j != chosen_) order.push_back(j);
-  count = std::min(count, static_cast<Index>(order.size()));
-  std::partial_sort(order.begin(), order.begin() + count, order.end(),
-                    [&](Index a, Index b) { return score_[a] > score_[b] || (score_[a] == score_[b] && a < b); });
-  order.resize(at(count));
-  return order;
-}
+std::vector<Index> GreedyPath::runners_up(Index count) const { return best_after(score_, chosen_, count); }
 
 /// Keeps T, mu, sigma, gain and the p-value of feature j as they are before its step.
 void GreedyPath::record(Index j) {

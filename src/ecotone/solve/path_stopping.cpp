@@ -8,6 +8,7 @@
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
 #include "ecotone/measure/intervals.h"
+#include "ecotone/solve/side_by_side.h"
 
 namespace ecotone {
 namespace {
@@ -123,7 +124,7 @@ Selection select_features(const Moments& moments, GramColumns& columns, const Pa
   std::vector<GreedyPath> paths;
   paths.emplace_back(moments, options);
   for (Index d = 0; with_folds && d < groups; ++d) paths.emplace_back(moments, options, d);
-  run_paths(paths, options.steps, columns, context);
+  run_side_by_side(std::span(paths), options.steps, columns, context);
   Selection result;
   result.path = std::move(paths.front()).take();
   result.theorem1 = theorem1(moments.cols(), groups, stop.delta);

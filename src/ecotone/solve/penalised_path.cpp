@@ -55,16 +55,7 @@ std::optional<Index> PenalisedPath::choose(const Context& context) {
   return chosen_;
 }
 
-std::vector<Index> PenalisedPath::runners_up(Index count) const {
-  std::vector<Index> order;
-  for (Index j = 0; j < score_.size(); ++j)
-    if (score_[j] >= 0 && j != chosen_) order.push_back(j);
-  count = std::min(count, static_cast<Index>(order.size()));
-  std::partial_sort(order.begin(), order.begin() + count, order.end(),
-                    [&](Index a, Index b) { return score_[a] > score_[b] || (score_[a] == score_[b] && a < b); });
-  order.resize(at(count));
-  return order;
-}
+std::vector<Index> PenalisedPath::runners_up(Index count) const { return best_after(score_, chosen_, count); }
 
 /// One more row of the Cholesky factor of A = G + lam V for all columns: l_i = (A_ji - sum_k l_kj l_ki) / sqrt r_j.
 /// Then r_i -= l_i^2 and g_i -= l_i g_j / sqrt r_j.

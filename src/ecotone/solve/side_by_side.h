@@ -23,6 +23,18 @@ void over_columns(Index cols, const Context& context, const Body& body) {
   }
 }
 
+/// The features of the largest scores but the chosen one, at most `count`; those below 0 cannot be taken.
+inline std::vector<Index> best_after(const Vector& score, Index chosen, Index count) {
+  std::vector<Index> order;
+  for (Index j = 0; j < score.size(); ++j)
+    if (score[j] >= 0 && j != chosen) order.push_back(j);
+  count = std::min(count, static_cast<Index>(order.size()));
+  std::partial_sort(order.begin(), order.begin() + count, order.end(),
+                    [&](Index a, Index b) { return score[a] > score[b] || (score[a] == score[b] && a < b); });
+  order.resize(static_cast<std::size_t>(count));
+  return order;
+}
+
 /// Runs paths side by side: in every step the columns that any of them needs are fetched in one pass, together with
 /// guesses where these cost little. A path has `choose`, `runners_up` and `advance`; see GreedyPath.
 template <class Path>

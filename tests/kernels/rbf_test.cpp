@@ -97,5 +97,17 @@ TEST(MedianBandwidth, FallsBackWhereMostRowsAreEqual) {
   EXPECT_EQ(median_bandwidth(Matrix(Matrix::Ones(1, 2)), with_threads(1)).sigma, 1);
 }
 
+TEST(MedianBandwidth, OfTheLaplacianKernelIsTheMedianOfAbsoluteDifferences) {
+  Matrix x(3, 2);
+  x << 0, 0, 3, 4, -1, 8;
+  // |x - z|_1 of the pairs: 7, 9, 8
+  const Features rows = Features::dense(x);
+  EXPECT_EQ(median_bandwidth(rows, KernelKind::laplacian, with_threads(2)).sigma, 8);
+  EXPECT_EQ(median_bandwidth(rows, KernelKind::rbf, with_threads(2)).sigma,
+            median_bandwidth(rows, with_threads(2)).sigma);
+  const Features equal = Features::dense(Matrix(Matrix::Ones(5, 2)));
+  EXPECT_EQ(median_bandwidth(equal, KernelKind::laplacian, with_threads(1)).sigma, 1);
+}
+
 }  // namespace
 }  // namespace ecotone

@@ -31,12 +31,24 @@ double median(std::vector<double>& values) {
   return (*std::max_element(values.begin(), middle) + *middle) / 2;
 }
 
-Bandwidth of_sample(ConstMatrixView x, const Context& context) {
+/// Of all pairs of rows, row after row: Euclidean, or |x - z|_1 of the laplacian kernel.
+std::vector<double> distances_of(ConstMatrixView x, KernelKind kind, const Context& context) {
+  std::vector<double> distances(static_cast<std::size_t>(x.rows() * std::max<Index>(0, x.rows() - 1) / 2));
+  const auto row = [&](Index i) { return distances.data() + i * (i - 1) / 2; };
+  if (kind == KernelKind::laplacian) {
+    context.parallel(x.rows(), [&](Index i) {
+      for (Index j = 0; j < i; ++j) row(i)[j] = (x.row(i) - x.row(j)).lpNorm<1>();
+    });
+    return distances;
+  }
   const Matrix squared = squared_distances(x, context);
-  std::vector<double> distances;
-  distances.reserve(static_cast<std::size_t>(x.rows() * (x.rows() - 1) / 2));
-  for (Index i = 0; i < x.rows(); ++i)
-    for (Index j = 0; j < i; ++j) distances.push_back(std::sqrt(squared(i, j)));
+  for (Index i = 1; i < x.rows(); ++i)
+    for (Index j = 0; j < i; ++j) row(i)[j] = std::sqrt(squared(i, j));
+  return distances;
+}
+
+Bandwidth of_sample(ConstMatrixView x, KernelKind kind, const Context& context) {
+  std::vector<double> distances = distances_of(x, kind, context);
   Bandwidth result{1, x.rows(), true};
   if (distances.empty()) return result;
   result.sigma = median(distances);
@@ -50,17 +62,21 @@ Bandwidth of_sample(ConstMatrixView x, const Context& context) {
 }  // namespace
 
 Bandwidth median_bandwidth(ConstMatrixView x, const Context& context) {
-  if (x.rows() <= most_rows) return of_sample(x, context);
+  if (x.rows() <= most_rows) return of_sample(x, KernelKind::rbf, context);
   const std::vector<Index> rows = sampled_rows(x.rows(), context);
   Matrix sample(most_rows, x.cols());
   for (Index i = 0; i < most_rows; ++i) sample.row(i) = x.row(rows[static_cast<std::size_t>(i)]);
-  return of_sample(sample, context);
+  return of_sample(sample, KernelKind::rbf, context);
 }
 
 Bandwidth median_bandwidth(const Features& x, const Context& context) {
+  return median_bandwidth(x, KernelKind::rbf, context);
+}
+
+Bandwidth median_bandwidth(const Features& x, KernelKind kind, const Context& context) {
   const Matrix sample = x.take(sampled_rows(x.rows(), context)).to_matrix();
   if (!sample.allFinite()) data_error("non_finite", "median distance: a row is not finite");
-  return of_sample(sample, context);
+  return of_sample(sample, kind, context);
 }
 
 }  // namespace ecotone

@@ -2,11 +2,12 @@
 
 #include "ecotone/base/context.h"
 #include "ecotone/data/features.h"
+#include "ecotone/kernels/kernel.h"
 #include "ecotone/linalg/matrix.h"
 
 namespace ecotone {
 
-/// A bandwidth of the Gaussian kernel and how it was found.
+/// A bandwidth of a kernel of distances and how it was found.
 struct Bandwidth {
   double sigma = 1;
   Index rows = 0;         ///< rows whose pairwise distances were looked at
@@ -19,5 +20,7 @@ struct Bandwidth {
 Bandwidth median_bandwidth(ConstMatrixView x, const Context& context);
 /// The same of features, of which only the sampled rows are read; data error `non_finite`.
 Bandwidth median_bandwidth(const Features& x, const Context& context);
+/// The same of the distances that a kernel reads: the laplacian kernel those of absolute differences, |x - z|_1.
+Bandwidth median_bandwidth(const Features& x, KernelKind kind, const Context& context);
 
 }  // namespace ecotone

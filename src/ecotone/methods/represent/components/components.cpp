@@ -54,7 +54,7 @@ Kernel kernel_of(const ComponentKind& kind, const ComponentStageOptions& options
                  ComponentReport& report, const Context& context) {
   Kernel kernel{options.kernel, options.sigma.value.value_or(1), options.degree, options.coef0, options.scale};
   if (shift_invariant(kernel) && options.sigma.is_auto()) {
-    const Bandwidth found = median_bandwidth(x, context);
+    const Bandwidth found = median_bandwidth(x, options.kernel, context);
     if (!std::isfinite(found.sigma))
       data_error("non_finite", "{}: the distances between rows overflow; add scale before it", kind.name);
     if (found.fallback)

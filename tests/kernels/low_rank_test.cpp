@@ -248,5 +248,19 @@ TEST(LowRank, AFarRowCostsTheOthersNoDigits) {
   }
 }
 
+TEST(LowRank, FourierResidualIsOfRowsFromAllOverTheSample) {
+  // The first 1,000 rows are equal: their kernel is 1 and the error of the map there is that of one number.
+  Matrix x = normal_rows(20000, 2) * 3;
+  x.topRows(1000).rowwise() = x.row(0).eval();
+  const Kernel kernel{.kind = KernelKind::rbf, .sigma = 1};
+  const LowRankFit fit = fit_low_rank(Features::dense(x), kernel, {.kind = LowRankKind::fourier, .rank = 60}, two);
+  EXPECT_EQ(fit.sample, 1000);
+  const Matrix rest = x.middleRows(9000, 1000);
+  const Matrix k = kernel_gram(kernel, rest, two);
+  const Matrix rho = features_of(fit.map, rest);
+  const double expected = (k - rho * rho.transpose()).norm() / k.norm();
+  EXPECT_NEAR(fit.residual, expected, 0.25 * expected);
+}
+
 }  // namespace
 }  // namespace ecotone

@@ -410,5 +410,24 @@ TEST(Components, OneFarRowIsOneFarRowHoweverFar) {
   }
 }
 
+TEST(Components, OnlyPartsOfComplexPairsMayVanish) {
+  ChosenPairs pairs;
+  pairs.gamma = Vector::Ones(2);
+  pairs.gamma_imag = Vector::Zero(2);
+  ComponentNorms norms;
+  norms.projections = Vector::Unit(2, 0);
+  const auto factors = [&] { return scale_factors(kpca, pairs, norms, 4); };
+  try {
+    factors();
+    ADD_FAILURE() << "a component without length was scaled";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), "non_finite");
+  }
+  pairs.gamma_imag << 0.5, -0.5;
+  EXPECT_EQ(factors(), Vector(2 * Vector::Unit(2, 0)));
+  norms.projections[1] = std::nan("");
+  EXPECT_THROW(factors(), Error);
+}
+
 }  // namespace
 }  // namespace ecotone

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -220,6 +221,87 @@ TEST(LowRankComponents, RefusesWhatItCannotSolve) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), "non_finite");
     EXPECT_NE(std::string(error.what()).find("'b' is not a number in row 18"), std::string::npos) << error.what();
+  }
+}
+
+TEST(LowRankComponents, EqualOutputsExplainNothing) {
+  const Context context = with_threads(2);
+  const Rows rows(700);
+  const LowRankMap map = map_of(rows, 60, context);
+  const Features x = Features::dense(rows.x);
+  const std::vector<std::int32_t> one(700, 1);
+  const Matrix y = Matrix::Constant(700, 1, 0.1);
+  const LowRankMap of_y = fit_low_rank(Features::dense(y), rbf, {.rank = 5}, context).map;
+  for (const LowRankOutputs& outputs :
+       {LowRankOutputs::of_classes(one, 2), LowRankOutputs::of_rows(y), LowRankOutputs::of_map(of_y, y)}) {
+    const LowRankSums sums = gather_low_rank_sums({x, map, rows.group, 4, outputs}, context);
+    for (ComponentOptions options : every_method(0.1)) {
+      if (options.supervised) {
+        EXPECT_EQ(low_rank_components(sums, options, 1e-4, context).spectrum.size(), 0);
+      }
+    }
+    EXPECT_EQ(low_rank_components(sums, {.supervised = true, .lam = 0}, 1e-4, context).spectrum.size(), 0);
+  }
+}
+
+TEST(LowRankComponents, LabelsThatAreTheSameEverywhereExplainNothing) {
+  // Each row stands there once in either class.
+  const Context context = with_threads(2);
+  Rows rows(700);
+  for (Index i = 0; i < 350; ++i) rows.x.row(350 + i) = rows.x.row(i);
+  for (std::size_t i = 0; i < 700; ++i) rows.classes[i] = i < 350 ? 0 : 1;
+  const LowRankMap map = map_of(rows, 60, context);
+  const LowRankSums sums = sums_of(rows, map, context);
+  for (const ComponentOptions& options : every_method(0.1)) {
+    if (options.supervised) {
+      EXPECT_EQ(low_rank_components(sums, options, 1e-4, context).spectrum.size(), 0);
+    }
+  }
+}
+
+TEST(LowRankComponents, IdenticalRowsHaveNoComponentsAndBlasHasNothingToSay) {
+  const Context context = with_threads(1);
+  Rows rows(37);
+  rows.x.setConstant(0.1);
+  const LowRankMap map = map_of(rows, 10, context);
+  const LowRankSums sums = sums_of(rows, map, context);
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  for (const double lam : {0.0, 0.1}) {
+    for (const ComponentOptions& options : every_method(lam)) {
+      const LowRankComponents found = low_rank_components(sums, options, 1e-4, context);
+      EXPECT_EQ(found.spectrum.size(), 0);
+      EXPECT_EQ(found.theta.rows(), map.rank());
+      EXPECT_EQ(found.mean.size(), map.rank());
+      for (const bool direct : {direct_is_safe(map, found), true, false}) project(map, found, rows.x, direct);
+    }
+  }
+  std::fflush(stdout);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+TEST(LowRankComponents, LargeWeightsCostNoDigits) {
+  // The limit of large weights: directions that tell domains apart are left out, the others stay as they are.
+  const Context context = with_threads(2);
+  const Rows rows(80);
+  const LowRankMap map = map_of(rows, 80, context);
+  const LowRankSums sums = sums_of(rows, map, context);
+  for (ComponentOptions options : every_method(0.1)) {
+    if (options.weight == 0) continue;
+    Matrix limit;
+    for (const double weight : {1e12, 1e14, 1e20, 1e100, 1e300}) {
+      options.weight = weight;
+      const LowRankComponents found = low_rank_components(sums, options, 1e-3, context);
+      ASSERT_EQ(found.spectrum.size(), 2);
+      Matrix z = project(map, found, rows.x, false);
+      EXPECT_TRUE(z.allFinite() && found.spread.allFinite());
+      if (limit.size() == 0) limit = z;
+      for (Index j = 0; j < z.cols(); ++j)
+        if (z.col(j).dot(limit.col(j)) < 0) z.col(j) *= -1;
+      EXPECT_LT((z - limit).cwiseAbs().maxCoeff(), 1e-9 * limit.cwiseAbs().maxCoeff())
+          << weight << " supervised " << options.supervised << " paper " << (options.form == ComponentForm::paper);
+    }
   }
 }
 

@@ -72,7 +72,9 @@ ChosenPairs choose_pairs(const SymmetricEigen& eigen, Index components) {
   return chosen;
 }
 
-Vector scale_factors(const ComponentOptions& options, const Vector& gamma, const ComponentNorms& norms, Index rows) {
+Vector scale_factors(const ComponentOptions& options, const ChosenPairs& pairs, const ComponentNorms& norms,
+                     Index rows) {
+  const Vector& gamma = pairs.gamma;
   const bool by_coefficients = options.supervised && options.form == ComponentForm::paper;
   Vector factors(gamma.size());
   for (Index j = 0; j < gamma.size(); ++j) {
@@ -87,8 +89,11 @@ Vector scale_factors(const ComponentOptions& options, const Vector& gamma, const
         factors[j] = std::sqrt(static_cast<double>(rows) / norms.projections[j]);
         break;
     }
+    if (std::isfinite(factors[j])) continue;
     // A part of a complex pair may vanish.
-    if (!std::isfinite(factors[j])) factors[j] = 0;
+    if (pairs.gamma_imag[j] == 0 || std::isnan(factors[j]))
+      data_error("non_finite", "components: component {} of eigenvalue {} has no finite length", j + 1, gamma[j]);
+    factors[j] = 0;
   }
   return factors;
 }

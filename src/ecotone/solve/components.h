@@ -60,8 +60,10 @@ struct ComponentNorms {
   Vector projections;   ///< |Kv|^2
 };
 
-/// What each v is multiplied with; `rows` is the number of training rows.
-Vector scale_factors(const ComponentOptions& options, const Vector& gamma, const ComponentNorms& norms, Index rows);
+/// What each v is multiplied with; `rows` is the number of training rows. A part of a complex pair that vanishes stays
+/// 0; any other v without a length is a data error `non_finite`.
+Vector scale_factors(const ComponentOptions& options, const ChosenPairs& pairs, const ComponentNorms& norms,
+                     Index rows);
 
 /// F of all rows: n x groups. Every group needs a row (data error `empty_group`).
 Matrix group_factor(std::span<const std::int32_t> group, Index groups);

@@ -258,7 +258,7 @@ Unscaled unsupervised_cholesky(const Begin& b, const ComponentOptions& options, 
 ExactComponents finished(const ComponentProblem& problem, const ComponentOptions& options, const Begin& b,
                          Unscaled found, ConstMatrixView x, const Vector& origin, const Context& context) {
   const Index n = b.f.rows();
-  const Vector factors = scale_factors(options, found.pairs.gamma, found.norms, n);
+  const Vector factors = scale_factors(options, found.pairs, found.norms, n);
   const Matrix v = found.v * factors.asDiagonal();
   ExactComponents result;
   result.projections = found.kv * factors.asDiagonal();

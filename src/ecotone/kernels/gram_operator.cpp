@@ -49,7 +49,6 @@ GramOperator::GramOperator(const Kernel& kernel, ConstMatrixView x, Tiles tiles,
                  "take fewer rows");
   Matrix kept(lower_.count() * side, side);
   prefer_large_pages(kept.data(), bytes(n));
-  Matrix unused;
   context.parallel(lower_.count(), [&](Index t) {
     const auto at = lower_.at(t);
     Eigen::Map<Matrix> k(kept.data() + t * side * side, at.rows, at.cols);

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <functional>
-
 #include "ecotone/base/context.h"
 #include "ecotone/kernels/kernel.h"
 #include "ecotone/linalg/matrix.h"

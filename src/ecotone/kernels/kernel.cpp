@@ -5,6 +5,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
+#include "ecotone/kernels/kernel_rows.h"
 #include "ecotone/linalg/blas.h"
 #include "ecotone/linalg/exponential.h"
 #include "ecotone/linalg/products.h"
@@ -20,36 +21,6 @@ void require_gram(const Kernel& kernel, Index rows, Index cols) {
   require_memory(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols) * sizeof(double),
                  kernel_name(kernel.kind), fmt::format("the Gram matrix of {} x {} rows", rows, cols),
                  "take fewer rows");
-}
-
-/// sum(c) += |x - y(c)|
-[[gnu::always_inline]] inline void add_differences(double x, const double* __restrict y, double* __restrict sum,
-                                                   Index count) {
-  for (Index c = 0; c < count; ++c) sum[c] += std::abs(x - y[c]);
-}
-
-void plain_differences(double x, const double* y, double* sum, Index count) { add_differences(x, y, sum, count); }
-
-#if defined(__x86_64__)
-[[gnu::target("avx2")]] void wide_differences(double x, const double* y, double* sum, Index count) {
-  add_differences(x, y, sum, count);
-}
-#endif
-
-using AddDifferences = void (*)(double, const double*, double*, Index);
-
-AddDifferences differences_for_processor() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) return wide_differences;
-#endif
-  return plain_differences;
-}
-
-double power(double base, int degree) {
-  double result = 1;
-  for (; degree > 0; degree /= 2, base *= base)
-    if (degree % 2 == 1) result *= base;
-  return result;
 }
 
 }  // namespace
@@ -107,13 +78,12 @@ KernelTiles::KernelTiles(const Kernel& kernel, ConstMatrixView x, ConstMatrixVie
 }
 
 void KernelTiles::laplacian_tile(Index i, Index j, MatrixView k) const {
-  static const AddDifferences add = differences_for_processor();
   const Matrix& columns = points_->columns;
   for (Index r = 0; r < k.rows(); ++r) {
     double* const row = k.data() + r * k.outerStride();
     std::fill_n(row, k.cols(), 0.0);
     for (Index f = 0; f < columns.rows(); ++f)
-      add(points_->x(i + r, f), columns.data() + f * columns.cols() + j, row, k.cols());
+      add_differences(points_->x(i + r, f), columns.data() + f * columns.cols() + j, row, k.cols());
     exp_of_negative(1 / kernel_.sigma, row, k.cols());
   }
 }

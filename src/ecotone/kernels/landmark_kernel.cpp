@@ -1,44 +1,20 @@
 #include "ecotone/kernels/landmark_kernel.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/kernels/kernel_rows.h"
 #include "ecotone/linalg/exponential.h"
+#include "ecotone/linalg/near.h"
 #include "ecotone/linalg/products.h"
 
 namespace ecotone {
 namespace {
 
-// Below this part of ||x||^2 + ||z||^2 the product form has lost more than 4 digits: take differences.
-constexpr double near = 1e-4;
-
-/// v(c) = v(c) + norm + norms(c); whether any is so small that it must be computed from differences.
-bool add_norms(double norm, const double* __restrict norms, double* __restrict values, Index count) {
-  Index close = 0;
-  for (Index c = 0; c < count; ++c) {
-    const double scale = norm + norms[c];
-    const double value = values[c] + scale;
-    close += value > near * scale ? 0 : 1;
-    values[c] = value;
-  }
-  return close > 0;
-}
-
-/// sum(c) += |x - z(c)|
-void add_differences(double x, const double* __restrict z, double* __restrict sum, Index count) {
-  for (Index c = 0; c < count; ++c) sum[c] += std::abs(x - z[c]);
-}
-
 /// v(c) = (scale v(c) + coef0)^degree
 void to_power(const Kernel& kernel, double* __restrict values, Index count) {
-  for (Index c = 0; c < count; ++c) {
-    const double base = kernel.scale * values[c] + kernel.coef0;
-    double result = base;
-    for (int d = 1; d < kernel.degree; ++d) result *= base;
-    values[c] = result;
-  }
+  for (Index c = 0; c < count; ++c) values[c] = power(kernel.scale * values[c] + kernel.coef0, kernel.degree);
 }
 
 }  // namespace
@@ -63,7 +39,7 @@ void LandmarkKernel::distances(ConstMatrixView x, Index first, MatrixView k) con
     const double norm = x.row(i).squaredNorm();
     if (!add_norms(norm, norms, row, k.cols())) continue;
     for (Index j = 0; j < k.cols(); ++j) {
-      if (!(row[j] > near * (norm + norms[j]))) row[j] = (x.row(i) - landmarks_.row(first + j)).squaredNorm();
+      if (must_take_differences(row[j], norm + norms[j])) row[j] = (x.row(i) - landmarks_.row(first + j)).squaredNorm();
     }
   }
 }

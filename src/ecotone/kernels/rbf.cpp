@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ecotone/base/error.h"
 #include "ecotone/kernels/kernel.h"
 #include "ecotone/linalg/exponential.h"
 
@@ -12,10 +11,8 @@ namespace {
 
 /// 1 / (2 sigma^2); a bandwidth whose square vanishes or overflows is refused.
 double scale_of(double sigma) {
-  const double scale = 0.5 / sigma / sigma;
-  if (!(sigma > 0) || !std::isfinite(sigma) || !std::isfinite(scale))
-    option_error("bad_option", "rbf: sigma must be a positive number, got {}", sigma);
-  return scale;
+  check_kernel({.kind = KernelKind::rbf, .sigma = sigma});
+  return 0.5 / sigma / sigma;
 }
 
 }  // namespace

@@ -8,13 +8,12 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/linalg/blas.h"
+#include "ecotone/linalg/near.h"
 
 namespace ecotone {
 namespace {
 
 constexpr Index tile_side = DistanceTiles::side;
-// Below this part of ||x||^2 + ||y||^2 the product form has lost more than 4 digits: take differences.
-constexpr double near = 1e-4;
 constexpr Index typical_rows = 255;
 
 Index parts(Index size) { return (size + tile_side - 1) / tile_side; }
@@ -47,18 +46,6 @@ Vector typical_row_of(ConstMatrixView x, ConstMatrixView y) {
     origin[j] = lower_median(values);
   }
   return origin;
-}
-
-/// v(c) = p(c) + norm + norms(c); whether any is so small that it must be computed from differences.
-bool add_norms(double norm, const double* __restrict norms, double* __restrict values, Index count) {
-  Index close = 0;
-  for (Index c = 0; c < count; ++c) {
-    const double scale = norm + norms[c];
-    const double value = values[c] + scale;
-    close += value > near * scale ? 0 : 1;
-    values[c] = value;
-  }
-  return close > 0;
 }
 
 }  // namespace
@@ -95,7 +82,7 @@ void DistanceTiles::tile(Index i, Index j, MatrixView d) const {
     const double norm = x_.norms[i + r];
     if (!add_norms(norm, other.norms.data() + j, row, d.cols())) continue;
     for (Index c = 0; c < d.cols(); ++c) {
-      if (!(row[c] > near * (norm + other.norms[j + c])))
+      if (must_take_differences(row[c], norm + other.norms[j + c]))
         row[c] = (x_.rows.row(i + r) - other.rows.row(j + c)).squaredNorm();
     }
   }

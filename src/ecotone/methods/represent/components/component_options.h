@@ -52,7 +52,9 @@ struct ComponentStageOptions {
         field("scaling", &O::scaling,
               "variance: training projections of mean square 1; metric: v'Mv = 1; reference: as the authors' program",
               one_of("reference", "metric", "variance")),
-        field("centre", &O::centre, "New rows are centred at the mean of the training rows, or of their own batch",
+        field("centre", &O::centre,
+              "New rows are centred at the mean of the training rows, or of their whole batch; the rows of a fit at "
+              "the former",
               one_of("train", "batch")),
         field("route", &O::route,
               "cholesky: one factorisation, lam > 0; matvec: products with the Gram matrix alone, lam = 0 (kpca: any); "

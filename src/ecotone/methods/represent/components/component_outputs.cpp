@@ -37,19 +37,19 @@ void check_class_count(const ComponentKind& kind, const ChosenOutput& output, bo
       kind.name, rows, output.count);
 }
 
+bool all_equal(const Labels& y) {
+  if (y.task == Task::regress) return (y.value.array() == y.value[0]).all();
+  return std::all_of(y.index.begin(), y.index.end(), [&](std::int32_t c) { return c == y.index[0]; });
+}
+
 double sigma_of(const ComponentKind& kind, const Labels& y, const Context& context) {
   const Bandwidth found = median_bandwidth(ConstMatrixView(y.value), context);
   if (!std::isfinite(found.sigma))
     data_error("non_finite", "{}: the distances between labels overflow; scale the labels", kind.name);
-  if (found.fallback)
+  if (found.fallback && !all_equal(y))
     context.note("{}: most distances between labels are 0; output_sigma is the median of the others, {:.4g}", kind.name,
                  found.sigma);
   return found.sigma;
-}
-
-bool all_equal(const Labels& y) {
-  if (y.task == Task::regress) return (y.value.array() == y.value[0]).all();
-  return std::all_of(y.index.begin(), y.index.end(), [&](std::int32_t c) { return c == y.index[0]; });
 }
 
 }  // namespace

@@ -50,14 +50,14 @@ Groups groups_of(const TrainView& view, Index rows) {
   return groups;
 }
 
-Kernel kernel_of(const ComponentKind& kind, const ComponentStageOptions& options, const Features& x,
+Kernel kernel_of(const ComponentKind& kind, const ComponentStageOptions& options, const Features& x, bool equal,
                  ComponentReport& report, const Context& context) {
   Kernel kernel{options.kernel, options.sigma.value.value_or(1), options.degree, options.coef0, options.scale};
   if (shift_invariant(kernel) && options.sigma.is_auto()) {
     const Bandwidth found = median_bandwidth(x, options.kernel, context);
     if (!std::isfinite(found.sigma))
       data_error("non_finite", "{}: the distances between rows overflow; add scale before it", kind.name);
-    if (found.fallback)
+    if (found.fallback && !equal)
       context.note("{}: most distances between rows are 0; sigma is the median of the others, {:.4g}", kind.name,
                    found.sigma);
     kernel.sigma = found.sigma;
@@ -240,7 +240,7 @@ StageResult fit_components(const ComponentKind& kind, const TrainView& view, con
   report.route = equal ? "none" : name_of(route);
   if (route != ComponentRoute::lowrank || equal) require_finite(kind, x, view, context);
 
-  const auto make_kernel = [&] { return kernel_of(kind, options, x, report, context); };
+  const auto make_kernel = [&] { return kernel_of(kind, options, x, equal, report, context); };
   const Kernel kernel = as_stage(kind, x, view, context, make_kernel);
   const FitInput input{kind, x, groups, view.y, kernel, output, options, solver};
   Solved found = as_stage(kind, x, view, context, [&] {

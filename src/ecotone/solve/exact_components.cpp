@@ -328,7 +328,8 @@ std::size_t route_bytes(const ComponentOptions& options, ExactRoute route, const
   // partial sums of a product; the small matrices.
   std::size_t sum = bytes(n, 3 * size.cols + 4 * g + 6 * q + 4 * k);
   sum += bytes(n, std::min(strip, g + q + 1) * (size.threads + 8));
-  sum += bytes(g, 3 * g + 3 * q) + bytes(q, 5 * q);
+  sum += bytes(q, 5 * q);
+  if (options.weight != 0) sum += bytes(g, 3 * g + 3 * q);
   // The factor, the kept tiles, S^-1 of what is solved.
   if (route == ExactRoute::cholesky) sum += bytes(n, n) + GramOperator::bytes(n) + bytes(n, 2 * g + 5 * q);
   if (!options.supervised) sum += largest_by_blocks_bytes(n, std::max<Index>(k, 1));

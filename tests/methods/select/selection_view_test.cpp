@@ -109,6 +109,20 @@ TEST(SelectionView, ADomainWithoutWeightIsLeftOut) {
   EXPECT_EQ(message_of([&] { fitted("ridge", view); }), "ridge: all rows with a label have weight 0");
 }
 
+TEST(SelectionView, ADomainWithoutWeightIsLeftOutOfMomentsToo) {
+  TrainView view = numbers();
+  view.weight = Vector::Ones(400);
+  for (Index i = 2; i < 400; i += 4) view.weight[i] = 0;
+  Recorder recorder;
+  const Context run({.threads = 2, .seed = 1, .observer = &recorder});
+  Moments moments = SelectionData("moments", view).moments(GramKind::double_precision, run);
+  EXPECT_EQ(labelled_list(moment_columns("step", moments, run)->moments), (std::vector<Index>{0, 1, 3}));
+  ASSERT_EQ(recorder.warnings.size(), 1U);
+  EXPECT_EQ(recorder.warnings[0].first, "domain_without_weight");
+  moments.weight.setZero();
+  EXPECT_EQ(code_of([&] { moment_columns("step", moments, run); }), "no_weight");
+}
+
 TEST(SelectionView, OneDomainOfWhichHalfHasNoWeightIsLearntFromTheOther) {
   TrainView view = numbers();
   view.domain = dealt_domains(400, 1);

@@ -52,6 +52,22 @@ TEST(Evaluate, WarningsComeOnceAndProgressCountsFits) {
   EXPECT_TRUE(recorder.others.empty());
 }
 
+TEST(Messages, FitsArePartOfThoseWithTheStage) {
+  std::vector<std::unique_ptr<Messages>> fits;
+  for (int i = 0; i < 3; ++i) {
+    fits.push_back(std::make_unique<Messages>(std::vector<std::string>{"scale", "ridge"}));
+    fits.push_back(std::make_unique<Messages>(std::vector<std::string>{"scale", "constant"}));
+  }
+  for (const std::size_t i : {0U, 2U}) {
+    fits[i]->warning("empty_model", "ridge: all weights are 0");
+    fits[i]->warning("odd", "moments: odd");
+  }
+  Recorder recorder;
+  pass_on(fits, Context({.threads = 1, .observer = &recorder}));
+  EXPECT_THAT(recorder.warnings,
+              ElementsAre("empty_model: ridge: all weights are 0 (2 of 3 fits)", "odd: moments: odd (2 of 6 fits)"));
+}
+
 TEST(Messages, WarningsOfOneCodeAndStageAreToldOnce) {
   std::vector<std::unique_ptr<Messages>> fits;
   for (int i = 0; i < 3; ++i) fits.push_back(std::make_unique<Messages>());

@@ -76,6 +76,12 @@ bool any_labelled(const Labels& y, const std::vector<Index>& rows) {
   return false;
 }
 
+std::vector<std::string> stage_names(const Pipeline& pipeline) {
+  std::vector<std::string> names;
+  for (const Stage& stage : pipeline.stages()) names.push_back(stage.method->name);
+  return names;
+}
+
 /// Outcomes by pipeline, then split.
 std::vector<std::vector<Outcome>> run_fits(const Dataset& data, const std::vector<Pipeline>& pipelines,
                                            const std::vector<Split>& splits, const EvaluateOptions& options,
@@ -84,7 +90,8 @@ std::vector<std::vector<Outcome>> run_fits(const Dataset& data, const std::vecto
   for (const auto& split : splits) work.push_back(std::make_unique<SplitWork>(data, split, pipelines.size()));
   const auto tasks = static_cast<Index>(splits.size() * pipelines.size());
   std::vector<std::unique_ptr<Messages>> messages;
-  for (Index task = 0; task < tasks; ++task) messages.push_back(std::make_unique<Messages>());
+  for (std::size_t s = 0; s < splits.size(); ++s)
+    for (const Pipeline& pipeline : pipelines) messages.push_back(std::make_unique<Messages>(stage_names(pipeline)));
   std::vector<std::vector<Outcome>> outcomes(pipelines.size(), std::vector<Outcome>(splits.size()));
   const bool side_by_side = data.rows() * data.x.cols() <= kSmallCells;
   Progress progress(context.observer(), "evaluate", tasks);

@@ -1,5 +1,6 @@
 #include "ecotone/evaluate/messages.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -9,12 +10,20 @@ namespace {
 
 using Item = std::pair<std::string, std::string>;
 
+/// The words before the first «:».
+std::string stage_of(const std::string& text) { return text.substr(0, text.find(':')); }
+
+/// Fits that have this stage; all of them where it is no stage of any.
+std::size_t fits_with(const std::vector<std::unique_ptr<Messages>>& fits, const std::string& stage) {
+  const auto count =
+      std::count_if(fits.begin(), fits.end(), [&](const auto& fit) { return fit->may_come_from(stage); });
+  return count > 0 ? static_cast<std::size_t>(count) : fits.size();
+}
+
 /// What is told as one message: a note's text, or a warning's code and stage.
 Item group_of(const Item& item) {
-  const auto& [code, text] = item;
-  if (code.empty()) return item;
-  const std::size_t end = text.find(':');
-  return {code, end == std::string::npos ? text : text.substr(0, end)};
+  if (item.first.empty()) return item;
+  return {item.first, stage_of(item.second)};
 }
 
 struct Group {
@@ -42,7 +51,8 @@ void pass_on(const std::vector<std::unique_ptr<Messages>>& fits, const Context& 
       const Group& group = it->second;
       std::string text = item.second;
       if (group.texts.size() > 1) text += fmt::format(" (and {} more like it)", group.texts.size() - 1);
-      if (group.fits > 1) text += fmt::format(" ({} of {} {})", group.fits, fits.size(), what);
+      if (group.fits > 1)
+        text += fmt::format(" ({} of {} {})", group.fits, fits_with(fits, stage_of(item.second)), what);
       if (item.first.empty()) {
         context.note("{}", text);
       } else {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,6 +16,10 @@ namespace ecotone {
 /// Keeps what one fit has to say until all are done: their messages come in a fixed order, each once.
 class Messages : public Observer {
  public:
+  Messages() = default;
+  /// `stages`: of the pipeline that is fitted; a message of another stage is never its own.
+  explicit Messages(std::vector<std::string> stages) : stages_(std::move(stages)) {}
+
   void warning(std::string_view code, std::string_view message) override {
     const std::lock_guard lock(mutex_);
     items_.emplace_back(code, message);
@@ -23,13 +28,19 @@ class Messages : public Observer {
   void progress(std::string_view, Index, Index) override {}  // the bar of the whole evaluation stands for the fits
 
   const std::vector<std::pair<std::string, std::string>>& items() const { return items_; }
+  /// Whether a message of this stage may come; always true when the stages are not known.
+  bool may_come_from(std::string_view stage) const {
+    return stages_.empty() || std::find(stages_.begin(), stages_.end(), stage) != stages_.end();
+  }
 
  private:
+  std::vector<std::string> stages_;
   std::mutex mutex_;
   std::vector<std::pair<std::string, std::string>> items_;
 };
 
-/// Tells what the fits had to say, in their order, with the number of fits (or of what else they are) that had it: each
+/// Tells what the fits had to say, in their order, with the number of fits (or of what else they are) that had it, of
+/// those whose pipeline has its stage: each
 /// note once; of warnings of one code by one stage (the words before the first «:») the first, with the number of other
 /// texts like it.
 void pass_on(const std::vector<std::unique_ptr<Messages>>& fits, const Context& context,

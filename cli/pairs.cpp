@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "cli/arguments.h"
@@ -21,23 +22,31 @@ struct Flags {
   std::string output;
 };
 
+/// A column of a list of pairs, as rows from 0.
+std::vector<Index> listed_rows(const std::string& path, const Dataset& list, const std::string& name) {
+  const auto& names = list.x.names();
+  const auto place = std::find(names.begin(), names.end(), name);
+  // A column of texts stands for several features, none of which has its name.
+  if (place == names.end())
+    data_error("bad_row", "{}: column '{}' holds texts; rows are whole numbers from 1", path, name);
+  const Vector numbers = list.x.to_matrix().col(place - names.begin());
+  std::vector<Index> rows;
+  for (Index i = 0; i < numbers.size(); ++i) {
+    const double row = numbers[i];
+    if (!(row >= 1 && row <= 9e15) || row != std::floor(row))
+      data_error("bad_row", "{}: column '{}' of pair {}: rows are whole numbers from 1, got {}", path, name, i + 1,
+                 row);
+    rows.push_back(static_cast<Index>(row) - 1);
+  }
+  return rows;
+}
+
 /// Pairs named in a file with the columns first and second; rows count from 1.
 PairRows read_list(const std::string& path, const Context& context) {
   ReadOptions options;
   options.features = {"first", "second"};
   const Dataset list = read_dataset({path}, options, context);
-  const Matrix numbers = list.x.to_matrix();
-  PairRows pairs;
-  for (Index i = 0; i < numbers.rows(); ++i) {
-    for (Index j = 0; j < 2; ++j) {
-      const double row = numbers(i, j);
-      if (!(row >= 1 && row <= 9e15) || row != std::floor(row))
-        data_error("bad_row", "{}: line {}: rows are whole numbers from 1, got {}", path, i + 2, row);
-    }
-    pairs.first.push_back(static_cast<Index>(numbers(i, 0)) - 1);
-    pairs.second.push_back(static_cast<Index>(numbers(i, 1)) - 1);
-  }
-  return pairs;
+  return {listed_rows(path, list, "first"), listed_rows(path, list, "second")};
 }
 
 Dataset make_pairs(const Dataset& data, const Flags& flags, const Context& context) {
@@ -45,12 +54,14 @@ Dataset make_pairs(const Dataset& data, const Flags& flags, const Context& conte
   return listed_pairs(data, read_list(flags.list, context), context);
 }
 
-void run(const Flags& flags, Session& session) {
+void run(const Flags& flags, const CLI::App& app, Session& session) {
   if (!flags.output.ends_with(".eco"))
     option_error("bad_output", "pairs: -o must end in .eco, got '{}'; `ecotone convert` makes a .csv of it",
                  flags.output);
   if (!flags.read.domain.empty() || flags.read.domain_from_file)
     option_error("usage", "pairs: the classes become the domains, so leave --domain out");
+  if (!flags.list.empty() && app.get_option("--per-class")->count() > 0)
+    option_error("idle_flag", "pairs: --per-class does not go with --list, which names all pairs");
   std::vector<std::filesystem::path> paths(flags.data.begin(), flags.data.end());
   std::vector<std::filesystem::path> inputs = flags.read.inputs(paths);
   if (!flags.list.empty()) inputs.emplace_back(flags.list);
@@ -83,10 +94,13 @@ Verb pairs_verb(CLI::App& program) {
   verb.app
       ->add_option("--per-class", flags->per_class, "Pairs within each class, and as many with others (default 1000)")
       ->type_name("N");
-  verb.app->add_option("--list", flags->list, "Take these pairs: a file with the columns first and second, rows from 1")
+  verb.app
+      ->add_option("--list", flags->list,
+                   "Take these pairs: a file with the columns first and second, rows from 1, "
+                   "of those that --where keeps")
       ->type_name("FILE");
   add_data_flags(*verb.app, flags->read, DataUse::training);
-  verb.run = [flags](Session& session) { run(*flags, session); };
+  verb.run = [flags, app = verb.app](Session& session) { run(*flags, *app, session); };
   return verb;
 }
 

@@ -59,6 +59,25 @@ def test_features_of_a_model_can_be_paired(ecotone, tmp_path):
     assert header == ["kind", "pair(z1)", "pair(z2)", "pair(z3)", "pair"]
 
 
+def test_ridge_says_that_its_inner_choice_is_optimistic(ecotone, tmp_path):
+    ecotone("pairs", write_rows(tmp_path / "rows.csv"), "--label", "kind", "-o", tmp_path / "p.eco", "--per-class", "100")
+    assert "optimistic" in ecotone("fit", tmp_path / "p.eco", "ridge", "-o", tmp_path / "m.eco").stderr
+    assert "optimistic" not in ecotone("fit", tmp_path / "p.eco", "ridge lam=1", "-o", tmp_path / "m.eco").stderr
+
+
+def test_two_classes_are_said_to_be_too_few_to_leave_one_out(ecotone, tmp_path):
+    run = ecotone("pairs", write_rows(tmp_path / "rows.csv", classes=2), "--label", "kind", "-o", tmp_path / "p.eco", "--per-class", "50")
+    assert "leaving one out needs three" in run.stderr
+
+
+def test_the_list_is_read_by_column_name(ecotone, tmp_path):
+    data = write_rows(tmp_path / "rows.csv")
+    (tmp_path / "which.csv").write_text("second,first\n7,2\n\n3,2\n")
+    ecotone("pairs", data, "--label", "kind", "--list", tmp_path / "which.csv", "-o", tmp_path / "two.eco")
+    ecotone("convert", tmp_path / "two.eco", "-o", tmp_path / "two.csv")
+    assert [row["kind"] for row in csv.DictReader(open(tmp_path / "two.csv"))] == ["k1", "k1"]
+
+
 def test_bad_input(ecotone, tmp_path):
     data = write_rows(tmp_path / "rows.csv")
     out = tmp_path / "p.eco"
@@ -67,7 +86,13 @@ def test_bad_input(ecotone, tmp_path):
     ecotone.error("pairs", data, "--label", "kind", "--domain", "a", "-o", out, exit=2, code="usage")
     ecotone.error("pairs", data, "--label", "kind", "--per-class", "0", "-o", out, exit=2, code="bad_option")
     ecotone.error("pairs", data, "--label", "a", "--task", "regress", "-o", out, exit=3, code="needs_two_classes")
-    for text, code in (("first,second\n1,361\n", "bad_row"), ("first,second\n1,1.5\n", "bad_row"), ("a,b\n1,2\n", "unknown_column")):
+    for text, code in (("first,second\n1,361\n", "bad_row"), ("first,second\n1,1.5\n", "bad_row"), ("a,b\n1,2\n", "unknown_column"), ("first,second\none,two\ntwo,one\n", "bad_row")):
         (tmp_path / "list.csv").write_text(text)
         ecotone.error("pairs", data, "--label", "kind", "--list", tmp_path / "list.csv", "-o", out, exit=3, code=code)
+    (tmp_path / "list.csv").write_text("first,second\n1,2\n\n1,1.5\n")
+    # Blank lines are no pairs, so the pair is named and not the line.
+    assert "of pair 2" in ecotone.error("pairs", data, "--list", tmp_path / "list.csv", "-o", out, exit=3, code="bad_row")
+    ecotone.error("pairs", data, "--list", tmp_path / "list.csv", "--per-class", "5", "-o", out, exit=2, code="idle_flag")
     assert not out.exists()
+    ecotone("pairs", data, "--label", "kind", "--per-class", "5", "-o", out)
+    ecotone.error("pairs", out, "--per-class", "5", "-o", tmp_path / "pp.eco", exit=3, code="pairs_of_pairs")

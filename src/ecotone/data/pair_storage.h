@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "ecotone/data/features.h"
@@ -38,7 +39,10 @@ class PairStorage final : public FeatureStorage {
 };
 
 /// The products of pairs of these rows, under the names «pair(x1)», ... Sparse rows give sparse products, which are
-/// made at once: they have no more values than the rows of the pairs.
+/// made at once: memory for the values that the two rows of a pair have in common. Data error `not_enough_memory`.
 Features pair_features(const Features& x, PairRows pairs, const Context& context);
+
+/// Whether pair_features gives such names.
+bool is_pair_name(std::string_view name);
 
 }  // namespace ecotone

@@ -11,6 +11,13 @@ namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
+void refuse_pairs(const Dataset& data) {
+  const auto& names = data.x.names();
+  if (!names.empty() && std::all_of(names.begin(), names.end(), is_pair_name))
+    data_error("pairs_of_pairs", "pairs: the data hold pairs already ({}, ...); give the rows they were made of",
+               names.front());
+}
+
 const Labels& class_labels(const Dataset& data) {
   if (!data.y) data_error("no_labels", "pairs: there are no classes to pair; name their column with --label");
   if (data.y->task != Task::classify)
@@ -77,10 +84,14 @@ Dataset make_pairs(const Dataset& data, PairRows pairs, const Context& context) 
 
 Dataset draw_pairs(const Dataset& data, Index per_class, const Context& context) {
   if (per_class < 1) option_error("bad_option", "pairs: per_class must be >= 1, got {}", per_class);
+  refuse_pairs(data);
   const Labels& y = class_labels(data);
   const auto rows = rows_by_class(y);
-  if (std::ranges::count_if(rows, [](const auto& r) { return !r.empty(); }) < 2)
-    data_error("needs_two_classes", "pairs: rows of two classes are needed, got one");
+  const auto classes = std::count_if(rows.begin(), rows.end(), [](const auto& r) { return !r.empty(); });
+  if (classes < 2) data_error("needs_two_classes", "pairs: rows of two classes are needed, got {}", classes);
+  if (classes == 2)
+    context.warn("two_classes",
+                 "pairs: there are two classes, so all pairs of different ones have both: leaving one out needs three");
   std::vector<Index> order;
   for (const auto& of_class : rows) order.insert(order.end(), of_class.begin(), of_class.end());
   PairRows pairs;
@@ -106,6 +117,7 @@ Dataset draw_pairs(const Dataset& data, Index per_class, const Context& context)
 }
 
 Dataset listed_pairs(const Dataset& data, PairRows pairs, const Context& context) {
+  refuse_pairs(data);
   for (const auto* rows : {&pairs.first, &pairs.second}) {
     for (const Index row : *rows) {
       if (row < 0 || row >= data.rows())

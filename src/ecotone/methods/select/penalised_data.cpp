@@ -59,4 +59,13 @@ void warn_one_class_groups(std::string_view who, const MomentRows& rows, const s
                all - both, all, judged);
 }
 
+void warn_of_pairs(std::string_view who, const TrainView& view, const Context& context) {
+  const auto& partner = view.domain.partner;
+  if (std::none_of(partner.begin(), partner.end(), [](std::int32_t other) { return other >= 0; })) return;
+  context.warn("pairs_left_out",
+               "{}: what it chooses by leaving a class out still learns from pairs of other classes with it, so the "
+               "choice is a little optimistic",
+               who);
+}
+
 }  // namespace ecotone

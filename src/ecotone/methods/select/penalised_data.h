@@ -34,5 +34,7 @@ LeaveOutView leave_out_view(const TrainView& view, GroupShares shares, const Con
 /// Warns (`one_class_domains`) where groups hold one class only, so that AUROC could not judge the candidates on them.
 void warn_one_class_groups(std::string_view who, const MomentRows& rows, const std::optional<LeftOutTable>& table,
                            const Context& context);
+/// Warns (`pairs_left_out`) where rows are pairs: sums over domains hold pairs with the class left out.
+void warn_of_pairs(std::string_view who, const TrainView& view, const Context& context);
 
 }  // namespace ecotone

@@ -30,6 +30,7 @@ StageResult Ridge::fit(const TrainView& view, const RidgeOptions& options, const
   fitted->fit_ = fit_ridge_path(data.rows(), path, context);
   fitted->fit_.offset = near.moved_back(fitted->fit_.offset, fitted->fit_.weights);
   warn_one_class_groups("ridge", data.rows(), fitted->fit_.table, context);
+  if (fitted->fit_.table && !left_out.by_rows) warn_of_pairs("ridge", view, context);
   fitted->task_ = view.y.task;
   fitted->left_out_ = left_out.by_rows ? "rows" : "domains";
   Status status{true, fmt::format("lam {:.4g}", fitted->fit_.lam)};

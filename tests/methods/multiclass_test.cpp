@@ -105,6 +105,26 @@ TEST(Multiclass, SaysWhichProblemFailed) {
   EXPECT_EQ(recorder.warnings[0].first, "not_converged");
 }
 
+TEST(Multiclass, SaysWhichProblemAWarningIsAbout) {
+  // The second and the third class cannot be told apart; the first can.
+  Random random(4, "problems");
+  Matrix x(240, 1);
+  Labels y = class_labels({"far", "near", "close"}, {});
+  for (Index i = 0; i < x.rows(); ++i) {
+    const auto c = static_cast<std::int32_t>(i % 3);
+    y.index.push_back(c);
+    x(i, 0) = random.normal() + (c == 0 ? 6.0 : 0.0);
+  }
+  Recorder recorder;
+  const Model model = fitted("ridge multiclass=ovo", view_of(Features::dense(x), y), context().observed_by(&recorder));
+  ASSERT_EQ(recorder.warnings.size(), 1U);
+  EXPECT_EQ(recorder.warnings[0].first, "empty_model");
+  EXPECT_TRUE(recorder.warnings[0].second.ends_with("('near' against 'close')")) << recorder.warnings[0].second;
+  const std::string& status = model.statuses()[0].text;
+  EXPECT_TRUE(status.starts_with("'far' against 'near': lam ")) << status;
+  EXPECT_NE(status.find("'near' against 'close': all weights are 0"), std::string::npos) << status;
+}
+
 TEST(Multiclass, WarnsOfACodeThatIsNotUsed) {
   Recorder recorder;
   fitted("logistic l2=0.1 code=some.csv", overlapping(90, 3, 3, 1), context().observed_by(&recorder));

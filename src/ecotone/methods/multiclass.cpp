@@ -1,6 +1,8 @@
 #include "ecotone/methods/multiclass.h"
 
 #include <algorithm>
+#include <functional>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -92,10 +94,62 @@ bool goes_straight(Task task, std::size_t classes, const MulticlassOptions& opti
   return task != Task::classify || classes <= 2 || options.multiclass == Decomposition::softmax;
 }
 
-Status combined_status(const std::vector<std::string>& unsolved, const std::string& first, Index count) {
-  if (unsolved.empty()) return {};
-  return {false, fmt::format("{} of {} binary problems not solved ({}): {}", unsolved.size(), count,
-                             fmt::join(unsolved, ", "), first)};
+/// The first few of a list.
+std::string first_of(const std::vector<std::string>& list, std::string_view between) {
+  constexpr std::size_t most = 5;
+  const auto end = list.begin() + static_cast<std::ptrdiff_t>(std::min(list.size(), most));
+  return fmt::format("{}{}", fmt::join(list.begin(), end, between),
+                     list.size() > most ? fmt::format("{}...", between) : "");
+}
+
+/// What binary fits warn of, told after the last of them: each text once, with the problems that it is about unless
+/// these are all.
+class ProblemWarnings : public Observer {
+ public:
+  explicit ProblemWarnings(Observer* next) : next_(next) {}
+
+  void begin(std::string problem) { problem_ = std::move(problem); }
+  void warning(std::string_view code, std::string_view message) override {
+    const std::lock_guard lock(mutex_);
+    const auto same = [&](const Told& told) { return told.code == code && told.text == message; };
+    auto told = std::find_if(told_.begin(), told_.end(), same);
+    if (told == told_.end()) told = told_.insert(told_.end(), {std::string(code), std::string(message), {}});
+    if (told->problems.empty() || told->problems.back() != problem_) told->problems.push_back(problem_);
+  }
+  void note(std::string_view message) override {
+    if (next_) next_->note(message);
+  }
+  void progress(std::string_view what, Index done, Index total) override {
+    if (next_) next_->progress(what, done, total);
+  }
+  void tell(Index problems, const Context& context) const {
+    for (const Told& told : told_) {
+      if (static_cast<Index>(told.problems.size()) == problems) {
+        context.warn(told.code, "{}", told.text);
+      } else {
+        context.warn(told.code, "{} ({})", told.text, first_of(told.problems, ", "));
+      }
+    }
+  }
+
+ private:
+  struct Told {
+    std::string code, text;
+    std::vector<std::string> problems;
+  };
+  Observer* next_;
+  std::string problem_;
+  std::mutex mutex_;
+  std::vector<Told> told_;
+};
+
+/// Of one text per problem: the text where all are equal, else the problems with theirs.
+std::string combined_text(const Problems& problems, const std::vector<std::string>& texts) {
+  if (std::adjacent_find(texts.begin(), texts.end(), std::not_equal_to<>()) == texts.end()) return texts.front();
+  std::vector<std::string> list;
+  for (std::size_t k = 0; k < texts.size(); ++k)
+    list.push_back(fmt::format("{}: {}", problems.name(static_cast<Index>(k)), texts[k]));
+  return first_of(list, "; ");
 }
 
 StageResult fit_problem(const Method& method, const TrainView& view, const Problems& problems, Index k,
@@ -118,20 +172,28 @@ StageResult fit_problems(const Method& method, const TrainView& view, const Mult
                               ? chosen_code(method.name, view.y.classes, options, context)
                               : Matrix());
   std::vector<std::shared_ptr<const Fitted>> binary;
-  std::vector<std::string> unsolved;
+  std::vector<std::string> unsolved, texts;
   std::string first;
+  ProblemWarnings warnings(context.observer());
+  const Context watched = context.observed_by(&warnings);
   for (Index k = 0; k < problems.count(); ++k) {
     context.check_cancelled();
-    StageResult result = fit_problem(method, view, problems, k, values, context, cache);
+    warnings.begin(problems.name(k));
+    StageResult result = fit_problem(method, view, problems, k, values, watched, cache);
     if (!result.status.converged) {
       if (unsolved.empty()) first = result.status.text;
       unsolved.push_back(problems.name(k));
     }
+    texts.push_back(std::move(result.status.text));
     binary.push_back(std::move(result.fitted));
   }
-  const Index count = problems.count();
+  warnings.tell(problems.count(), context);
+  Status status{unsolved.empty(), combined_text(problems, texts)};
+  if (!unsolved.empty())
+    status.text = fmt::format("{} of {} binary problems not solved ({}): {}", unsolved.size(), problems.count(),
+                              fmt::join(unsolved, ", "), first);
   return {std::make_shared<Combined>(method.name, problems, options.decode, options.ties, std::move(binary)), view,
-          combined_status(unsolved, first, count)};
+          std::move(status)};
 }
 
 StageResult fit_combined(const Method& method, const TrainView& view, const OptionValues& values,

@@ -184,7 +184,9 @@ TEST(Moments, SaysWhereAValueIsNotFinite) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), "non_finite");
-    EXPECT_NE(std::string(error.what()).find("'x3' is not a number in row 531; add impute before it"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("'x3' is not a number in row 531; add impute before it"),
+              std::string::npos)
+        << error.what();
   }
 }
 

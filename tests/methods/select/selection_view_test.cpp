@@ -46,13 +46,13 @@ TEST(SelectionView, FarColumnsAndLabelsLoseNothing) {
   for (const char* pipeline : {"step", "ridge", "greedy steps=6 mode=stepwise intercept=true",
                                "tgreedy steps=6 intercept=true", "greedy steps=3 route=lazy intercept=true"}) {
     const Model expected = fitted(pipeline, near);
-    const Json& stage = expected.inspect().at("stages")[0];
+    const Json stage = expected.inspect().at("stages")[0];
     const Vector value = expected.predict({near.x, {}}, context()).value;
     for (const Move& move : {Move{1e6, 0}, Move{1e9, 0}, Move{0, 1e7}, Move{1e9, 1e7}}) {
       SCOPED_TRACE(fmt::format("{} x + {} y + {}", pipeline, move.x, move.y));
       const TrainView far = numbers(move.x, move.y);
       const Model model = fitted(pipeline, far);
-      const Json& found = model.inspect().at("stages")[0];
+      const Json found = model.inspect().at("stages")[0];
       for (const char* name : {"indices", "weights", "loss", "gain", "lodo_value"}) expect_near(found, stage, name);
       const Vector moved = model.predict({far.x, {}}, context()).value;
       EXPECT_LT((moved - value - Vector::Constant(value.size(), move.y)).cwiseAbs().maxCoeff(), 1e-5);

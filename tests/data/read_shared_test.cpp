@@ -1,18 +1,12 @@
 #include <cmath>
-#include <cstdlib>
 
 #include "data/read_support.h"
+#include "shared_data.h"
 
 namespace ecotone {
 namespace {
 
 using namespace testing;
-
-/// The shared data sets: $ECOTONE_DATA, or shared/data beside the source tree.
-std::filesystem::path shared_data() {
-  if (const char* path = std::getenv("ECOTONE_DATA")) return path;
-  return std::filesystem::path(ECOTONE_SOURCE_DIR).parent_path() / "shared" / "data";
-}
 
 std::vector<Index> class_counts(const Dataset& data) {
   std::vector<Index> counts(data.y->classes.size(), 0);

@@ -1,6 +1,5 @@
 // What step and ridge are worth beside greedy and tgreedy, on synthetic domains and on real ones. The thresholds were
 // set by measurements on other draws, with another program; what is measured here is printed.
-#include <cstdlib>
 #include <filesystem>
 
 #include "ecotone/data/generate.h"
@@ -9,15 +8,10 @@
 #include "ecotone/methods/select/selection_data.h"
 #include "ecotone/solve/path_stopping.h"
 #include "methods/support.h"
+#include "shared_data.h"
 
 namespace ecotone::test {
 namespace {
-
-/// The shared data sets: $ECOTONE_DATA, or shared/data beside the source tree.
-std::filesystem::path shared_data() {
-  if (const char* path = std::getenv("ECOTONE_DATA")) return path;
-  return std::filesystem::path(ECOTONE_SOURCE_DIR).parent_path() / "shared" / "data";
-}
 
 /// A training view of some domains, and rows of others to be scored.
 struct Split {

@@ -4,7 +4,6 @@
 // the AUROC of the held-out digit as published is not asserted, because it does not hold here.
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "ecotone/solve/penalised_selection.h"
 #include "ecotone/solve/side_by_side.h"
 #include "methods/support.h"
+#include "shared_data.h"
 
 namespace ecotone::test {
 namespace {
@@ -23,12 +23,6 @@ namespace {
 constexpr Index steps = 100;
 constexpr Index two = 2;
 constexpr std::array<Index, 6> shown = {1, 5, 10, 25, 50, 100};
-
-/// The shared data sets: $ECOTONE_DATA, or shared/data beside the source tree.
-std::filesystem::path shared_data() {
-  if (const char* path = std::getenv("ECOTONE_DATA")) return path;
-  return std::filesystem::path(ECOTONE_SOURCE_DIR).parent_path() / "shared" / "data";
-}
 
 Dataset images(const std::string& part, const Context& run) {
   const std::filesystem::path folder = shared_data() / "mnist";

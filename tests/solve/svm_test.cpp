@@ -4,7 +4,6 @@
 #include <libsvm/svm.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <string>
@@ -12,6 +11,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/data/read.h"
+#include "shared_data.h"
 
 namespace ecotone {
 namespace {
@@ -167,10 +167,9 @@ TEST(Svm, SolvesInSinglePrecisionAndShrunkAsLibsvmDoes) {
 }
 
 TEST(Svm, HasTheObjectiveOfLibsvmOnGvhd) {
-  const char* folder = std::getenv("ECOTONE_DATA");
-  if (!folder) GTEST_SKIP() << "the shared data are looked for in ECOTONE_DATA";
-  const auto path = std::filesystem::path(folder) / "gvhd/gvhd_flowcap12_1k.csv.gz";
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
+  const std::filesystem::path path = shared_data() / "gvhd/gvhd_flowcap12_1k.csv.gz";
+  if (!std::filesystem::exists(path))
+    GTEST_SKIP() << path << " is not there; the shared data are looked for in ECOTONE_DATA";
   const Context context = with_threads(2);
   const Dataset read = read_dataset(
       {path}, {.label = "label", .domain = "domain", .ignore = {"manual", "triple"}, .task = Task::classify}, context);

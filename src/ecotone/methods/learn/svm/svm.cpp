@@ -59,7 +59,7 @@ StageResult Svm::fit(const TrainView& view, const SvmOptions& options, const Con
   fitted->task_ = view.y.task;
   fitted->kernel_ = kernel_of(options, options.sigma.value.value_or(1));
   if (shift_invariant(fitted->kernel_) && options.sigma.is_auto() && x.rows() > 0)
-    fitted->kernel_.sigma = median_bandwidth(ConstMatrixView(x), context).sigma;
+    fitted->kernel_.sigma = median_bandwidth(view.labelled_x(), options.kernel, context).sigma;
   const std::vector<double> y = targets_of(view.y);
   SvmProblem problem{.kind = view.y.task == Task::classify ? SvmKind::classes : SvmKind::numbers, .y = y};
   problem.weight = {view.weight.data(), static_cast<std::size_t>(view.weight.size())};

@@ -4,6 +4,7 @@
 #include <optional>
 #include <tuple>
 
+#include "ecotone/methods/kernel_fields.h"
 #include "ecotone/methods/learn/calibrate/score_maps.h"
 #include "ecotone/methods/method.h"
 #include "ecotone/solve/svm.h"
@@ -26,17 +27,9 @@ struct SvmOptions {
 
   static constexpr auto fields() {
     using O = SvmOptions;
-    return std::tuple{
-        field("C", &O::cost, "Cost of a row, times its weight, in 1/2 ||f||^2 + C sum w_i loss_i", above(0.0)),
-        field("kernel", &O::kernel,
-              "rbf: exp(-|x - z|^2 / (2 sigma^2)); laplacian: exp(-|x - z|_1 / sigma); linear: x.z; poly: (scale x.z + "
-              "coef0)^degree",
-              one_of("rbf", "laplacian", "linear", "poly")),
-        field("sigma", &O::sigma, "Width of rbf and laplacian; auto: the median distance of at most 1,000 rows",
-              above(0.0)),
-        field("degree", &O::degree, "Of poly", between(1, 100)),
-        field("coef0", &O::coef0, "Of poly", at_least(0.0)),
-        field("scale", &O::scale, "Of poly", above(0.0)),
+    const auto cost = std::tuple{
+        field("C", &O::cost, "Cost of a row, times its weight, in 1/2 ||f||^2 + C sum w_i loss_i", above(0.0))};
+    const auto others = std::tuple{
         field("epsilon", &O::epsilon, "Numbers: errors up to this cost nothing", at_least(0.0)),
         field("tolerance", &O::tolerance, "Largest violation of the optimality conditions at which it stops",
               above(0.0)),
@@ -46,6 +39,7 @@ struct SvmOptions {
         field("max_iterations", &O::max_iterations,
               "Steps of two coefficients before giving up; 0: 100 per row, at least ten million", at_least(0)),
         field("cache_mb", &O::cache_mb, "Megabytes for kernel rows; 0: half of the memory that is free", at_least(0))};
+    return std::tuple_cat(cost, kernel_fields<O>(), others);
   }
 };
 

@@ -5,6 +5,7 @@
 #include "ecotone/base/options.h"
 #include "ecotone/kernels/kernel.h"
 #include "ecotone/kernels/low_rank.h"
+#include "ecotone/methods/kernel_fields.h"
 #include "ecotone/solve/components.h"
 
 namespace ecotone {
@@ -36,16 +37,7 @@ struct ComponentStageOptions {
 
   static constexpr auto shared_fields() {
     using O = ComponentStageOptions;
-    return std::tuple{
-        field("kernel", &O::kernel,
-              "rbf: exp(-|x - z|^2 / (2 sigma^2)); laplacian: exp(-|x - z|_1 / sigma); linear: x.z; poly: (scale x.z + "
-              "coef0)^degree",
-              one_of("rbf", "laplacian", "linear", "poly")),
-        field("sigma", &O::sigma, "Width of rbf and laplacian; auto: the median distance of at most 1,000 rows",
-              above(0.0)),
-        field("degree", &O::degree, "Of poly", between(1, 100)),
-        field("coef0", &O::coef0, "Of poly", at_least(0.0)),
-        field("scale", &O::scale, "Of poly", above(0.0)),
+    const auto others = std::tuple{
         field("components", &O::components, "Components wanted; fewer are said where there are no more",
               between(1, 1e6)),
         field("lam", &O::lam, "lambda of M = w KQK + K + lambda I; 0 needs no factorisation", at_least(0.0)),
@@ -68,6 +60,7 @@ struct ComponentStageOptions {
         field("residual", &O::residual,
               "Of lowrank: stop at the landmark that leaves this part of the kernel's trace; 0: never",
               between(0.0, 0.999))};
+    return std::tuple_cat(kernel_fields<O>(), others);
   }
   static constexpr auto invariance_fields() {
     return std::tuple{

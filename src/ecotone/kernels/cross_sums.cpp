@@ -1,0 +1,127 @@
+#include "ecotone/kernels/cross_sums.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "ecotone/base/blocks.h"
+#include "ecotone/base/error.h"
+#include "ecotone/base/file.h"
+
+namespace ecotone {
+namespace {
+
+constexpr Index side = KernelTiles::side;
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+Index parts(Index size) { return (size + side - 1) / side; }
+
+/// Adds the sums of a tile's rows, each over the domains of its columns. Rows of one domain mostly stand together.
+void add_tile(ConstMatrixView k, const std::int32_t* down, const std::int32_t* across, Matrix& sum) {
+  for (Index r = 0; r < k.rows(); ++r) {
+    const double* const row = k.data() + r * k.outerStride();
+    double* const into = sum.data() + down[r] * sum.cols();
+    for (Index c = 0; c < k.cols();) {
+      const std::int32_t d = across[c];
+      double run = 0;
+      for (; c < k.cols() && across[c] == d; ++c) run += row[c];
+      into[d] += run;
+    }
+  }
+}
+
+void require_sums(Index down, Index across, const Context& context) {
+  require_memory(at(down) * at(across) * at(context.threads() + 6) * sizeof(double), "distributional kernel",
+                 fmt::format("sums over {} x {} domains", down, across), "take fewer domains");
+}
+
+void divide(Matrix& sum, const Vector& down, const Vector& across) {
+  for (Index a = 0; a < sum.rows(); ++a)
+    for (Index b = 0; b < sum.cols(); ++b)
+      sum(a, b) = down[a] > 0 && across[b] > 0 ? sum(a, b) / (down[a] * across[b]) : 0;
+}
+
+}  // namespace
+
+void check_domain_rows(const DomainRows& rows) {
+  if (std::ssize(rows.domain) != rows.x.rows())
+    data_error("shape_mismatch", "distributional kernel: {} domains for {} rows", rows.domain.size(), rows.x.rows());
+  if (rows.x.rows() == 0) data_error("empty_data", "distributional kernel: there are no rows");
+  for (Index i = 0; i < rows.x.rows(); ++i) {
+    const std::int32_t d = rows.domain[at(i)];
+    if (d < 0 || d >= rows.domains)
+      data_error("shape_mismatch", "distributional kernel: row {} has domain {} of {}", i, d, rows.domains);
+    if (!rows.x.row(i).allFinite())
+      data_error("non_finite", "distributional kernel: row {} has a value that is not finite", i);
+  }
+}
+
+Vector domain_counts(const DomainRows& rows) {
+  Vector counts = Vector::Zero(rows.domains);
+  for (const std::int32_t d : rows.domain) counts[d] += 1;
+  return counts;
+}
+
+Matrix domain_means(const DomainRows& rows, const Vector& origin) {
+  Matrix mean = Matrix::Zero(rows.domains, rows.x.cols());
+  for (Index i = 0; i < rows.x.rows(); ++i) mean.row(rows.domain[at(i)]) += rows.x.row(i) - origin.transpose();
+  const Vector counts = domain_counts(rows);
+  for (Index a = 0; a < rows.domains; ++a)
+    if (counts[a] > 0) mean.row(a) /= counts[a];
+  return mean;
+}
+
+Matrix mean_products(const Kernel& kernel, const DomainRows& rows, const Context& context) {
+  require_sums(rows.domains, rows.domains, context);
+  const KernelTiles tiles(kernel, rows.x);
+  const LowerTiles lower(rows.x.rows());
+  const std::int32_t* const domain = rows.domain.data();
+  const Matrix below =
+      sum_blocks(lower.count(), context, Matrix(Matrix::Zero(rows.domains, rows.domains)), [&](Matrix& sum, Index t) {
+        const auto at = lower.at(t);
+        Matrix k(at.rows, at.cols);
+        tiles.tile(at.i, at.j, k);
+        // One triangle counts, and half of the diagonal: the other is added below.
+        if (at.diagonal()) {
+          k.triangularView<Eigen::StrictlyUpper>().setZero();
+          k.diagonal() *= 0.5;
+        }
+        add_tile(k, domain + at.i, domain + at.j, sum);
+      });
+  Matrix sum = below + below.transpose();
+  const Vector counts = domain_counts(rows);
+  divide(sum, counts, counts);
+  return sum;
+}
+
+Vector mean_norms(const Kernel& kernel, const DomainRows& rows, const Context& context) {
+  std::vector<std::vector<Index>> members(at(rows.domains));
+  for (Index i = 0; i < rows.x.rows(); ++i) members[at(rows.domain[at(i)])].push_back(i);
+  Vector norms = Vector::Zero(rows.domains);
+  for (Index a = 0; a < rows.domains; ++a) {
+    const auto& chosen = members[at(a)];
+    if (chosen.empty()) continue;
+    Matrix x(std::ssize(chosen), rows.x.cols());
+    for (Index i = 0; i < x.rows(); ++i) x.row(i) = rows.x.row(chosen[at(i)]);
+    const std::vector<std::int32_t> one(chosen.size(), 0);
+    norms[a] = mean_products(kernel, {x, one, 1}, context)(0, 0);
+  }
+  return norms;
+}
+
+Matrix mean_products(const Kernel& kernel, const DomainRows& x, const DomainRows& y, const Context& context) {
+  require_sums(x.domains, y.domains, context);
+  const KernelTiles tiles(kernel, x.x, y.x);
+  const Index across = parts(y.x.rows());
+  Matrix sum = sum_blocks(parts(x.x.rows()) * across, context, Matrix(Matrix::Zero(x.domains, y.domains)),
+                          [&](Matrix& into, Index t) {
+                            const Index i = t / across * side;
+                            const Index j = t % across * side;
+                            Matrix k(std::min(side, x.x.rows() - i), std::min(side, y.x.rows() - j));
+                            tiles.tile(i, j, k);
+                            add_tile(k, x.domain.data() + i, y.domain.data() + j, into);
+                          });
+  divide(sum, domain_counts(x), domain_counts(y));
+  return sum;
+}
+
+}  // namespace ecotone

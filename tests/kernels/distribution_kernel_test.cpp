@@ -130,7 +130,7 @@ TEST(DomainWidth, IsTheMedianDistanceOfDomainsThatDiffer) {
   EXPECT_FALSE(width.floored);
   // s^2 = 10/9 0.01, of ten rows each.
   EXPECT_NEAR(width.sampling, std::sqrt(2 * 0.01 / 9), 1e-12);
-  EXPECT_NEAR(width.share, 0.1 * std::sqrt(0.1 / 9), 1e-12);
+  EXPECT_NEAR(width.share, 0.25 * std::sqrt(0.1 / 9), 1e-12);
 }
 
 /// Domains whose means differ along two of five columns.
@@ -170,7 +170,7 @@ TEST(DomainWidth, FloorKeepsAnUnseenDomainWhereTrainingOnesAreSqueezed) {
     shift.rightCols(3).setZero();
     const Matrix training = shifted_rows(per_domain, shift, 1);
     Matrix unseen_shift = random_matrix(1, 5, 4);
-    unseen_shift.rightCols(3).setZero();
+    unseen_shift.rightCols(3).setConstant(0.25);
     const Matrix unseen = shifted_rows(100, unseen_shift, 2);
     const Matrix z = without_differences(training, training, per_domain, 4);
     const Matrix z_new = without_differences(unseen, training, per_domain, 4);

@@ -11,7 +11,7 @@
 namespace ecotone {
 namespace {
 
-constexpr double least_share = 0.1;  // of the spread within domains
+constexpr double least_share = 0.25;  // of the spread within domains
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;

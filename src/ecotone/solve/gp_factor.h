@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+
+#include "ecotone/solve/gp.h"
+
+/// What fitting and likelihood share.
+namespace ecotone {
+
+/// Y less what is known of its mean, and the functions of the basis.
+struct GpTargets {
+  GpBasis basis;
+  Vector offset;
+  Matrix y;
+  Matrix h;
+
+  explicit GpTargets(const GpProblem& problem);
+};
+
+/// The lower triangle of amplitude K + noise I; above it nothing is set. Memory checked.
+Matrix gp_covariance(const GpProblem& problem, const GpParameters& parameters, double jitter, const Context& context);
+
+/// Factor, mean and likelihood; empty where the covariance has no factor.
+std::optional<GpFit> factor_gp(Matrix covariance, const GpTargets& targets, const GpParameters& parameters,
+                               const Context& context);
+
+}  // namespace ecotone

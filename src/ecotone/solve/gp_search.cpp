@@ -1,0 +1,180 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "ecotone/base/error.h"
+#include "ecotone/solve/gp_factor.h"
+#include "ecotone/solve/gp_likelihood.h"
+
+namespace ecotone {
+namespace {
+
+constexpr double longest_step = 2;  // in logarithms
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+struct Start {
+  double sigma;  // times the kernel's own
+  double noise;  // share of the variance
+};
+constexpr std::array<Start, 3> all_starts{{{1, 0.1}, {0.25, 0.01}, {4, 0.5}}};
+
+/// A point of the search: logarithms of amplitude, noise and, where there is one, sigma; what is minimised there.
+struct Point {
+  Vector at;
+  double value = infinity;  ///< minus the likelihood
+  Vector slope;
+};
+
+struct Box {
+  Vector low, high;
+  Vector inside(const Vector& v) const { return v.cwiseMax(low).cwiseMin(high); }
+  /// Slopes that do not lead out of the box.
+  Vector free(const Point& p) const {
+    Vector g = p.slope;
+    for (Index j = 0; j < g.size(); ++j)
+      if ((p.at[j] <= low[j] && g[j] > 0) || (p.at[j] >= high[j] && g[j] < 0)) g[j] = 0;
+    return g;
+  }
+};
+
+class Search {
+ public:
+  Search(const GpProblem& problem, const GpSearchOptions& options, const Context& context)
+      : problem_(problem), options_(options), context_(context) {
+    const GpTargets targets(problem);
+    const double size = targets.y.squaredNorm() / static_cast<double>(targets.y.size());
+    variance_ = size > 0 ? size : 1;
+    const double diagonal = problem.rows.diagonal().mean();
+    amplitude_ = diagonal > 0 ? variance_ / diagonal : variance_;
+    rows_ = static_cast<double>(targets.y.size());
+    const Index count = problem.rows.has_width() ? 3 : 2;
+    box_ = {Vector(count), Vector(count)};
+    box_.low.head(2) << std::log(amplitude_ * 1e-5), std::log(variance_ * 1e-8);
+    box_.high.head(2) << std::log(amplitude_ * 1e5), std::log(variance_ * 1e2);
+    if (count == 3) {
+      box_.low[2] = std::log(problem.rows.kernel().sigma * 1e-3);
+      box_.high[2] = std::log(problem.rows.kernel().sigma * 1e3);
+    }
+  }
+
+  GpSearch run() {
+    GpSearch best;
+    best.log_likelihood = -infinity;
+    for (int s = 0; s < options_.starts; ++s) {
+      GpSearch found = from(all_starts[static_cast<std::size_t>(s)]);
+      found.start = s;
+      if (found.log_likelihood > best.log_likelihood) best = found;
+    }
+    best.evaluations = evaluations_;
+    return best;
+  }
+
+ private:
+  const GpProblem& problem_;
+  GpSearchOptions options_;
+  const Context& context_;
+  double variance_ = 1;
+  double amplitude_ = 1;
+  double rows_ = 1;  ///< rows times outputs
+  Box box_;
+  int evaluations_ = 0;
+
+  GpParameters parameters(const Vector& at) const {
+    GpParameters p{problem_.rows.kernel().sigma, std::exp(at[0]), std::exp(at[1])};
+    if (at.size() == 3) p.sigma = std::exp(at[2]);
+    return p;
+  }
+
+  Point look(Vector at) {
+    context_.check_cancelled();
+    ++evaluations_;
+    Point point{std::move(at), infinity, Vector()};
+    const auto found = gp_likelihood(problem_, parameters(point.at), context_);
+    if (!found || !std::isfinite(found->value)) return point;
+    point.value = -found->value;
+    point.slope = Vector(point.at.size());
+    point.slope.head(2) << -found->by_amplitude, -found->by_noise;
+    if (point.at.size() == 3) point.slope[2] = -found->by_sigma;
+    return point;
+  }
+
+  double level(const Point& p) const { return box_.free(p).cwiseAbs().maxCoeff() / rows_; }
+
+  /// -H g over the parameters that are free, not longer than the longest step.
+  Vector direction(const Point& here, const Matrix& inverse_hessian) const {
+    const Vector g = box_.free(here);
+    Vector step = -(inverse_hessian * g);
+    for (Index j = 0; j < g.size(); ++j)
+      if (g[j] == 0) step[j] = 0;
+    if (!(step.dot(g) < 0)) step = -g / rows_;
+    const double longest = step.cwiseAbs().maxCoeff();
+    return longest > longest_step ? Vector(step * (longest_step / longest)) : step;
+  }
+
+  /// Backtracks along the projected step; false when no length gives a decrease.
+  bool descend(const Point& here, const Vector& step, Point& next) {
+    for (double length = 1; length > 1e-10; length *= 0.3) {
+      Vector at = box_.inside(here.at + length * step);
+      const double slope = here.slope.dot(at - here.at);
+      if (!(slope < 0)) return false;
+      next = look(std::move(at));
+      if (next.value <= here.value + 1e-4 * slope) return true;
+      // Below the last digits of the likelihood nothing can be told.
+      if (-slope < 1e-14 * std::abs(here.value)) return false;
+    }
+    return false;
+  }
+
+  /// H <- (I - s y'/s'y) H (I - y s'/s'y) + s s'/s'y, where the curvature along s is positive.
+  void update(Matrix& h, const Vector& s, const Vector& y, bool first) const {
+    const double sy = s.dot(y);
+    if (!(sy > 1e-10 * s.norm() * y.norm())) return;
+    if (first) h = Matrix::Identity(s.size(), s.size()) * (sy / y.squaredNorm());
+    const Matrix turn = Matrix::Identity(s.size(), s.size()) - s * y.transpose() / sy;
+    h = turn * h * turn.transpose() + s * s.transpose() / sy;
+  }
+
+  GpSearch from(const Start& start) {
+    Vector at(box_.low.size());
+    at.head(2) << std::log(amplitude_ * (1 - start.noise)), std::log(variance_ * start.noise);
+    if (at.size() == 3) at[2] = std::log(problem_.rows.kernel().sigma * start.sigma);
+    Point here = look(std::move(at));
+    GpSearch result;
+    result.log_likelihood = -here.value;
+    if (!std::isfinite(here.value)) return result;
+    // The likelihood of n rows has curvature n / 2 in the logarithm of the noise.
+    Matrix inverse = Matrix::Identity(here.at.size(), here.at.size()) * (2 / rows_);
+    for (; result.iterations < options_.max_iterations && level(here) > options_.tolerance; ++result.iterations) {
+      Point next;
+      if (!descend(here, direction(here, inverse), next)) break;
+      update(inverse, next.at - here.at, next.slope - here.slope, result.iterations == 0);
+      here = std::move(next);
+    }
+    result.parameters = parameters(here.at);
+    result.log_likelihood = -here.value;
+    result.slope = level(here);
+    result.converged = result.slope <= options_.tolerance;
+    result.at_bound = (here.at.array() <= box_.low.array()).any() || (here.at.array() >= box_.high.array()).any();
+    return result;
+  }
+};
+
+}  // namespace
+
+GpSearch maximise_likelihood(const GpProblem& problem, const GpSearchOptions& options, const Context& context) {
+  if (options.starts < 1 || options.starts > static_cast<int>(all_starts.size()))
+    option_error("bad_option", "{}: starts must be 1 to {}, got {}", problem.who, all_starts.size(), options.starts);
+  if (!(options.tolerance > 0) || options.max_iterations < 0)
+    option_error("bad_option", "{}: tolerance {} and {} iterations", problem.who, options.tolerance,
+                 options.max_iterations);
+  check_gp(problem, {problem.rows.kernel().sigma, 1, 1});
+  GpSearch best = Search(problem, options, context).run();
+  if (!std::isfinite(best.log_likelihood))
+    data_error("not_positive_definite", "{}: the covariance of the rows is not positive definite at any start",
+               problem.who);
+  return best;
+}
+
+}  // namespace ecotone

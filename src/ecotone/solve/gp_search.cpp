@@ -1,3 +1,5 @@
+#include "ecotone/solve/gp_search.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -6,7 +8,6 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/solve/gp_factor.h"
-#include "ecotone/solve/gp_likelihood.h"
 
 namespace ecotone {
 namespace {
@@ -41,21 +42,17 @@ struct Box {
 
 class Search {
  public:
-  Search(const GpProblem& problem, const GpSearchOptions& options, const Context& context)
-      : problem_(problem), options_(options), context_(context) {
-    const GpTargets targets(problem);
-    const double size = targets.y.squaredNorm() / static_cast<double>(targets.y.size());
-    variance_ = size > 0 ? size : 1;
-    const double diagonal = problem.rows.diagonal().mean();
-    amplitude_ = diagonal > 0 ? variance_ / diagonal : variance_;
-    rows_ = static_cast<double>(targets.y.size());
-    const Index count = problem.rows.has_width() ? 3 : 2;
+  Search(const GpObjective& objective, const GpScales& scales, const GpSearchOptions& options, const Context& context)
+      : objective_(objective), scales_(scales), options_(options), context_(context) {
+    variance_ = scales.variance > 0 ? scales.variance : 1;
+    amplitude_ = scales.diagonal > 0 ? variance_ / scales.diagonal : variance_;
+    const Index count = scales.has_width ? 3 : 2;
     box_ = {Vector(count), Vector(count)};
     box_.low.head(2) << std::log(amplitude_ * 1e-5), std::log(variance_ * 1e-8);
     box_.high.head(2) << std::log(amplitude_ * 1e5), std::log(variance_ * 1e2);
     if (count == 3) {
-      box_.low[2] = std::log(problem.rows.kernel().sigma * 1e-3);
-      box_.high[2] = std::log(problem.rows.kernel().sigma * 1e3);
+      box_.low[2] = std::log(scales.sigma * 1e-3);
+      box_.high[2] = std::log(scales.sigma * 1e3);
     }
   }
 
@@ -72,17 +69,17 @@ class Search {
   }
 
  private:
-  const GpProblem& problem_;
+  const GpObjective& objective_;
+  GpScales scales_;
   GpSearchOptions options_;
   const Context& context_;
   double variance_ = 1;
   double amplitude_ = 1;
-  double rows_ = 1;  ///< rows times outputs
   Box box_;
   int evaluations_ = 0;
 
   GpParameters parameters(const Vector& at) const {
-    GpParameters p{problem_.rows.kernel().sigma, std::exp(at[0]), std::exp(at[1])};
+    GpParameters p{scales_.sigma, std::exp(at[0]), std::exp(at[1])};
     if (at.size() == 3) p.sigma = std::exp(at[2]);
     return p;
   }
@@ -91,7 +88,7 @@ class Search {
     context_.check_cancelled();
     ++evaluations_;
     Point point{std::move(at), infinity, Vector()};
-    const auto found = gp_likelihood(problem_, parameters(point.at), context_);
+    const auto found = objective_(parameters(point.at));
     if (!found || !std::isfinite(found->value)) return point;
     point.value = -found->value;
     point.slope = Vector(point.at.size());
@@ -100,7 +97,7 @@ class Search {
     return point;
   }
 
-  double level(const Point& p) const { return box_.free(p).cwiseAbs().maxCoeff() / rows_; }
+  double level(const Point& p) const { return box_.free(p).cwiseAbs().maxCoeff() / scales_.values; }
 
   /// -H g over the parameters that are free, not longer than the longest step.
   Vector direction(const Point& here, const Matrix& inverse_hessian) const {
@@ -108,7 +105,7 @@ class Search {
     Vector step = -(inverse_hessian * g);
     for (Index j = 0; j < g.size(); ++j)
       if (g[j] == 0) step[j] = 0;
-    if (!(step.dot(g) < 0)) step = -g / rows_;
+    if (!(step.dot(g) < 0)) step = -g / scales_.values;
     const double longest = step.cwiseAbs().maxCoeff();
     return longest > longest_step ? Vector(step * (longest_step / longest)) : step;
   }
@@ -139,13 +136,13 @@ class Search {
   GpSearch from(const Start& start) {
     Vector at(box_.low.size());
     at.head(2) << std::log(amplitude_ * (1 - start.noise)), std::log(variance_ * start.noise);
-    if (at.size() == 3) at[2] = std::log(problem_.rows.kernel().sigma * start.sigma);
+    if (at.size() == 3) at[2] = std::log(scales_.sigma * start.sigma);
     Point here = look(std::move(at));
     GpSearch result;
     result.log_likelihood = -here.value;
     if (!std::isfinite(here.value)) return result;
     // The likelihood of n rows has curvature n / 2 in the logarithm of the noise.
-    Matrix inverse = Matrix::Identity(here.at.size(), here.at.size()) * (2 / rows_);
+    Matrix inverse = Matrix::Identity(here.at.size(), here.at.size()) * (2 / scales_.values);
     for (; result.iterations < options_.max_iterations && level(here) > options_.tolerance; ++result.iterations) {
       Point next;
       if (!descend(here, direction(here, inverse), next)) break;
@@ -163,18 +160,29 @@ class Search {
 
 }  // namespace
 
-GpSearch maximise_likelihood(const GpProblem& problem, const GpSearchOptions& options, const Context& context) {
+GpSearch maximise_objective(const GpObjective& objective, const GpScales& scales, const GpSearchOptions& options,
+                            const char* who, const Context& context) {
   if (options.starts < 1 || options.starts > static_cast<int>(all_starts.size()))
-    option_error("bad_option", "{}: starts must be 1 to {}, got {}", problem.who, all_starts.size(), options.starts);
+    option_error("bad_option", "{}: starts must be 1 to {}, got {}", who, all_starts.size(), options.starts);
   if (!(options.tolerance > 0) || options.max_iterations < 0)
-    option_error("bad_option", "{}: tolerance {} and {} iterations", problem.who, options.tolerance,
-                 options.max_iterations);
-  check_gp(problem, {problem.rows.kernel().sigma, 1, 1});
-  GpSearch best = Search(problem, options, context).run();
+    option_error("bad_option", "{}: tolerance {} and {} iterations", who, options.tolerance, options.max_iterations);
+  GpSearch best = Search(objective, scales, options, context).run();
   if (!std::isfinite(best.log_likelihood))
-    data_error("not_positive_definite", "{}: the covariance of the rows is not positive definite at any start",
-               problem.who);
+    data_error("not_positive_definite", "{}: the covariance of the rows is not positive definite at any start", who);
   return best;
+}
+
+GpSearch maximise_likelihood(const GpProblem& problem, const GpSearchOptions& options, const Context& context) {
+  const double sigma = problem.rows.kernel().sigma;
+  check_gp(problem, {sigma, 1, 1});
+  const GpTargets targets(problem);
+  const GpScales scales{.variance = targets.y.squaredNorm() / static_cast<double>(targets.y.size()),
+                        .diagonal = problem.rows.diagonal().mean(),
+                        .values = static_cast<double>(targets.y.size()),
+                        .sigma = sigma,
+                        .has_width = problem.rows.has_width()};
+  return maximise_objective([&](const GpParameters& p) { return gp_likelihood(problem, p, context); }, scales, options,
+                            problem.who, context);
 }
 
 }  // namespace ecotone

@@ -6,6 +6,8 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
+#include "ecotone/kernels/landmark_kernel.h"
+#include "ecotone/linalg/distances.h"
 #include "ecotone/linalg/products.h"
 #include "ecotone/solve/gp_factor.h"
 
@@ -46,6 +48,18 @@ Vector variance_of(const GpFit& fit, Matrix cross, const Vector& diagonal, Const
     variance += (rest * fit.basis_root).rowwise().squaredNorm();
   }
   return variance.cwiseMax(0.0);
+}
+
+/// k of rows (down) with the training rows (across).
+Matrix cross_of(const LandmarkKernel& training, ConstMatrixView rows, const Context& context) {
+  constexpr Index strip = 128;
+  Matrix cross(rows.rows(), training.size());
+  context.parallel((rows.rows() + strip - 1) / strip, [&](Index s) {
+    const Index height = std::min(strip, rows.rows() - s * strip);
+    Matrix centred;
+    training.block(rows.middleRows(s * strip, height), cross.middleRows(s * strip, height), centred);
+  });
+  return cross;
 }
 
 void check_cross(const GpFit& fit, ConstMatrixView cross) {
@@ -132,10 +146,13 @@ GpPrediction predict_gp(const GpFit& fit, const Kernel& kernel, ConstMatrixView 
   const std::size_t block = at(std::min(block_rows, z.rows())) * at(x.rows()) * sizeof(double);
   require_memory(2 * block, "gp", fmt::format("a block of kernel values of {} rows", x.rows()), "take fewer rows");
   GpPrediction result{Matrix(z.rows(), fit.alpha.cols()), Vector(variance == GpVariance::none ? 0 : z.rows())};
+  // Distances are seen from the training rows, so a far row among new ones changes none of the others.
+  const bool rbf = kernel.kind == KernelKind::rbf;
+  const LandmarkKernel training(with_width, rbf ? typical_row(x) : Vector(Vector::Zero(x.cols())), x);
   for (Index first = 0; first < z.rows(); first += block_rows) {
     context.check_cancelled();
     const auto rows = z.middleRows(first, std::min(block_rows, z.rows() - first));
-    const Matrix cross = kernel_gram(with_width, rows, x, context);
+    const Matrix cross = cross_of(training, rows, context);
     result.mean.middleRows(first, rows.rows()) = fit.mean(cross, rows, context);
     if (variance == GpVariance::none) continue;
     result.variance.segment(first, rows.rows()) = fit.variance(cross, kernel_diagonal(with_width, rows), rows, context);

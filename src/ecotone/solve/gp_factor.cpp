@@ -19,15 +19,14 @@ Vector averages(const GpProblem& problem) {
   return problem.y.colwise().mean().transpose();
 }
 
-/// R with R R' = S^+: columns that say the same, and constant ones, have no slope of their own.
-Matrix root_of_inverse(const Matrix& s, const Context& context) {
+}  // namespace
+
+Matrix gp_inverse_root(const Matrix& s, const Context& context) {
   const SymmetricEigen eigen = symmetric_eigen(s, context);
   Index rank = 0;
   while (rank < s.rows() && eigen.values[rank] > rank_tolerance * eigen.values[0]) ++rank;
   return eigen.vectors.leftCols(rank) * eigen.values.head(rank).cwiseSqrt().cwiseInverse().asDiagonal();
 }
-
-}  // namespace
 
 GpTargets::GpTargets(const GpProblem& problem)
     : basis(problem.mean, problem.inputs),
@@ -66,7 +65,7 @@ std::optional<GpFit> factor_gp(Matrix covariance, const GpTargets& targets, cons
   if (targets.h.cols() > 0) {
     // beta = (H'A^-1 H)^+ H'A^-1 Y
     fit.basis_half = fit.factor.solve_lower(targets.h, context);
-    fit.basis_root = root_of_inverse(gram(fit.basis_half, context), context);
+    fit.basis_root = gp_inverse_root(gram(fit.basis_half, context), context);
     const Matrix right = transpose_product(fit.basis_half, half, context);
     fit.beta = fit.basis_root * (fit.basis_root.transpose() * right);
     half -= product(fit.basis_half, fit.beta, context);

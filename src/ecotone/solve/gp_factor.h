@@ -17,6 +17,9 @@ struct GpTargets {
   explicit GpTargets(const GpProblem& problem);
 };
 
+/// R with R R' = S^+: columns that say the same, and constant ones, have no slope of their own.
+Matrix gp_inverse_root(const Matrix& s, const Context& context);
+
 /// The lower triangle of amplitude K + noise I; above it nothing is set. Memory checked.
 Matrix gp_covariance(const GpProblem& problem, const GpParameters& parameters, double jitter, const Context& context);
 

@@ -1,0 +1,204 @@
+#include "ecotone/solve/gp_low_rank.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+#include <vector>
+
+#include "ecotone/base/error.h"
+#include "ecotone/linalg/lower_inverse.h"
+#include "ecotone/linalg/products.h"
+#include "ecotone/solve/gp_factor.h"
+#include "ecotone/solve/gp_search.h"
+#include "ecotone/solve/low_rank_sums.h"
+
+namespace ecotone {
+namespace {
+
+/// A fit, the residuals' sums and B^-1 of them. With A = amplitude R R' + noise I,
+///   A^-1 = (I - amplitude R B^-1 R') / noise,  ln det A = (n - r) ln noise + ln det B.
+struct Solved {
+  GpLowRankFit fit;
+  Matrix residual_map;     ///< T = R'(Y - M)
+  Matrix solved_residual;  ///< B^-1 T
+  double residual = 0;     ///< ||Y - M||^2
+  double explained = 0;    ///< tr((Y - M)'A^-1 (Y - M))
+};
+
+/// P'A^-1 Q from P'Q, R'P and B^-1 R'Q.
+Matrix inner(ConstMatrixView products, const Matrix& left_map, const Matrix& solved_right,
+             const GpParameters& parameters) {
+  return (products - parameters.amplitude * (left_map.transpose() * solved_right)) / parameters.noise;
+}
+
+void check(const GpSums& sums, const GpParameters& p) {
+  if (!(p.amplitude > 0) || !std::isfinite(p.amplitude))
+    option_error("bad_option", "gp: amplitude must be > 0, got {}", p.amplitude);
+  if (!(p.noise > 0) || !std::isfinite(p.noise))
+    option_error("bad_option", "gp: noise must be > 0 with a low rank, got {}", p.noise);
+  const Index r = sums.rank(), q = sums.outputs(), h = sums.basis.size();
+  if (sums.gram.cols() != r || sums.y_map.rows() != r || sums.y_map.cols() != q || sums.h_map.rows() != r ||
+      sums.h_map.cols() != h || sums.targets.rows() != q + h || sums.targets.cols() != q + h)
+    internal_error("gp: sums of rank {}, {} outputs and {} functions do not fit together", r, q, h);
+}
+
+std::optional<Solved> solve(const GpSums& sums, const GpParameters& parameters, const Context& context) {
+  check(sums, parameters);
+  Matrix b = parameters.amplitude * sums.gram;
+  b.diagonal().array() += parameters.noise;
+  std::optional<Cholesky> factor = Cholesky::factor(std::move(b), context);
+  if (!factor) return std::nullopt;
+  const Index q = sums.outputs(), p = sums.basis.size();
+  GpLowRankFit fit{parameters,  sums.basis, sums.offset, Matrix(), Matrix(), std::move(*factor), sums.h_map.transpose(),
+                   Matrix(p, 0)};
+  fit.beta = Matrix::Zero(p, q);
+  Solved s{std::move(fit), sums.y_map, Matrix()};
+  Matrix squares = sums.targets.topLeftCorner(q, q);
+  if (p > 0) {
+    // beta = (H'A^-1 H)^+ H'A^-1 Y
+    const Matrix solved = s.fit.factor.solve(sums.h_map, context);
+    const Matrix hh = sums.targets.bottomRightCorner(p, p), hy = sums.targets.bottomLeftCorner(p, q);
+    s.fit.basis_root = gp_inverse_root(inner(hh, sums.h_map, solved, parameters), context);
+    const Matrix right = inner(hy, sums.h_map, s.fit.factor.solve(sums.y_map, context), parameters);
+    s.fit.beta = s.fit.basis_root * (s.fit.basis_root.transpose() * right);
+    s.residual_map -= sums.h_map * s.fit.beta;
+    squares += s.fit.beta.transpose() * hh * s.fit.beta - s.fit.beta.transpose() * hy - hy.transpose() * s.fit.beta;
+  }
+  s.solved_residual = s.fit.factor.solve(s.residual_map, context);
+  s.fit.weights = parameters.amplitude * s.solved_residual;
+  s.residual = squares.trace();
+  s.explained = (s.residual - s.fit.weights.cwiseProduct(s.residual_map).sum()) / parameters.noise;
+  const double determinant =
+      (sums.rows - static_cast<double>(sums.rank())) * std::log(parameters.noise) + s.fit.factor.log_determinant();
+  s.fit.log_likelihood =
+      -0.5 * s.explained - 0.5 * static_cast<double>(q) * (determinant + sums.rows * std::log(2 * std::numbers::pi));
+  return s;
+}
+
+void check_rows(const Features& x, ConstMatrixView y, ConstMatrixView inputs, GpMean mean) {
+  if (y.rows() != x.rows()) data_error("shape_mismatch", "gp: {} rows of outputs for {} rows", y.rows(), x.rows());
+  if (x.rows() == 0 || y.cols() == 0) data_error("no_rows", "gp: {} rows, {} outputs", x.rows(), y.cols());
+  if (!y.allFinite()) data_error("non_finite", "gp: an output is not finite");
+  if (mean != GpMean::linear) return;
+  if (inputs.rows() != x.rows())
+    data_error("shape_mismatch", "gp: {} rows of inputs of the mean for {} rows", inputs.rows(), x.rows());
+  if (!inputs.allFinite()) data_error("non_finite", "gp: an input of the mean is not finite");
+}
+
+/// k(x, x) as the map means it: the linear kernel of landmarks is seen from the origin.
+Vector prior(const LowRankMap& map, ConstMatrixView x) {
+  if (map.kernel().kind != KernelKind::linear) return kernel_diagonal(map.kernel(), x);
+  return (x.rowwise() - map.origin().transpose()).rowwise().squaredNorm();
+}
+
+}  // namespace
+
+GpSums gather_gp_sums(const Features& x, const LowRankMap& map, ConstMatrixView y, ConstMatrixView inputs, GpMean mean,
+                      const Context& context) {
+  check_rows(x, y, inputs, mean);
+  GpSums sums{GpBasis(mean, inputs), Vector::Zero(y.cols()), 0, {}, {}, {}, {}};
+  if (mean == GpMean::average) sums.offset = y.colwise().mean().transpose();
+  const Index q = y.cols(), p = sums.basis.size();
+  LowRankOutputs outputs;
+  outputs.count = q + p;
+  outputs.rows = [&](Index first, MatrixView g) {
+    g.leftCols(q) = y.middleRows(first, g.rows()).rowwise() - sums.offset.transpose();
+    if (p == 0) return;
+    const bool linear = mean == GpMean::linear;
+    g.rightCols(p) = sums.basis.of(inputs.middleRows(linear ? first : 0, linear ? g.rows() : 0), g.rows());
+  };
+  const std::vector<std::int32_t> one(static_cast<std::size_t>(x.rows()), 0);
+  const LowRankSums s = gather_low_rank_sums({x, map, one, 1, outputs}, context);
+  // Back from rho - a and g - c: sum rho rho' = S + a m' + m a' + n a a', m the sum of rho - a; and so for g.
+  const Vector& a = s.shift;
+  const Vector& c = s.output_shift;
+  const Vector m = s.group_sum.row(0).transpose();
+  sums.rows = s.rows;
+  sums.gram = s.gram.selfadjointView<Eigen::Lower>();
+  sums.gram += a * m.transpose() + m * a.transpose() + s.rows * a * a.transpose();
+  const Matrix cross =
+      s.output_sum.transpose() + a * s.output_one.transpose() + m * c.transpose() + s.rows * a * c.transpose();
+  sums.y_map = cross.leftCols(q);
+  sums.h_map = cross.rightCols(p);
+  sums.targets =
+      s.output_gram + c * s.output_one.transpose() + s.output_one * c.transpose() + s.rows * c * c.transpose();
+  return sums;
+}
+
+std::optional<GpLikelihood> gp_low_rank_likelihood(const GpSums& sums, const GpParameters& parameters,
+                                                   const Context& context) {
+  const std::optional<Solved> s = solve(sums, parameters, context);
+  if (!s) return std::nullopt;
+  const double a = parameters.amplitude, noise = parameters.noise;
+  const auto q = static_cast<double>(sums.outputs());
+  const auto r = static_cast<double>(sums.rank());
+  // noise tr A^-1 = n - r + noise tr B^-1
+  const double trace = sums.rows - r + noise * lower_inverse(s->fit.factor.lower(), context).squaredNorm();
+  // noise ||alpha||^2, alpha = A^-1 (Y - M) = (Y - M - R weights) / noise; weights'S weights by a S = B - noise I.
+  const double along = s->fit.weights.cwiseProduct(s->residual_map).sum();
+  const double squared = s->residual - along - a * noise * s->solved_residual.squaredNorm();
+  GpLikelihood result;
+  result.value = s->fit.log_likelihood;
+  result.by_noise = 0.5 * (squared / noise - q * trace);
+  result.by_amplitude = 0.5 * (s->explained - q * sums.rows) - result.by_noise;
+  return result;
+}
+
+GpSearch maximise_low_rank_likelihood(const GpSums& sums, double diagonal, const GpSearchOptions& options,
+                                      const Context& context) {
+  const double values = sums.rows * static_cast<double>(sums.outputs());
+  const GpScales scales{.variance = sums.targets.topLeftCorner(sums.outputs(), sums.outputs()).trace() / values,
+                        .diagonal = diagonal,
+                        .values = values};
+  return maximise_objective([&](const GpParameters& p) { return gp_low_rank_likelihood(sums, p, context); }, scales,
+                            options, "gp", context);
+}
+
+GpLowRankFit fit_gp_low_rank(const GpSums& sums, const GpParameters& parameters, const Context& context) {
+  std::optional<Solved> s = solve(sums, parameters, context);
+  if (!s)
+    data_error("not_positive_definite", "gp: the covariance of rank {} is not positive definite; raise the noise",
+               sums.rank());
+  return std::move(s->fit);
+}
+
+GpPrediction predict_gp_low_rank(const GpLowRankFit& fit, const LowRankMap& map, const Features& x,
+                                 ConstMatrixView inputs, GpLowRankVariance variance, const Context& context) {
+  if (map.rank() != fit.weights.rows() || x.cols() != map.cols())
+    data_error("shape_mismatch", "gp: a map of rank {} and {} columns for weights of rank {} and rows of {} columns",
+               map.rank(), map.cols(), fit.weights.rows(), x.cols());
+  const bool linear = fit.basis.mean() == GpMean::linear;
+  if (linear && inputs.rows() != x.rows())
+    data_error("shape_mismatch", "gp: {} rows of inputs of the mean for {} rows", inputs.rows(), x.rows());
+  const double amplitude = fit.parameters.amplitude;
+  const bool with_variance = variance != GpLowRankVariance::none;
+  // ||L^-1 rho||^2 by rows; what is not known of beta is ||root'(h - amplitude H'R B^-1 rho)||^2.
+  const RowSolver solver = with_variance ? RowSolver(fit.factor.lower()) : RowSolver();
+  const Matrix basis_half = fit.factor.solve_lower(fit.basis_map.transpose(), context);
+  GpPrediction result{Matrix(x.rows(), fit.weights.cols()), Vector(with_variance ? x.rows() : 0)};
+  context.parallel(x.blocks(), [&](Index b) {
+    Scratch scratch;
+    LowRankMap::Workspace workspace;
+    const RowBlock block = x.block(b, scratch);
+    const Index rows = block.x.rows();
+    Matrix rho(rows, map.rank());
+    map.features(block.x, rho, workspace);
+    Matrix mean = rho * fit.weights;
+    mean.rowwise() += fit.offset.transpose();
+    const Matrix h = fit.basis.of(inputs.middleRows(linear ? block.first : 0, linear ? rows : 0), rows);
+    if (h.cols() > 0) mean += h * fit.beta;
+    result.mean.middleRows(block.first, rows) = mean;
+    if (!with_variance) return;
+    Vector v = Vector::Zero(rows);
+    if (variance == GpLowRankVariance::whole)
+      v = amplitude * (prior(map, block.x) - rho.rowwise().squaredNorm()).cwiseMax(0.0);
+    solver.solve(rho);
+    v += amplitude * fit.parameters.noise * rho.rowwise().squaredNorm();
+    if (h.cols() > 0) v += ((h - amplitude * rho * basis_half) * fit.basis_root).rowwise().squaredNorm();
+    result.variance.segment(block.first, rows) = v;
+  });
+  return result;
+}
+
+}  // namespace ecotone

@@ -219,6 +219,16 @@ std::string code_of(const Body& body) {
   return "";
 }
 
+TEST(DistributionKernel, SaysBeforeItTakesMemoryThatThereIsTooLittle) {
+  const Context context = with_threads(1);
+  const Matrix x = Matrix::Ones(3'000'000, 1);  // a Gram matrix of 72 TB
+  const std::vector<std::int32_t> domain(3'000'000, 0);
+  const DistributionKernel kernel({}, x, domain, Vector::Ones(1), 1);
+  const Matrix k1 = Matrix::Ones(1, 1);
+  EXPECT_EQ(code_of([&] { kernel.gram(k1, context); }), "not_enough_memory");
+  EXPECT_EQ(code_of([&] { kernel.cross({x, domain, 1}, k1, context); }), "not_enough_memory");
+}
+
 TEST(DistributionKernel, RefusesWhatIsNoKernel) {
   const Context context = with_threads(1);
   const Matrix x = random_matrix(3, 2);

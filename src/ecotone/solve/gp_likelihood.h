@@ -21,7 +21,7 @@ std::optional<GpLikelihood> gp_likelihood(const GpProblem& problem, const GpPara
 
 struct GpSearchOptions {
   int starts = 3;            ///< 1 to 3, always the same ones
-  double tolerance = 1e-6;   ///< of the slopes, per row and output
+  double tolerance = 1e-5;   ///< of the slopes, per row and output
   int max_iterations = 100;  ///< of each start
 };
 

@@ -82,6 +82,8 @@ struct TrainView {
   Roles role;      ///< one per domain: source or target
   Vector weight;   ///< n row weights; empty: all 1
   Origin origin = {};
+  /// The features are coordinates in the space of a kernel (`kpca`, `dica`, ...): its own kernel is their linear one.
+  bool kernel_coordinates = false;
 
   Index labelled() const { return y.size(); }
   bool has_target() const { return std::ranges::find(role, Role::target) != role.end(); }

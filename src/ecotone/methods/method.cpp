@@ -114,6 +114,7 @@ Features fitting_rows(const TrainView& view) { return view.labelled() > 0 ? view
 
 StageResult pass_on(std::shared_ptr<const Fitted> fitted, TrainView view, const Context& context, Status status) {
   view.x = fitted->transform(Batch{view.x, view.domain, view.origin}, context);
+  view.kernel_coordinates = false;
   return {std::move(fitted), std::move(view), std::move(status)};
 }
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "ecotone/base/error.h"
-#include "ecotone/kernels/bandwidth.h"
 #include "ecotone/methods/learn/svm/svm_probability.h"
 
 namespace ecotone {
@@ -14,10 +13,6 @@ namespace {
 
 /// Blocks of rows that are scored together.
 constexpr Index blocks_together = 16;
-
-Kernel kernel_of(const SvmOptions& options, double sigma) {
-  return {options.kernel, sigma, options.degree, options.coef0, options.scale};
-}
 
 /// -1 and +1 of two classes, or the numbers.
 std::vector<double> targets_of(const Labels& y) {
@@ -57,9 +52,7 @@ StageResult Svm::fit(const TrainView& view, const SvmOptions& options, const Con
   const Matrix x = view.labelled_x().to_matrix();
   auto fitted = std::make_shared<Svm>();
   fitted->task_ = view.y.task;
-  fitted->kernel_ = kernel_of(options, options.sigma.value.value_or(1));
-  if (shift_invariant(fitted->kernel_) && options.sigma.is_auto() && x.rows() > 0)
-    fitted->kernel_.sigma = median_bandwidth(view.labelled_x(), options.kernel, context).sigma;
+  fitted->kernel_ = learner_kernel(kernel_options(options), view, context);
   const std::vector<double> y = targets_of(view.y);
   SvmProblem problem{.kind = view.y.task == Task::classify ? SvmKind::classes : SvmKind::numbers, .y = y};
   problem.weight = {view.weight.data(), static_cast<std::size_t>(view.weight.size())};
@@ -121,7 +114,7 @@ StageState Svm::save() const {
   state.set("support", support_);
   state.set("coefficients", coefficients_);
   state.info["offset"] = offset_;
-  state.info["sigma"] = kernel_.sigma;
+  save_kernel(kernel_, state);
   if (platt_) {
     state.info["platt_slope"] = platt_->slope;
     state.info["platt_intercept"] = platt_->intercept;
@@ -139,12 +132,7 @@ std::shared_ptr<const Fitted> Svm::load(const StageState& state, const SvmOption
     file_error("bad_model", "it needs two classes, got {}", input.classes.size());
   auto fitted = std::make_shared<Svm>();
   fitted->task_ = input.task;
-  fitted->kernel_ = kernel_of(options, state.number("sigma"));
-  try {
-    check_kernel(fitted->kernel_);
-  } catch (const Error& error) {
-    file_error("bad_model", "{}", error.what());
-  }
+  fitted->kernel_ = load_kernel(kernel_options(options), state);
   fitted->support_ = state.matrix("support", -1, input.cols);
   if (fitted->support_.rows() == 0) file_error("bad_model", "'support' has no rows");
   fitted->coefficients_ = state.vector("coefficients", fitted->support_.rows());

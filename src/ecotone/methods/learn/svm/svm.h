@@ -4,8 +4,8 @@
 #include <optional>
 #include <tuple>
 
-#include "ecotone/methods/kernel_fields.h"
 #include "ecotone/methods/learn/calibrate/score_maps.h"
+#include "ecotone/methods/learn/learner_kernel.h"
 #include "ecotone/methods/method.h"
 #include "ecotone/solve/svm.h"
 
@@ -14,7 +14,7 @@ namespace ecotone {
 /// Options of svm.
 struct SvmOptions {
   double cost = 1;
-  KernelKind kernel = KernelKind::rbf;
+  KernelChoice kernel = KernelChoice::automatic;
   AutoNumber sigma{};
   int degree = 3;
   double coef0 = 1;
@@ -39,7 +39,7 @@ struct SvmOptions {
         field("max_iterations", &O::max_iterations,
               "Steps of two coefficients before giving up; 0: 100 per row, at least ten million", at_least(0)),
         field("cache_mb", &O::cache_mb, "Megabytes for kernel rows; 0: half of the memory that is free", at_least(0))};
-    return std::tuple_cat(cost, kernel_fields<O>(), others);
+    return std::tuple_cat(cost, learner_kernel_fields<O>(), others);
   }
 };
 

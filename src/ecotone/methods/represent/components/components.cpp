@@ -255,6 +255,7 @@ StageResult fit_components(const ComponentKind& kind, const TrainView& view, con
   // The rows of a fit are seen from the training mean, also where new rows are centred at their batch.
   TrainView next = view;
   next.x = fitted->project(view.x, context);
+  next.kernel_coordinates = true;
   return {fitted, std::move(next), std::move(found.status)};
 }
 

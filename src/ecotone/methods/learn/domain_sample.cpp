@@ -1,0 +1,130 @@
+#include "ecotone/methods/learn/domain_sample.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "ecotone/base/error.h"
+#include "ecotone/kernels/cross_sums.h"
+
+namespace ecotone {
+namespace {
+
+/// A domain whose k1 with every training domain is below this is like none of them.
+constexpr double like_none = 0.01;
+
+/// Names for a message, the first few of many.
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+    text += fmt::format("{}'{}'", i == 0 ? "" : ", ", names[i]);
+  if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
+  return text;
+}
+
+}  // namespace
+
+DomainSample labelled_sample(const TrainView& view) {
+  DomainSample sample{view.labelled_x().to_matrix(), {}, {}};
+  std::vector<std::int32_t> number(view.domain.names.size(), -1);
+  sample.domain.reserve(static_cast<std::size_t>(view.labelled()));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(view.labelled()); ++i) {
+    const auto d = static_cast<std::size_t>(view.domain.index[i]);
+    if (number[d] < 0) {
+      number[d] = static_cast<std::int32_t>(sample.names.size());
+      sample.names.push_back(view.domain.names[d]);
+    }
+    sample.domain.push_back(number[d]);
+  }
+  return sample;
+}
+
+DomainSample batch_sample(const Batch& batch) {
+  DomainSample sample{batch.x.to_matrix(), {}, {}};
+  if (batch.domain) {
+    sample.domain = batch.domain->index;
+    sample.names = batch.domain->names;
+  } else {
+    sample.domain.assign(static_cast<std::size_t>(batch.x.rows()), 0);
+    sample.names = {"the file"};
+  }
+  return sample;
+}
+
+DistributionFit fit_domain_kernel(const char* who, const Kernel& kernel, const DomainSample& sample,
+                                  const AutoNumber& sigma1, const Context& context) {
+  DistributionFit fit = fit_distribution_kernel(kernel, sample.rows(), sigma1.value.value_or(0), context);
+  if (sample.names.size() == 1)
+    context.warn("one_domain", "{}: distributional=true with one training domain, '{}', is the same as without it", who,
+                 sample.names[0]);
+  else if (fit.width.fallback)
+    context.warn("domain_width_fallback", "{}: the domains do not differ, sigma1 is {:g}", who, fit.width.sigma);
+  else if (fit.width.floored)
+    context.warn("domain_width_floored",
+                 "{}: the training domains are nearer to each other (median distance {:.3g}) than samples of one "
+                 "distribution would be; sigma1 is {:.3g}, so that new domains are not like none of them",
+                 who, fit.width.median, fit.width.sigma);
+  return fit;
+}
+
+void warn_of_batch_domains(const char* who, ConstMatrixView k1, const Vector& rows,
+                           const std::vector<std::string>& names, const Context& context) {
+  std::vector<std::string> single, unlike;
+  double nearest = 0;
+  for (Index p = 0; p < k1.rows(); ++p) {
+    const std::string& name = names[static_cast<std::size_t>(p)];
+    if (rows[p] == 1) single.push_back(name);
+    const double most = k1.cols() == 0 ? 0 : k1.row(p).maxCoeff();
+    if (rows[p] == 0 || !(most < like_none)) continue;
+    unlike.push_back(name);
+    nearest = std::max(nearest, most);
+  }
+  if (!single.empty())
+    context.warn("one_row_domain",
+                 "{}: {} {} one row, which alone is the sample of its domain; give the rows of a domain together", who,
+                 listed(single), single.size() == 1 ? "has" : "have each");
+  if (!unlike.empty())
+    context.warn("unlike_any_domain",
+                 "{}: {} {} like no training domain (k1 at most {:.2g}), so answers there say little; a larger sigma1 "
+                 "or distributional=false compares rows alone",
+                 who, listed(unlike), unlike.size() == 1 ? "is" : "are", nearest);
+}
+
+Matrix batch_domain_kernel(const char* who, const DistributionKernel& kernel, const DomainSample& sample,
+                           const Context& context) {
+  Matrix k1 = kernel.domains_of(sample.rows(), context);
+  warn_of_batch_domains(who, k1, domain_counts(sample.rows()), sample.names, context);
+  return k1;
+}
+
+void save_domain_kernel(const DistributionKernel& kernel, StageState& state) {
+  state.set("domain_rows", kernel.x());
+  Vector domain(std::ssize(kernel.domain()));
+  for (Index i = 0; i < domain.size(); ++i) domain[i] = kernel.domain()[static_cast<std::size_t>(i)];
+  state.set("domain_of_row", domain);
+  state.set("domain_norms", kernel.norms());
+  state.info["sigma1"] = kernel.sigma1();
+}
+
+DistributionKernel load_domain_kernel(const Kernel& kernel, const StageState& state, Index cols) {
+  Matrix x = state.matrix("domain_rows", -1, cols);
+  if (x.rows() == 0) file_error("bad_model", "'domain_rows' has no rows");
+  const Vector domain_of_row = state.vector("domain_of_row", x.rows());
+  Vector norms = state.vector("domain_norms", -1);
+  std::vector<std::int32_t> domain;
+  domain.reserve(static_cast<std::size_t>(x.rows()));
+  for (const double d : domain_of_row) {
+    if (!(d >= 0 && d < static_cast<double>(norms.size())) || d != std::floor(d))
+      file_error("bad_model", "'domain_of_row' has {}, there are {} domains", d, norms.size());
+    domain.push_back(static_cast<std::int32_t>(d));
+  }
+  try {
+    return {kernel, std::move(x), std::move(domain), std::move(norms), state.number("sigma1")};
+  } catch (const Error& error) {
+    file_error("bad_model", "{}", error.what());
+  }
+}
+
+}  // namespace ecotone

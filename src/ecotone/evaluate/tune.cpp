@@ -1,6 +1,7 @@
 #include "ecotone/evaluate/tune.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <set>
@@ -106,11 +107,14 @@ SplitsOf splits_of(const Folds& folds) {
 
 // ---- the order of the fits
 
+/// Options of learners that only say how much is penalised, by what their fits are ordered: a cost is the inverse of a
+/// penalty.
+constexpr std::array penalty_names{"l1", "l2", "C", "noise"};
+
 /// A point's penalties, and its text without them.
 struct PathPlace {
   std::string group;
-  double l1 = 0;
-  double l2 = 0;
+  std::array<double, penalty_names.size()> penalty{};
 };
 
 PathPlace place_of(const Pipeline& pipeline) {
@@ -118,10 +122,12 @@ PathPlace place_of(const Pipeline& pipeline) {
   std::vector<Stage> stages = pipeline.stages();
   for (Stage& stage : stages) {
     if (!stage.method->predicts()) continue;
-    for (const auto& [name, value] : {std::pair{"l1", &place.l1}, std::pair{"l2", &place.l2}}) {
+    for (std::size_t k = 0; k < penalty_names.size(); ++k) {
+      const std::string name = penalty_names[k];
       if (!stage.options.has(name) || !stage.options.at(name).is_number()) continue;
-      *value = stage.options.at(name).get<double>();
-      stage.options.set(name, 0.0);
+      const auto value = stage.options.at(name).get<double>();
+      place.penalty[k] = name == "C" ? -value : value;
+      stage.options.set(name, 1.0);
     }
   }
   place.group = Pipeline(std::move(stages)).text();
@@ -140,7 +146,7 @@ std::vector<std::size_t> fitting_order(const std::vector<Pipeline>& points) {
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     if (place[a].group != place[b].group) return first[place[a].group] < first[place[b].group];
-    return std::pair{place[a].l1, place[a].l2} > std::pair{place[b].l1, place[b].l2};
+    return place[a].penalty > place[b].penalty;
   });
   return order;
 }

@@ -202,6 +202,13 @@ StageResult fit_combined(const Method& method, const TrainView& view, const Opti
   if (!options.code.path.empty() && options.multiclass != Decomposition::ecoc) {
     context.warn("unused_option", "{}: code matters with multiclass=ecoc only", method.name);
   }
+  // The sample of a domain is all of its rows, whatever their class.
+  if (options.multiclass == Decomposition::ovo && values.has("distributional") && values.at("distributional") == true)
+    option_error(
+        "bad_option",
+        "{}: distributional=true needs all rows of a domain, and multiclass=ovo fits on two classes at a time; "
+        "use multiclass=ova",
+        method.name);
   TrainView weighted = view;
   if (options.class_weight != "none") {
     if (view.y.task != Task::classify) {

@@ -153,31 +153,29 @@ SvmFit fit_source(const SvmProblem& p, const std::vector<Index>& rows, SvmSource
   return fit;
 }
 
-}  // namespace
+/// Groups must be numbers of rows or columns of the factor.
+void check_groups(const char* who, std::span<const std::int32_t> groups, Index rows, Index count) {
+  if (std::ssize(groups) != rows) data_error("shape_mismatch", "{}: {} groups for {} rows", who, groups.size(), rows);
+  for (const std::int32_t g : groups)
+    if (g < 0 || g >= count) data_error("shape_mismatch", "{}: group {} of {}", who, g, count);
+}
 
-SvmFit fit_svm(const SvmProblem& problem, const Kernel& kernel, ConstMatrixView x, const Context& context) {
+SvmFit fit_rows(const SvmProblem& problem, const Kernel& kernel, ConstMatrixView x, const SvmGroups* groups,
+                const Context& context) {
   check_kernel(kernel);
   const std::vector<Index> rows = checked_rows(problem, x);
   // The rows, and once more while they are put in another order.
   require_memory(2 * rows.size() * at(x.cols()) * sizeof(double), problem.who, fmt::format("{} rows", rows.size()),
                  "take fewer rows or columns");
-  SvmFeatures source(kernel, x, rows);
+  SvmFeatures source(kernel, x, rows, groups);
   SvmFit fit = fit_source(problem, rows, source, context);
   // x.z of centred rows, with sum beta = 0: sum_i beta_i (x_i - c).(z - c) = sum_i beta_i x_i.z - sum_i beta_i x_i.c
   if (kernel.kind == KernelKind::linear) fit.offset -= (x.transpose() * fit.beta).dot(source.centre());
   return fit;
 }
 
-SvmFit fit_svm(const SvmProblem& problem, ConstMatrixView gram, const Context& context) {
-  if (gram.rows() != gram.cols())
-    data_error("shape_mismatch", "{}: a Gram matrix of {} x {} is not square", problem.who, gram.rows(), gram.cols());
-  const std::vector<Index> rows = checked_rows(problem, gram);
-  SvmGram source(gram, rows);
-  return fit_source(problem, rows, source, context);
-}
-
-Vector svm_scores(const Kernel& kernel, ConstMatrixView x, ConstVectorView beta, double offset, ConstMatrixView z,
-                  const Context& context) {
+Vector scores_of(const Kernel& kernel, ConstMatrixView x, ConstVectorView beta, double offset, ConstMatrixView z,
+                 const SvmGroups* groups, const Context& context) {
   if (x.rows() != beta.size() || x.cols() != z.cols())
     internal_error("svm_scores: {} x {} rows, {} coefficients, {} columns", x.rows(), x.cols(), beta.size(), z.cols());
   constexpr Index side = KernelTiles::side;
@@ -191,10 +189,47 @@ Vector svm_scores(const Kernel& kernel, ConstMatrixView x, ConstVectorView beta,
       const Index width = std::min(side, x.rows() - j);
       auto part = k.topLeftCorner(height, width);
       tiles.tile(first, j, part);
+      for (Index r = 0; groups != nullptr && r < height; ++r)
+        for (Index c = 0; c < width; ++c) part(r, c) *= groups->factor(groups->z[at(first + r)], groups->x[at(j + c)]);
       scores.segment(first, height).noalias() += part * beta.segment(j, width);
     }
   });
   return scores;
+}
+
+}  // namespace
+
+SvmFit fit_svm(const SvmProblem& problem, const Kernel& kernel, ConstMatrixView x, const Context& context) {
+  return fit_rows(problem, kernel, x, nullptr, context);
+}
+
+SvmFit fit_svm(const SvmProblem& problem, const Kernel& kernel, ConstMatrixView x, const SvmGroups& groups,
+               const Context& context) {
+  if (groups.factor.rows() != groups.factor.cols())
+    data_error("shape_mismatch", "{}: the factors of groups are {} x {}, not square", problem.who, groups.factor.rows(),
+               groups.factor.cols());
+  check_groups(problem.who, groups.x, x.rows(), groups.factor.cols());
+  return fit_rows(problem, kernel, x, &groups, context);
+}
+
+SvmFit fit_svm(const SvmProblem& problem, ConstMatrixView gram, const Context& context) {
+  if (gram.rows() != gram.cols())
+    data_error("shape_mismatch", "{}: a Gram matrix of {} x {} is not square", problem.who, gram.rows(), gram.cols());
+  const std::vector<Index> rows = checked_rows(problem, gram);
+  SvmGram source(gram, rows);
+  return fit_source(problem, rows, source, context);
+}
+
+Vector svm_scores(const Kernel& kernel, ConstMatrixView x, ConstVectorView beta, double offset, ConstMatrixView z,
+                  const Context& context) {
+  return scores_of(kernel, x, beta, offset, z, nullptr, context);
+}
+
+Vector svm_scores(const Kernel& kernel, ConstMatrixView x, ConstVectorView beta, double offset, ConstMatrixView z,
+                  const SvmGroups& groups, const Context& context) {
+  check_groups("svm", groups.x, x.rows(), groups.factor.cols());
+  check_groups("svm", groups.z, z.rows(), groups.factor.rows());
+  return scores_of(kernel, x, beta, offset, z, &groups, context);
 }
 
 }  // namespace ecotone

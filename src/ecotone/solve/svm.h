@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "ecotone/base/context.h"
@@ -54,8 +55,23 @@ SvmFit fit_svm(const SvmProblem& problem, const Kernel& kernel, ConstMatrixView 
 /// The same with a Gram matrix, which must be symmetric and positive semidefinite: that is not checked.
 SvmFit fit_svm(const SvmProblem& problem, ConstMatrixView gram, const Context& context);
 
+/// Groups of rows whose kernel values are multiplied by a number of the two groups: the kernel on pairs of domain and
+/// row is one (kernels/distribution_kernel.h).
+struct SvmGroups {
+  std::span<const std::int32_t> x;  ///< of each row of X
+  ConstMatrixView factor;           ///< groups of Z (down) and of X (across); in fitting Z is X and it is symmetric
+  std::span<const std::int32_t> z = {};
+};
+
+/// The same with the kernel k(x, z) factor(group of x, group of z). Data error `shape_mismatch`.
+SvmFit fit_svm(const SvmProblem& problem, const Kernel& kernel, ConstMatrixView x, const SvmGroups& groups,
+               const Context& context);
+
 /// sum_i beta_i k(x_i, z) + offset of every row z of Z, on all threads, without ever holding all kernel values.
 Vector svm_scores(const Kernel& kernel, ConstMatrixView x, ConstVectorView beta, double offset, ConstMatrixView z,
                   const Context& context);
+/// The same with groups of the rows of both.
+Vector svm_scores(const Kernel& kernel, ConstMatrixView x, ConstVectorView beta, double offset, ConstMatrixView z,
+                  const SvmGroups& groups, const Context& context);
 
 }  // namespace ecotone

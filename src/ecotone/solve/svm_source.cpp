@@ -31,16 +31,24 @@ void SvmSource::permute(std::span<const Index> from) {
   permute_rows(from);
 }
 
-SvmFeatures::SvmFeatures(const Kernel& kernel, ConstMatrixView x, std::span<const Index> chosen)
+SvmFeatures::SvmFeatures(const Kernel& kernel, ConstMatrixView x, std::span<const Index> chosen,
+                         const SvmGroups* groups)
     : kernel_(kernel), centre_(Eigen::RowVectorXd::Zero(x.cols())), x_(std::ssize(chosen), x.cols()) {
   check_kernel(kernel);
   for (Index i = 0; i < x_.rows(); ++i) x_.row(i) = x.row(at(chosen, i));
-  if (kernel.kind != KernelKind::poly && x_.rows() > 0) {
+  if (x_.rows() > 0 && (shift_invariant(kernel) || (kernel.kind == KernelKind::linear && groups == nullptr))) {
     centre_ = x_.colwise().mean();
     x_.rowwise() -= centre_;
   }
   if (kernel.kind == KernelKind::rbf) norms_ = x_.rowwise().squaredNorm();
   diagonal_ = kernel_diagonal(kernel, x_);
+  if (groups == nullptr) return;
+  factor_ = groups->factor;
+  for (Index i = 0; i < x_.rows(); ++i) {
+    const std::int32_t group = groups->x[static_cast<std::size_t>(at(chosen, i))];
+    group_.push_back(group);
+    diagonal_[i] *= factor_(group, group);
+  }
 }
 
 Matrix SvmFeatures::gather(std::span<const Index> rows) const {
@@ -50,6 +58,18 @@ Matrix SvmFeatures::gather(std::span<const Index> rows) const {
 }
 
 void SvmFeatures::values(ConstMatrixView gathered, std::span<const Index> rows, Index first, MatrixView out) const {
+  kernel_values(gathered, rows, first, out);
+  if (group_.empty()) return;
+  const std::int32_t* const groups = group_.data() + first;
+  for (Index r = 0; r < out.rows(); ++r) {
+    const double* const factor = factor_.data() + group_[static_cast<std::size_t>(at(rows, r))] * factor_.cols();
+    double* const row = out.data() + r * out.outerStride();
+    for (Index c = 0; c < out.cols(); ++c) row[c] *= factor[groups[c]];
+  }
+}
+
+void SvmFeatures::kernel_values(ConstMatrixView gathered, std::span<const Index> rows, Index first,
+                                MatrixView out) const {
   if (kernel_.kind == KernelKind::laplacian) {
     for (Index c = 0; c < out.cols(); c += KernelTiles::side) {
       const Index width = std::min(KernelTiles::side, out.cols() - c);
@@ -75,6 +95,9 @@ void SvmFeatures::permute_rows(std::span<const Index> from) {
   for (Index k = 0; k < x_.rows(); ++k) moved.row(k) = x_.row(at(from, k));
   x_ = std::move(moved);
   if (norms_.size() > 0) norms_ = permuted(norms_, from);
+  std::vector<std::int32_t> groups(group_.size());
+  for (std::size_t k = 0; k < groups.size(); ++k) groups[k] = group_[static_cast<std::size_t>(from[k])];
+  group_ = std::move(groups);
 }
 
 SvmGram::SvmGram(ConstMatrixView gram, std::span<const Index> chosen)

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "ecotone/kernels/kernel.h"
 #include "ecotone/linalg/matrix.h"
+#include "ecotone/solve/svm.h"
 
 namespace ecotone {
 
@@ -33,10 +35,12 @@ class SvmSource {
 };
 
 /// Of the rows `chosen` of X, centred where the kernel allows it: with sum beta = 0 a linear kernel of centred rows has
-/// the same optimum, and products of centred rows lose fewer digits.
+/// the same optimum, and products of centred rows lose fewer digits. With groups the values are k times
+/// factor(group of one row, group of the other), and only kernels of distances are centred.
 class SvmFeatures : public SvmSource {
  public:
-  SvmFeatures(const Kernel& kernel, ConstMatrixView x, std::span<const Index> chosen);
+  SvmFeatures(const Kernel& kernel, ConstMatrixView x, std::span<const Index> chosen,
+              const SvmGroups* groups = nullptr);
 
   /// What the rows were centred at; zero where the kernel does not allow it.
   const Eigen::RowVectorXd& centre() const { return centre_; }
@@ -45,11 +49,14 @@ class SvmFeatures : public SvmSource {
 
  private:
   void permute_rows(std::span<const Index> from) override;
+  void kernel_values(ConstMatrixView gathered, std::span<const Index> rows, Index first, MatrixView out) const;
 
   Kernel kernel_;
   Eigen::RowVectorXd centre_;
   Matrix x_;
-  Vector norms_;  ///< rbf: ||x_i||^2
+  Vector norms_;                     ///< rbf: ||x_i||^2
+  std::vector<std::int32_t> group_;  ///< of each row; empty: no groups
+  Matrix factor_;
 };
 
 /// Of the rows and columns `chosen` of a Gram matrix, which must outlive it.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "ecotone/base/error.h"
@@ -99,27 +98,34 @@ Matrix batch_domain_kernel(const char* who, const DistributionKernel& kernel, co
   return k1;
 }
 
+void save_domains(std::span<const std::int32_t> domain, const std::string& name, StageState& state) {
+  Vector numbers(std::ssize(domain));
+  for (Index i = 0; i < numbers.size(); ++i) numbers[i] = domain[static_cast<std::size_t>(i)];
+  state.set(name, numbers);
+}
+
 void save_domain_kernel(const DistributionKernel& kernel, StageState& state) {
   state.set("domain_rows", kernel.x());
-  Vector domain(std::ssize(kernel.domain()));
-  for (Index i = 0; i < domain.size(); ++i) domain[i] = kernel.domain()[static_cast<std::size_t>(i)];
-  state.set("domain_of_row", domain);
+  save_domains(kernel.domain(), "domain_of_row", state);
   state.set("domain_norms", kernel.norms());
   state.info["sigma1"] = kernel.sigma1();
+}
+
+std::vector<std::int32_t> load_domains(const StageState& state, const std::string& name, Index size, Index count) {
+  std::vector<std::int32_t> domain;
+  for (const double d : state.vector(name, size)) {
+    if (!(d >= 0 && d < static_cast<double>(count)) || d != std::floor(d))
+      file_error("bad_model", "'{}' has {}, there are {} domains", name, d, count);
+    domain.push_back(static_cast<std::int32_t>(d));
+  }
+  return domain;
 }
 
 DistributionKernel load_domain_kernel(const Kernel& kernel, const StageState& state, Index cols) {
   Matrix x = state.matrix("domain_rows", -1, cols);
   if (x.rows() == 0) file_error("bad_model", "'domain_rows' has no rows");
-  const Vector domain_of_row = state.vector("domain_of_row", x.rows());
   Vector norms = state.vector("domain_norms", -1);
-  std::vector<std::int32_t> domain;
-  domain.reserve(static_cast<std::size_t>(x.rows()));
-  for (const double d : domain_of_row) {
-    if (!(d >= 0 && d < static_cast<double>(norms.size())) || d != std::floor(d))
-      file_error("bad_model", "'domain_of_row' has {}, there are {} domains", d, norms.size());
-    domain.push_back(static_cast<std::int32_t>(d));
-  }
+  std::vector<std::int32_t> domain = load_domains(state, "domain_of_row", x.rows(), norms.size());
   try {
     return {kernel, std::move(x), std::move(domain), std::move(norms), state.number("sigma1")};
   } catch (const Error& error) {

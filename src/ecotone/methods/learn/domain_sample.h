@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,10 @@ void warn_of_batch_domains(const char* who, ConstMatrixView k1, const Vector& ro
 /// The rows of training, their domains, ||mu||^2 of each and sigma1, under the names `domain_rows`, `domain_of_row`,
 /// `domain_norms` and `sigma1`.
 void save_domain_kernel(const DistributionKernel& kernel, StageState& state);
+/// Numbers of domains, under a name.
+void save_domains(std::span<const std::int32_t> domain, const std::string& name, StageState& state);
+/// Numbers of domains under a name, below `count`. File error `bad_model`.
+std::vector<std::int32_t> load_domains(const StageState& state, const std::string& name, Index size, Index count);
 /// File error `bad_model` when it is none. `cols` are those of the rows.
 DistributionKernel load_domain_kernel(const Kernel& kernel, const StageState& state, Index cols);
 

@@ -36,8 +36,8 @@ double accuracy(const StageResult& result, const TrainView& view) {
 TEST(SvmStage, SeparatesWhatNoLineCan) {
   const TrainView view = rings(400);
   EXPECT_GT(accuracy(fitted(view, {}), view), 0.99);
-  EXPECT_LT(accuracy(fitted(view, {.kernel = KernelKind::linear}), view), 0.75);
-  EXPECT_GT(accuracy(fitted(view, {.kernel = KernelKind::poly, .degree = 2}), view), 0.99);
+  EXPECT_LT(accuracy(fitted(view, {.kernel = KernelChoice::linear}), view), 0.75);
+  EXPECT_GT(accuracy(fitted(view, {.kernel = KernelChoice::poly, .degree = 2}), view), 0.99);
 }
 
 TEST(SvmStage, SaysTheDualityGap) {

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "ecotone/base/error.h"
+#include "ecotone/methods/learn/svm/svm_grid.h"
 #include "ecotone/methods/learn/svm/svm_probability.h"
 
 namespace ecotone {
@@ -20,6 +22,27 @@ std::vector<double> targets_of(const Labels& y) {
   std::vector<double> result;
   for (const std::int32_t k : y.index) result.push_back(k == 1 ? 1 : -1);
   return result;
+}
+
+void check_options(const TrainView& view, const SvmOptions& options, const Context& context) {
+  if (view.y.task == Task::classify && view.y.classes.size() == 1)
+    data_error("one_class", "svm: all labelled rows are of class '{}'; at least two classes are needed",
+               view.y.classes[0]);
+  if (options.probability && view.y.task != Task::classify)
+    context.warn("unused_option", "svm: probability is for classes, the label is a number to predict");
+  if (!options.distributional && !options.sigma1.is_auto())
+    context.warn("unused_option", "svm: sigma1 is read with distributional=true only");
+}
+
+SvmProblem problem_of(const TrainView& view, std::span<const double> y, const SvmOptions& options) {
+  SvmProblem problem{.kind = view.y.task == Task::classify ? SvmKind::classes : SvmKind::numbers, .y = y};
+  problem.weight = {view.weight.data(), static_cast<std::size_t>(view.weight.size())};
+  problem.cost = options.cost;
+  problem.epsilon = options.epsilon;
+  problem.tolerance = options.tolerance;
+  problem.max_iterations = options.max_iterations;
+  problem.cache_bytes = static_cast<std::size_t>(options.cache_mb) << 20U;
+  return problem;
 }
 
 Status status_of(const SvmFit& fit) {
@@ -43,50 +66,62 @@ Matrix rows_of_blocks(const Features& x, Index first, Index end, const Context& 
 
 }  // namespace
 
-StageResult Svm::fit(const TrainView& view, const SvmOptions& options, const Context& context, FitCache&) {
-  if (view.y.task == Task::classify && view.y.classes.size() == 1)
-    data_error("one_class", "svm: all labelled rows are of class '{}'; at least two classes are needed",
-               view.y.classes[0]);
-  if (options.probability && view.y.task != Task::classify)
-    context.warn("unused_option", "svm: probability is for classes, the label is a number to predict");
-  const Matrix x = view.labelled_x().to_matrix();
+StageResult Svm::fit(const TrainView& view, const SvmOptions& options, const Context& context, FitCache& cache) {
+  check_options(view, options, context);
   auto fitted = std::make_shared<Svm>();
   fitted->task_ = view.y.task;
   fitted->kernel_ = learner_kernel(kernel_options(options), view, context);
+  const DomainSample sample = labelled_sample(view);
   const std::vector<double> y = targets_of(view.y);
-  SvmProblem problem{.kind = view.y.task == Task::classify ? SvmKind::classes : SvmKind::numbers, .y = y};
-  problem.weight = {view.weight.data(), static_cast<std::size_t>(view.weight.size())};
-  problem.cost = options.cost;
-  problem.epsilon = options.epsilon;
-  problem.tolerance = options.tolerance;
-  problem.max_iterations = options.max_iterations;
-  problem.cache_bytes = static_cast<std::size_t>(options.cache_mb) << 20U;
-  const SvmFit fit = fit_svm(problem, fitted->kernel_, x, context);
+  const SvmProblem problem = problem_of(view, y, options);
+  Matrix k1;
+  std::optional<SvmGroups> groups;
+  if (options.distributional) {
+    DistributionFit domains = fit_domain_kernel("svm", fitted->kernel_, sample, options.sigma1, context);
+    k1 = std::move(domains.k1);
+    groups.emplace(SvmGroups{sample.domain, k1});
+    fitted->domains_.emplace(std::move(domains.kernel));
+  }
+  const SvmGroups* const of_domains = groups ? &*groups : nullptr;
+  const SvmFit fit = fit_svm_in_grid(problem, fitted->kernel_, sample.x, of_domains, cache, context);
   if (options.probability && view.y.task == Task::classify)
-    fitted->platt_ = svm_probability(problem, fitted->kernel_, x, view, context);
+    fitted->platt_ = svm_probability(problem, fitted->kernel_, sample.x, of_domains, view, context);
 
   std::vector<Index> rows;
-  for (Index i = 0; i < x.rows(); ++i)
+  for (Index i = 0; i < fit.beta.size(); ++i)
     if (fit.beta[i] != 0) rows.push_back(i);
   if (rows.empty()) rows.push_back(0);
-  fitted->support_.resize(std::ssize(rows), x.cols());
+  fitted->support_.resize(std::ssize(rows), sample.x.cols());
   fitted->coefficients_.resize(std::ssize(rows));
   for (Index s = 0; s < std::ssize(rows); ++s) {
-    fitted->support_.row(s) = x.row(rows[static_cast<std::size_t>(s)]);
-    fitted->coefficients_[s] = fit.beta[rows[static_cast<std::size_t>(s)]];
+    const Index i = rows[static_cast<std::size_t>(s)];
+    fitted->support_.row(s) = sample.x.row(i);
+    fitted->coefficients_[s] = fit.beta[i];
+    if (groups) fitted->support_domain_.push_back(sample.domain[static_cast<std::size_t>(i)]);
   }
   fitted->offset_ = fit.offset;
   fitted->notes_ = {fit.objective, fit.gap, fit.kkt, fit.bounded, fit.iterations};
   return {std::move(fitted), view, status_of(fit)};
 }
 
-Prediction Svm::predict(const Batch& batch, const Context& context) const {
+Vector Svm::scores(const Batch& batch, const Context& context) const {
+  if (domains_) {
+    const DomainSample sample = batch_sample(batch);
+    const Matrix k1 = batch_domain_kernel("svm", *domains_, sample, context);
+    return svm_scores(kernel_, support_, coefficients_, offset_, sample.x, {support_domain_, k1, sample.domain},
+                      context);
+  }
   const Features& x = batch.x;
   Vector score(x.rows());
   for (Index b = 0; b < x.blocks(); b += blocks_together) {
     const Matrix rows = rows_of_blocks(x, b, std::min(b + blocks_together, x.blocks()), context);
     score.segment(x.first_row(b), rows.rows()) = svm_scores(kernel_, support_, coefficients_, offset_, rows, context);
   }
+  return score;
+}
+
+Prediction Svm::predict(const Batch& batch, const Context& context) const {
+  Vector score = scores(batch, context);
   for (Index i = 0; i < score.size(); ++i)
     if (!std::isfinite(score[i]))
       data_error("non_finite", "svm: the values of row {} are too large to predict from",
@@ -115,6 +150,10 @@ StageState Svm::save() const {
   state.set("coefficients", coefficients_);
   state.info["offset"] = offset_;
   save_kernel(kernel_, state);
+  if (domains_) {
+    save_domain_kernel(*domains_, state);
+    save_domains(support_domain_, "support_domain", state);
+  }
   if (platt_) {
     state.info["platt_slope"] = platt_->slope;
     state.info["platt_intercept"] = platt_->intercept;
@@ -137,6 +176,11 @@ std::shared_ptr<const Fitted> Svm::load(const StageState& state, const SvmOption
   if (fitted->support_.rows() == 0) file_error("bad_model", "'support' has no rows");
   fitted->coefficients_ = state.vector("coefficients", fitted->support_.rows());
   fitted->offset_ = state.number("offset");
+  if (options.distributional) {
+    fitted->domains_.emplace(load_domain_kernel(fitted->kernel_, state, input.cols));
+    fitted->support_domain_ =
+        load_domains(state, "support_domain", fitted->support_.rows(), fitted->domains_->domains());
+  }
   if (options.probability && input.task == Task::classify)
     fitted->platt_ = PlattMap{state.number("platt_slope"), state.number("platt_intercept")};
   fitted->notes_ = {state.number("objective"), state.number("gap"), state.number("kkt"), state.count("bounded"),

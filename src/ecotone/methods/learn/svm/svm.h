@@ -3,8 +3,10 @@
 #include <memory>
 #include <optional>
 #include <tuple>
+#include <vector>
 
 #include "ecotone/methods/learn/calibrate/score_maps.h"
+#include "ecotone/methods/learn/domain_sample.h"
 #include "ecotone/methods/learn/learner_kernel.h"
 #include "ecotone/methods/method.h"
 #include "ecotone/solve/svm.h"
@@ -21,6 +23,8 @@ struct SvmOptions {
   double scale = 1;
   double epsilon = 0.1;
   double tolerance = 1e-3;
+  bool distributional = false;
+  AutoNumber sigma1{};
   bool probability = false;
   int max_iterations = 0;
   int cache_mb = 0;
@@ -30,6 +34,13 @@ struct SvmOptions {
     const auto cost = std::tuple{
         field("C", &O::cost, "Cost of a row, times its weight, in 1/2 ||f||^2 + C sum w_i loss_i", above(0.0))};
     const auto others = std::tuple{
+        field("distributional", &O::distributional,
+              "The kernel is multiplied by one of the domains that two rows come from, Gaussian on the mean embeddings "
+              "of their rows"),
+        field("sigma1", &O::sigma1,
+              "Width of that kernel; auto: the median distance of the domains, but not below what samples of one "
+              "distribution differ by, nor below a quarter of the spread within domains",
+              above(0.0)),
         field("epsilon", &O::epsilon, "Numbers: errors up to this cost nothing", at_least(0.0)),
         field("tolerance", &O::tolerance, "Largest violation of the optimality conditions at which it stops",
               above(0.0)),
@@ -43,7 +54,7 @@ struct SvmOptions {
   }
 };
 
-/// A support vector machine: of two classes (C-SVC) or of numbers (epsilon-SVR).
+/// A support vector machine: of two classes (C-SVC) or of numbers (epsilon-SVR), of rows or of pairs (domain, row).
 class Svm : public Fitted {
  public:
   static StageResult fit(const TrainView& view, const SvmOptions& options, const Context& context, FitCache& cache);
@@ -51,6 +62,7 @@ class Svm : public Fitted {
                                             const StageInput& input);
 
   Prediction predict(const Batch& batch, const Context& context) const override;
+  bool needs_domain_sample() const override { return domains_.has_value(); }
   StageState save() const override;
 
  private:
@@ -63,11 +75,15 @@ class Svm : public Fitted {
     Index iterations = 0;
   };
 
+  Vector scores(const Batch& batch, const Context& context) const;
+
   Task task_ = Task::classify;
   Kernel kernel_;
   Matrix support_;  ///< at least one row; one with coefficient 0 where there is no support vector
   Vector coefficients_;
   double offset_ = 0;
+  std::optional<DistributionKernel> domains_;  ///< with distributional=true
+  std::vector<std::int32_t> support_domain_;
   std::optional<PlattMap> platt_;
   Notes notes_;
 };

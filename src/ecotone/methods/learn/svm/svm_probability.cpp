@@ -18,9 +18,15 @@ Matrix rows_at(const Matrix& x, const std::vector<Index>& rows) {
   return result;
 }
 
+std::vector<std::int32_t> domains_at(const SvmGroups& groups, const std::vector<Index>& rows) {
+  std::vector<std::int32_t> result;
+  for (const Index i : rows) result.push_back(groups.x[static_cast<std::size_t>(i)]);
+  return result;
+}
+
 /// Scores of the rows held out, or none where the others have one class.
 std::optional<Vector> scores_of(const InnerFold& fold, const SvmProblem& problem, const Kernel& kernel, const Matrix& x,
-                                const TrainView& view, const Context& context) {
+                                const SvmGroups* groups, const TrainView& view, const Context& context) {
   std::vector<double> y, weight;
   bool plus = false, minus = false;
   for (const Index i : fold.train) {
@@ -33,18 +39,26 @@ std::optional<Vector> scores_of(const InnerFold& fold, const SvmProblem& problem
   SvmProblem part = problem;
   part.y = y;
   part.weight = weight;
-  const SvmFit fit = fit_svm(part, kernel, train, context);
-  return svm_scores(kernel, train, fit.beta, fit.offset, rows_at(x, fold.held), context);
+  const Matrix held = rows_at(x, fold.held);
+  if (groups == nullptr) {
+    const SvmFit fit = fit_svm(part, kernel, train, context);
+    return svm_scores(kernel, train, fit.beta, fit.offset, held, context);
+  }
+  const std::vector<std::int32_t> train_domain = domains_at(*groups, fold.train);
+  const std::vector<std::int32_t> held_domain = domains_at(*groups, fold.held);
+  const SvmGroups both{train_domain, groups->factor, held_domain};
+  const SvmFit fit = fit_svm(part, kernel, train, both, context);
+  return svm_scores(kernel, train, fit.beta, fit.offset, held, both, context);
 }
 
 }  // namespace
 
-PlattMap svm_probability(const SvmProblem& problem, const Kernel& kernel, const Matrix& x, const TrainView& view,
-                         const Context& context) {
+PlattMap svm_probability(const SvmProblem& problem, const Kernel& kernel, const Matrix& x, const SvmGroups* groups,
+                         const TrainView& view, const Context& context) {
   std::vector<double> score, positive, weight;
   double sum = 0;
   for (const InnerFold& fold : inner_folds(view, context, most_folds)) {
-    const std::optional<Vector> scores = scores_of(fold, problem, kernel, x, view, context);
+    const std::optional<Vector> scores = scores_of(fold, problem, kernel, x, groups, view, context);
     if (!scores) {
       context.warn("fold_one_class", "svm: without one of the folds all rows have one class; it is left out");
       continue;

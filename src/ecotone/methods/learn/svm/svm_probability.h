@@ -8,8 +8,9 @@ namespace ecotone {
 
 /// Platt's map of the scores that machines give to rows that they did not see: up to five folds by whole domains, of
 /// random rows where there is one domain, the same for the same seed. X are the labelled rows of the view, in the
-/// problem's order. A fold whose other rows have one class is left out; data error `no_cross_fit` when all are.
-PlattMap svm_probability(const SvmProblem& problem, const Kernel& kernel, const Matrix& x, const TrainView& view,
-                         const Context& context);
+/// problem's order, `groups` their domains (null: none). A fold whose other rows have one class is left out; data error
+/// `no_cross_fit` when all are.
+PlattMap svm_probability(const SvmProblem& problem, const Kernel& kernel, const Matrix& x, const SvmGroups* groups,
+                         const TrainView& view, const Context& context);
 
 }  // namespace ecotone

@@ -97,17 +97,19 @@ TEST(SvmDistributional, SaysWhatTheSampleOfADomainWas) {
   const TrainView view = turning(4);
   const StageResult result = fitted(view, {.distributional = true});
   EXPECT_TRUE(result.fitted->needs_domain_sample());
-  const auto told = [&](Matrix x, const Domains& domains) {
+  const StageResult narrow = fitted(view, {.distributional = true, .sigma1 = {0.05}});
+  const auto told = [](const StageResult& by, Matrix x, const Domains& domains) {
     Recorder recorder;
-    result.fitted->predict({Features::dense(std::move(x)), domains}, context().observed_by(&recorder));
+    by.fitted->predict({Features::dense(std::move(x)), domains}, context().observed_by(&recorder));
     return codes(recorder);
   };
   Matrix row(1, 2);
   row << 1, 1;
-  EXPECT_EQ(told(row, {{"alone"}, {0}}), std::vector<std::string>{"one_row_domain"});
+  EXPECT_EQ(told(result, row, {{"alone"}, {0}}), std::vector<std::string>{"one_row_domain"});
   Matrix far = Matrix::Constant(30, 2, 1e3);
-  EXPECT_EQ(told(far, {{"far"}, std::vector<std::int32_t>(30, 0)}), std::vector<std::string>{"unlike_any_domain"});
-  EXPECT_EQ(told(view.x.to_matrix(), view.domain), std::vector<std::string>{});
+  EXPECT_EQ(told(narrow, far, {{"far"}, std::vector<std::int32_t>(30, 0)}),
+            std::vector<std::string>{"unlike_any_domain"});
+  EXPECT_EQ(told(result, view.x.to_matrix(), view.domain), std::vector<std::string>{});
 }
 
 TEST(SvmDistributional, TakesTheLinearKernelBehindComponents) {

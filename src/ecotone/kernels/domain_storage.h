@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "ecotone/data/features.h"
+
+namespace ecotone {
+
+/// A map of rows that knows the domain of each row, computed whenever a block is read: out = map(x, domains of x).
+class DomainStorage final : public FeatureStorage {
+ public:
+  using Map = std::function<void(ConstMatrixMap x, std::span<const std::int32_t> domain, MatrixView out)>;
+
+  DomainStorage(std::shared_ptr<const FeatureStorage> base, std::vector<std::int32_t> domain, Index cols, Map map);
+
+  Index rows() const override { return base_->rows(); }
+  Index cols() const override { return cols_; }
+  RowBlock block(Index b, Scratch& scratch) const override;
+  /// Rows of the base are copied, not what the map makes of them.
+  std::shared_ptr<const FeatureStorage> take(std::span<const Index> rows) const override;
+
+ private:
+  std::shared_ptr<const FeatureStorage> base_;
+  std::vector<std::int32_t> domain_;
+  Index cols_;
+  Map map_;
+};
+
+}  // namespace ecotone

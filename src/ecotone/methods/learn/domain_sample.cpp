@@ -25,46 +25,54 @@ std::string listed(const std::vector<std::string>& names) {
 
 }  // namespace
 
-DomainSample labelled_sample(const TrainView& view) {
-  DomainSample sample{view.labelled_x().to_matrix(), {}, {}};
+DomainNumbers labelled_domains(const TrainView& view) {
+  DomainNumbers result;
   std::vector<std::int32_t> number(view.domain.names.size(), -1);
-  sample.domain.reserve(static_cast<std::size_t>(view.labelled()));
+  result.domain.reserve(static_cast<std::size_t>(view.labelled()));
   for (std::size_t i = 0; i < static_cast<std::size_t>(view.labelled()); ++i) {
     const auto d = static_cast<std::size_t>(view.domain.index[i]);
     if (number[d] < 0) {
-      number[d] = static_cast<std::int32_t>(sample.names.size());
-      sample.names.push_back(view.domain.names[d]);
+      number[d] = static_cast<std::int32_t>(result.names.size());
+      result.names.push_back(view.domain.names[d]);
     }
-    sample.domain.push_back(number[d]);
+    result.domain.push_back(number[d]);
   }
-  return sample;
+  return result;
+}
+
+DomainNumbers batch_domains(const Batch& batch) {
+  if (batch.domain) return {batch.domain->index, batch.domain->names};
+  return {std::vector<std::int32_t>(static_cast<std::size_t>(batch.x.rows()), 0), {"the file"}};
+}
+
+DomainSample labelled_sample(const TrainView& view) {
+  DomainNumbers found = labelled_domains(view);
+  return {view.labelled_x().to_matrix(), std::move(found.domain), std::move(found.names)};
 }
 
 DomainSample batch_sample(const Batch& batch) {
-  DomainSample sample{batch.x.to_matrix(), {}, {}};
-  if (batch.domain) {
-    sample.domain = batch.domain->index;
-    sample.names = batch.domain->names;
-  } else {
-    sample.domain.assign(static_cast<std::size_t>(batch.x.rows()), 0);
-    sample.names = {"the file"};
-  }
-  return sample;
+  DomainNumbers found = batch_domains(batch);
+  return {batch.x.to_matrix(), std::move(found.domain), std::move(found.names)};
+}
+
+void warn_of_training_domains(const char* who, const std::vector<std::string>& names, const DomainWidth& width,
+                              const Context& context) {
+  if (names.size() == 1)
+    context.warn("one_domain", "{}: distributional=true with one training domain, '{}', is the same as without it", who,
+                 names[0]);
+  else if (width.fallback)
+    context.warn("domain_width_fallback", "{}: the domains do not differ, sigma1 is {:g}", who, width.sigma);
+  else if (width.floored)
+    context.warn("domain_width_floored",
+                 "{}: the training domains are nearer to each other (median distance {:.3g}) than samples of one "
+                 "distribution would be; sigma1 is {:.3g}, so that new domains are not like none of them",
+                 who, width.median, width.sigma);
 }
 
 DistributionFit fit_domain_kernel(const char* who, const Kernel& kernel, const DomainSample& sample,
                                   const AutoNumber& sigma1, const Context& context) {
   DistributionFit fit = fit_distribution_kernel(kernel, sample.rows(), sigma1.value.value_or(0), context);
-  if (sample.names.size() == 1)
-    context.warn("one_domain", "{}: distributional=true with one training domain, '{}', is the same as without it", who,
-                 sample.names[0]);
-  else if (fit.width.fallback)
-    context.warn("domain_width_fallback", "{}: the domains do not differ, sigma1 is {:g}", who, fit.width.sigma);
-  else if (fit.width.floored)
-    context.warn("domain_width_floored",
-                 "{}: the training domains are nearer to each other (median distance {:.3g}) than samples of one "
-                 "distribution would be; sigma1 is {:.3g}, so that new domains are not like none of them",
-                 who, fit.width.median, fit.width.sigma);
+  warn_of_training_domains(who, sample.names, fit.width, context);
   return fit;
 }
 

@@ -21,14 +21,27 @@ struct DomainSample {
   DomainRows rows() const { return {x, domain, static_cast<Index>(names.size())}; }
 };
 
+/// The domain of each row, and the domains' names.
+struct DomainNumbers {
+  std::vector<std::int32_t> domain;
+  std::vector<std::string> names;
+};
+
+/// Of the labelled rows of a view; domains without one are left out.
+DomainNumbers labelled_domains(const TrainView& view);
+/// Of the rows of a batch; without domains it is one domain.
+DomainNumbers batch_domains(const Batch& batch);
+
 /// The labelled rows of a view; domains without one are left out.
 DomainSample labelled_sample(const TrainView& view);
 /// The rows of a batch; without domains it is one domain.
 DomainSample batch_sample(const Batch& batch);
 
-/// fit_distribution_kernel on a sample of training rows, with warnings: `one_domain` (k1 is 1, so this is pooling),
-/// `domain_width_floored` (the domains are nearer to each other than samples of one distribution),
-/// `domain_width_fallback` (all rows are equal).
+/// Warnings: `one_domain` (k1 is 1, so this is pooling), `domain_width_floored` (the domains are nearer to each other
+/// than samples of one distribution), `domain_width_fallback` (all rows are equal).
+void warn_of_training_domains(const char* who, const std::vector<std::string>& names, const DomainWidth& width,
+                              const Context& context);
+/// fit_distribution_kernel on a sample of training rows, with these warnings.
 DistributionFit fit_domain_kernel(const char* who, const Kernel& kernel, const DomainSample& sample,
                                   const AutoNumber& sigma1, const Context& context);
 

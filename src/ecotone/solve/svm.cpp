@@ -6,6 +6,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
+#include "ecotone/solve/svm_checks.h"
 #include "ecotone/solve/svm_smo.h"
 #include "ecotone/solve/svm_source.h"
 
@@ -14,61 +15,18 @@ namespace {
 
 std::size_t at(Index k) { return static_cast<std::size_t>(k); }
 
-void check_options(const SvmProblem& p) {
-  if (!(p.cost > 0) || !std::isfinite(p.cost)) option_error("bad_option", "{}: C must be > 0, got {}", p.who, p.cost);
-  if (!(p.tolerance > 0) || !std::isfinite(p.tolerance))
-    option_error("bad_option", "{}: tolerance must be > 0, got {}", p.who, p.tolerance);
-  if (p.kind == SvmKind::numbers && (!(p.epsilon >= 0) || !std::isfinite(p.epsilon)))
-    option_error("bad_option", "{}: epsilon must be >= 0, got {}", p.who, p.epsilon);
-  if (p.max_iterations < 0)
-    option_error("bad_option", "{}: max_iterations must be >= 0, got {}", p.who, p.max_iterations);
-}
-
-void check_rows(const SvmProblem& p, Index rows) {
-  const auto n = std::ssize(p.y);
-  if (n != rows) data_error("shape_mismatch", "{}: {} labels for {} rows", p.who, n, rows);
-  if (!p.weight.empty() && std::ssize(p.weight) != n)
-    data_error("shape_mismatch", "{}: {} weights for {} rows", p.who, p.weight.size(), n);
-  if (!p.start.empty() && std::ssize(p.start) != n)
-    data_error("shape_mismatch", "{}: {} coefficients to start from for {} rows", p.who, p.start.size(), n);
-  if (n == 0) data_error("empty_data", "{}: there are no rows", p.who);
-}
-
 void check_values(const SvmProblem& p, ConstMatrixView values) {
   for (Index i = 0; i < values.rows(); ++i)
     if (!values.row(i).allFinite()) data_error("non_finite", "{}: row {} has a value that is not finite", p.who, i);
   for (std::size_t i = 0; i < p.start.size(); ++i)
     if (!std::isfinite(p.start[i])) data_error("non_finite", "{}: start of row {} is {}", p.who, i, p.start[i]);
-  for (std::size_t i = 0; i < p.y.size(); ++i) {
-    if (!std::isfinite(p.y[i])) data_error("non_finite", "{}: label of row {} is {}", p.who, i, p.y[i]);
-    if (p.kind == SvmKind::classes && std::abs(p.y[i]) != 1)
-      data_error("bad_label", "{}: labels must be -1 or 1, got {} in row {}", p.who, p.y[i], i);
-  }
-  for (std::size_t i = 0; i < p.weight.size(); ++i)
-    if (!(p.weight[i] >= 0) || !std::isfinite(p.weight[i]))
-      data_error("negative_weight", "{}: weight of row {} is {}", p.who, i, p.weight[i]);
-}
-
-/// The rows that have a cost.
-std::vector<Index> rows_with_cost(const SvmProblem& p) {
-  std::vector<Index> rows;
-  bool plus = false, minus = false;
-  for (Index i = 0; i < std::ssize(p.y); ++i) {
-    if (!p.weight.empty() && !(p.cost * p.weight[at(i)] > 0)) continue;
-    rows.push_back(i);
-    (p.y[at(i)] > 0 ? plus : minus) = true;
-  }
-  if (rows.empty()) data_error("zero_weights", "{}: all rows have weight 0", p.who);
-  if (p.kind == SvmKind::classes && !(plus && minus))
-    data_error("one_class", "{}: all rows with a weight have the label {}", p.who, plus ? 1 : -1);
-  return rows;
+  check_svm_labels(p);
 }
 
 std::vector<Index> checked_rows(const SvmProblem& problem, ConstMatrixView values) {
-  check_options(problem);
-  check_rows(problem, values.rows());
+  check_svm_problem(problem, values.rows());
   check_values(problem, values);
-  return rows_with_cost(problem);
+  return svm_rows_with_cost(problem);
 }
 
 /// The start within the bounds, and the heavier sign scaled down so that the sum is 0.

@@ -8,6 +8,8 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/methods/learn/svm/svm_grid.h"
+#include "ecotone/methods/learn/svm/svm_low_rank.h"
+#include "ecotone/methods/learn/svm/svm_parts.h"
 #include "ecotone/methods/learn/svm/svm_probability.h"
 
 namespace ecotone {
@@ -68,12 +70,15 @@ Matrix rows_of_blocks(const Features& x, Index first, Index end, const Context& 
 
 StageResult Svm::fit(const TrainView& view, const SvmOptions& options, const Context& context, FitCache& cache) {
   check_options(view, options, context);
-  auto fitted = std::make_shared<Svm>();
-  fitted->task_ = view.y.task;
-  fitted->kernel_ = learner_kernel(kernel_options(options), view, context);
-  const DomainSample sample = labelled_sample(view);
+  const Kernel kernel = learner_kernel(kernel_options(options), view, context);
   const std::vector<double> y = targets_of(view.y);
   const SvmProblem problem = problem_of(view, y, options);
+  const SvmPlan plan = svm_plan(options, kernel, view.labelled(), view.x.cols());
+  if (plan != SvmPlan::exact) return SvmLowRank::fit(view, options, kernel, plan, problem, context);
+  auto fitted = std::make_shared<Svm>();
+  fitted->task_ = view.y.task;
+  fitted->kernel_ = kernel;
+  const DomainSample sample = labelled_sample(view);
   Matrix k1;
   std::optional<SvmGroups> groups;
   if (options.distributional) {
@@ -121,31 +126,12 @@ Vector Svm::scores(const Batch& batch, const Context& context) const {
 }
 
 Prediction Svm::predict(const Batch& batch, const Context& context) const {
-  Vector score = scores(batch, context);
-  for (Index i = 0; i < score.size(); ++i)
-    if (!std::isfinite(score[i]))
-      data_error("non_finite", "svm: the values of row {} are too large to predict from",
-                 origin_of(batch.origin, i) + 1);
-  Prediction prediction;
-  prediction.task = task_;
-  if (task_ == Task::regress) {
-    prediction.value = std::move(score);
-    return prediction;
-  }
-  prediction.probability.resize(score.size(), 2);
-  for (Index i = 0; i < score.size(); ++i) {
-    prediction.index.push_back(score[i] >= 0 ? 1 : 0);
-    const double odds = platt_ ? platt_->log_odds(score[i]) : 2 * score[i];
-    const double small = std::exp(-std::abs(odds)) / (1 + std::exp(-std::abs(odds)));
-    prediction.probability(i, 0) = odds >= 0 ? small : 1 - small;
-    prediction.probability(i, 1) = odds >= 0 ? 1 - small : small;
-  }
-  prediction.score = score;
-  return prediction;
+  return svm_prediction(task_, platt_, scores(batch, context), batch);
 }
 
 StageState Svm::save() const {
   StageState state;
+  state.info["route"] = "exact";
   state.set("support", support_);
   state.set("coefficients", coefficients_);
   state.info["offset"] = offset_;
@@ -154,10 +140,7 @@ StageState Svm::save() const {
     save_domain_kernel(*domains_, state);
     save_domains(support_domain_, "support_domain", state);
   }
-  if (platt_) {
-    state.info["platt_slope"] = platt_->slope;
-    state.info["platt_intercept"] = platt_->intercept;
-  }
+  save_platt(platt_, state);
   state.info["objective"] = notes_.objective;
   state.info["gap"] = notes_.gap;
   state.info["kkt"] = notes_.kkt;
@@ -169,6 +152,9 @@ StageState Svm::save() const {
 std::shared_ptr<const Fitted> Svm::load(const StageState& state, const SvmOptions& options, const StageInput& input) {
   if (input.task == Task::classify && input.classes.size() != 2)
     file_error("bad_model", "it needs two classes, got {}", input.classes.size());
+  // Models of before there were routes do not say theirs.
+  if (state.info.contains("route") && state.text("route") != "exact") return SvmLowRank::load(state, options, input);
+  if (options.route == SvmRoute::low_rank) file_error("bad_model", "it is not of the route low_rank");
   auto fitted = std::make_shared<Svm>();
   fitted->task_ = input.task;
   fitted->kernel_ = load_kernel(kernel_options(options), state);
@@ -181,8 +167,7 @@ std::shared_ptr<const Fitted> Svm::load(const StageState& state, const SvmOption
     fitted->support_domain_ =
         load_domains(state, "support_domain", fitted->support_.rows(), fitted->domains_->domains());
   }
-  if (options.probability && input.task == Task::classify)
-    fitted->platt_ = PlattMap{state.number("platt_slope"), state.number("platt_intercept")};
+  fitted->platt_ = load_platt(options.probability && input.task == Task::classify, state);
   fitted->notes_ = {state.number("objective"), state.number("gap"), state.number("kkt"), state.count("bounded"),
                     state.count("iterations")};
   return fitted;

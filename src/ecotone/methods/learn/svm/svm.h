@@ -13,6 +13,9 @@
 
 namespace ecotone {
 
+/// How machines are fitted.
+enum class SvmRoute { automatic, exact, low_rank };
+
 /// Options of svm.
 struct SvmOptions {
   double cost = 1;
@@ -23,6 +26,8 @@ struct SvmOptions {
   double scale = 1;
   double epsilon = 0.1;
   double tolerance = 1e-3;
+  SvmRoute route = SvmRoute::automatic;
+  int rank = 500;
   bool distributional = false;
   AutoNumber sigma1{};
   bool probability = false;
@@ -42,13 +47,23 @@ struct SvmOptions {
               "distribution differ by, nor below a quarter of the spread within domains",
               above(0.0)),
         field("epsilon", &O::epsilon, "Numbers: errors up to this cost nothing", at_least(0.0)),
-        field("tolerance", &O::tolerance, "Largest violation of the optimality conditions at which it stops",
+        field("tolerance", &O::tolerance,
+              "Where it stops: largest violation of the optimality conditions; of weights ten times the duality gap as "
+              "a part of the objective",
               above(0.0)),
+        field("route", &O::route,
+              "exact: coefficients of rows, by pairs; low_rank: weights of a low-rank kernel map, time linear in the "
+              "rows, and of the columns themselves where the kernel is linear and has at most 1,000 of them; auto: "
+              "exact up to 50,000 rows, but such linear kernels by weights from 1,000 rows and 4 per column on",
+              one_of("auto", "exact", "low_rank")),
+        field("rank", &O::rank, "Of low_rank: at most so many landmarks", between(1, 20000)),
         field("probability", &O::probability,
               "Probabilities by Platt's map of scores that refits without a fold give (up to five folds, by whole "
               "domains); false: 1 / (1 + exp(-2 score)), a convention. The predicted class is the score's either way"),
         field("max_iterations", &O::max_iterations,
-              "Steps of two coefficients before giving up; 0: 100 per row, at least ten million", at_least(0)),
+              "Steps of two coefficients before giving up, 0: 100 per row, at least ten million; of weights Newton "
+              "steps, 0: 200",
+              at_least(0)),
         field("cache_mb", &O::cache_mb, "Megabytes for kernel rows; 0: half of the memory that is free", at_least(0))};
     return std::tuple_cat(cost, learner_kernel_fields<O>(), others);
   }

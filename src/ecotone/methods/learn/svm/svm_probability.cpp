@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "ecotone/base/error.h"
-#include "ecotone/methods/cross_fit.h"
 
 namespace ecotone {
 namespace {
@@ -24,9 +23,9 @@ std::vector<std::int32_t> domains_at(const SvmGroups& groups, const std::vector<
   return result;
 }
 
-/// Scores of the rows held out, or none where the others have one class.
-std::optional<Vector> scores_of(const InnerFold& fold, const SvmProblem& problem, const Kernel& kernel, const Matrix& x,
-                                const SvmGroups* groups, const TrainView& view, const Context& context) {
+/// The scores of a fold's rows held out, or none where the others have one class.
+std::optional<Vector> scores_of(const InnerFold& fold, const SvmProblem& problem, const TrainView& view,
+                                const SvmFoldScores& held_scores) {
   std::vector<double> y, weight;
   bool plus = false, minus = false;
   for (const Index i : fold.train) {
@@ -35,30 +34,20 @@ std::optional<Vector> scores_of(const InnerFold& fold, const SvmProblem& problem
     if (weight.back() > 0) (y.back() > 0 ? plus : minus) = true;
   }
   if (!plus || !minus) return std::nullopt;
-  const Matrix train = rows_at(x, fold.train);
   SvmProblem part = problem;
   part.y = y;
   part.weight = weight;
-  const Matrix held = rows_at(x, fold.held);
-  if (groups == nullptr) {
-    const SvmFit fit = fit_svm(part, kernel, train, context);
-    return svm_scores(kernel, train, fit.beta, fit.offset, held, context);
-  }
-  const std::vector<std::int32_t> train_domain = domains_at(*groups, fold.train);
-  const std::vector<std::int32_t> held_domain = domains_at(*groups, fold.held);
-  const SvmGroups both{train_domain, groups->factor, held_domain};
-  const SvmFit fit = fit_svm(part, kernel, train, both, context);
-  return svm_scores(kernel, train, fit.beta, fit.offset, held, both, context);
+  return held_scores(part, fold);
 }
 
 }  // namespace
 
-PlattMap svm_probability(const SvmProblem& problem, const Kernel& kernel, const Matrix& x, const SvmGroups* groups,
-                         const TrainView& view, const Context& context) {
+PlattMap svm_probability(const SvmProblem& problem, const TrainView& view, const SvmFoldScores& held_scores,
+                         const Context& context) {
   std::vector<double> score, positive, weight;
   double sum = 0;
   for (const InnerFold& fold : inner_folds(view, context, most_folds)) {
-    const std::optional<Vector> scores = scores_of(fold, problem, kernel, x, groups, view, context);
+    const std::optional<Vector> scores = scores_of(fold, problem, view, held_scores);
     if (!scores) {
       context.warn("fold_one_class", "svm: without one of the folds all rows have one class; it is left out");
       continue;
@@ -75,6 +64,24 @@ PlattMap svm_probability(const SvmProblem& problem, const Kernel& kernel, const 
                "svm: probability=true needs folds of rows whose others have both classes; leave it out");
   const auto vector = [](const std::vector<double>& v) { return Eigen::Map<const Vector>(v.data(), std::ssize(v)); };
   return fit_platt(vector(score), vector(positive), vector(weight)).map;
+}
+
+PlattMap svm_probability(const SvmProblem& problem, const Kernel& kernel, const Matrix& x, const SvmGroups* groups,
+                         const TrainView& view, const Context& context) {
+  const auto held_scores = [&](const SvmProblem& part, const InnerFold& fold) {
+    const Matrix train = rows_at(x, fold.train);
+    const Matrix held = rows_at(x, fold.held);
+    if (groups == nullptr) {
+      const SvmFit fit = fit_svm(part, kernel, train, context);
+      return svm_scores(kernel, train, fit.beta, fit.offset, held, context);
+    }
+    const std::vector<std::int32_t> train_domain = domains_at(*groups, fold.train);
+    const std::vector<std::int32_t> held_domain = domains_at(*groups, fold.held);
+    const SvmGroups both{train_domain, groups->factor, held_domain};
+    const SvmFit fit = fit_svm(part, kernel, train, both, context);
+    return svm_scores(kernel, train, fit.beta, fit.offset, held, both, context);
+  };
+  return svm_probability(problem, view, held_scores, context);
 }
 
 }  // namespace ecotone

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "ecotone/kernels/distribution_map.h"
+#include "ecotone/kernels/low_rank.h"
+#include "ecotone/methods/learn/calibrate/score_maps.h"
+#include "ecotone/methods/learn/svm/svm.h"
+#include "ecotone/methods/method.h"
+#include "ecotone/solve/svm.h"
+
+namespace ecotone {
+
+/// How a machine is fitted: by pairs of rows, by weights of the columns (linear kernel), or by weights of a low-rank
+/// map.
+enum class SvmPlan { exact, linear, low_rank };
+
+/// What the options and the sizes say. The linear kernel of few columns has weights from 1,000 rows on.
+SvmPlan svm_plan(const SvmOptions& options, const Kernel& kernel, Index rows, Index cols);
+
+/// A machine of weights: f = weights.phi + offset, phi the columns, a low-rank map of the kernel, or with
+/// distributional=true one of pairs (domain, row). Time is linear in the rows.
+class SvmLowRank : public Fitted {
+ public:
+  /// The labels and weights are those of the problem; the plan is linear or low_rank.
+  static StageResult fit(const TrainView& view, const SvmOptions& options, const Kernel& kernel, SvmPlan plan,
+                         const SvmProblem& problem, const Context& context);
+  static std::shared_ptr<const Fitted> load(const StageState& state, const SvmOptions& options,
+                                            const StageInput& input);
+
+  Prediction predict(const Batch& batch, const Context& context) const override;
+  bool needs_domain_sample() const override { return domain_map_.has_value(); }
+  StageState save() const override;
+
+ private:
+  /// What `inspect` shows beside the machine.
+  struct Notes {
+    double objective = 0;
+    double gap = 0;
+    double residual = 0;
+    Index support = 0;
+    Index bounded = 0;
+    Index iterations = 0;
+  };
+
+  Features fit_map(const TrainView& view, const SvmOptions& options, const Context& context);
+  Features mapped(const Batch& batch, const Context& context) const;
+
+  Task task_ = Task::classify;
+  Kernel kernel_;
+  SvmPlan plan_ = SvmPlan::linear;
+  LowRankMap map_;                             ///< of the plan low_rank, without domains
+  std::optional<DistributionMap> domain_map_;  ///< the same with domains
+  Vector weights_;
+  double offset_ = 0;
+  std::optional<PlattMap> platt_;
+  Notes notes_;
+};
+
+}  // namespace ecotone

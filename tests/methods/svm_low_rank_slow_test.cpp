@@ -1,0 +1,58 @@
+// What the low-rank route of svm loses beside the exact one at 4,000 rows, pooled and distributional.
+#include "ecotone/methods/learn/svm/svm.h"
+#include "methods/support.h"
+
+namespace ecotone::test {
+namespace {
+
+/// Normal rows; two columns are moved from domain to domain, and where the classes part moves with them; one label in
+/// twenty is wrong.
+TrainView moved(Index rows, Index cols, Index domains, std::uint64_t key) {
+  TrainView view = overlapping(rows, cols, 2, domains, 0);
+  Random random(key, "moved"), places(1, "places", key);
+  Matrix move(domains, 2), x(rows, cols);
+  for (double& v : move.reshaped()) v = 1.5 * places.normal();
+  for (Index i = 0; i < rows; ++i) {
+    for (Index j = 0; j < cols; ++j) x(i, j) = random.normal();
+    const double score = x(i, 0) * x(i, 1) + std::sin(2 * x(i, 2)) + 0.5 * x(i, 3);
+    const bool wrong = random.uniform() < 0.05;
+    view.y.index[static_cast<std::size_t>(i)] = (score > 0) != wrong ? 1 : 0;
+    x.row(i).head(2) += move.row(view.domain.index[static_cast<std::size_t>(i)]);
+  }
+  view.x = Features::dense(std::move(x));
+  return view;
+}
+
+double accuracy(const StageResult& result, const TrainView& test) {
+  const Prediction prediction = result.fitted->predict({test.x, test.domain}, context());
+  double right = 0;
+  for (std::size_t i = 0; i < prediction.index.size(); ++i) right += prediction.index[i] == test.y.index[i] ? 1 : 0;
+  return right / static_cast<double>(prediction.index.size());
+}
+
+TEST(SvmLowRankSlow, IsWithinHalfAPointOfTheExactRouteAtFourThousandRows) {
+  for (const Index cols : {5, 10}) {
+    const TrainView train = moved(4000, cols, 10, 1);
+    const TrainView test = moved(20'000, cols, 10, 2);
+    for (const bool distributional : {false, true}) {
+      for (const double cost : {1.0, 10.0}) {
+        SvmOptions options{.cost = cost, .distributional = distributional};
+        FitCache cache;
+        options.route = SvmRoute::exact;
+        const double exact = accuracy(Svm::fit(train, options, context(), cache), test);
+        options.route = SvmRoute::low_rank;  // at the default rank
+        const StageResult fit = Svm::fit(train, options, context(), cache);
+        const double ours = accuracy(fit, test);
+        std::printf("%d columns, %s, C = %g: exact %.4f, low rank %.4f, residual %.3g\n", static_cast<int>(cols),
+                    distributional ? "distributional" : "pooled", cost, exact, ours,
+                    fit.fitted->save().number("residual"));
+        EXPECT_TRUE(fit.status.converged);
+        EXPECT_GT(exact, 0.55);
+        EXPECT_NEAR(ours, exact, 0.005) << cols << " " << distributional << " " << cost;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ecotone::test

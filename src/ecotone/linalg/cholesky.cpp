@@ -144,6 +144,13 @@ Matrix Cholesky::solve_lower(Matrix b, const Context& context) const {
   return b;
 }
 
+Cholesky Cholesky::of_lower(Matrix lower) {
+  if (lower.rows() != lower.cols() || !(lower.diagonal().array() > 0).all())
+    internal_error("cholesky: {} x {} numbers are no factor", lower.rows(), lower.cols());
+  lower.triangularView<Eigen::StrictlyUpper>().setZero();
+  return Cholesky(std::move(lower));
+}
+
 Matrix Cholesky::solve(Matrix b, const Context& context) const {
   b = solve_lower(std::move(b), context);
   solve_triangle(tiles_of(lower_), tiles_of(b), Side::upper, context);

@@ -15,6 +15,8 @@ class Cholesky {
   /// not positive definite (or not finite): `failed_pivot`, when given, is then the first row whose pivot is not
   /// positive.
   static std::optional<Cholesky> factor(Matrix a, const Context& context, Index* failed_pivot = nullptr);
+  /// A factor that was found before, whose diagonal must be positive; what stands above it is not read and made 0.
+  static Cholesky of_lower(Matrix lower);
 
   Index size() const { return lower_.rows(); }
   /// L; its upper triangle is zero.

@@ -94,6 +94,10 @@ void check_gp(const GpProblem& p, const GpParameters& parameters) {
   if (n == 0 || p.y.cols() == 0) data_error("empty_data", "{}: {} rows, {} outputs", p.who, n, p.y.cols());
   check_finite(p.who, "values", p.rows.values());
   check_finite(p.who, "outputs", p.y);
+  if (!p.weight.empty() && p.weight.size() != at(n))
+    data_error("shape_mismatch", "{}: {} weights for {} rows", p.who, p.weight.size(), n);
+  for (const double w : p.weight)
+    if (!(w > 0) || !std::isfinite(w)) data_error("bad_weight", "{}: weights must be > 0, got {}", p.who, w);
   if (p.mean != GpMean::linear) return;
   if (p.inputs.rows() != n)
     data_error("shape_mismatch", "{}: {} rows of inputs of the mean for {} rows", p.who, p.inputs.rows(), n);

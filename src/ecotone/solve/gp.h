@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 
 #include "ecotone/base/context.h"
 #include "ecotone/kernels/kernel.h"
@@ -8,8 +9,9 @@
 #include "ecotone/linalg/matrix.h"
 #include "ecotone/solve/gp_mean.h"
 
-/// Exact Gaussian process regression, y = m(x) + f(x) + e: f of covariance amplitude k(x, z), e of variance noise. The
-/// columns of Y are independent outputs that share the covariance, so one factorisation serves all of them.
+/// Exact Gaussian process regression, y = m(x) + f(x) + e: f of covariance amplitude k(x, z), e of variance noise, or
+/// noise / w_i of a row with a weight. The columns of Y are independent outputs that share the covariance, so one
+/// factorisation serves all of them.
 namespace ecotone {
 
 /// k(r, c) of training rows i + r and j + c, on the calling thread; at most 256 a side.
@@ -44,6 +46,8 @@ struct GpProblem {
   ConstMatrixView inputs;  ///< what a linear mean is of, n rows; others do not read it
   GpMean mean = GpMean::average;
   const char* who = "gp";  ///< in messages
+  /// Positive, one per row: it counts as so many rows of equal y that lie at one place. Empty: all 1.
+  std::span<const double> weight = {};
 };
 
 struct GpParameters {
@@ -53,14 +57,14 @@ struct GpParameters {
 };
 
 /// Refuses problems that cannot be fitted. Option error `bad_option`; data errors `shape_mismatch`, `empty_data`,
-/// `non_finite`, `too_few_rows` (of a linear mean).
+/// `non_finite`, `bad_weight`, `too_few_rows` (of a linear mean).
 void check_gp(const GpProblem& problem, const GpParameters& parameters);
 
-/// A factored process: A = amplitude K + (noise + jitter) I = L L', the mean m = offset + h'beta.
+/// A factored process: A = amplitude K + noise / W + jitter I = L L', the mean m = offset + h'beta.
 struct GpFit {
   GpParameters parameters;
   GpBasis basis;
-  Vector offset;  ///< of each output: its average, or 0
+  Vector offset;  ///< of each output: its average, or 0 under a mean of zero
   Matrix beta;    ///< functions of the basis x outputs
   Matrix alpha;   ///< A^-1 (Y - M), n x outputs
   Cholesky factor;

@@ -14,9 +14,17 @@ namespace {
 
 constexpr double rank_tolerance = 1e-12;  // of the largest eigenvalue of H'A^-1 H
 
+/// Weighted averages. Means by least squares find beta of what is left, so an offset of Y costs no digits.
 Vector averages(const GpProblem& problem) {
-  if (problem.mean != GpMean::average) return Vector::Zero(problem.y.cols());
-  return problem.y.colwise().mean().transpose();
+  if (problem.mean == GpMean::zero) return Vector::Zero(problem.y.cols());
+  if (problem.weight.empty()) return problem.y.colwise().mean().transpose();
+  const Eigen::Map<const Vector> w(problem.weight.data(), std::ssize(problem.weight));
+  return problem.y.transpose() * (w / w.sum());
+}
+
+Vector inverses(const GpProblem& problem) {
+  if (problem.weight.empty()) return Vector::Ones(problem.y.rows());
+  return Eigen::Map<const Vector>(problem.weight.data(), std::ssize(problem.weight)).cwiseInverse();
 }
 
 }  // namespace
@@ -32,7 +40,8 @@ GpTargets::GpTargets(const GpProblem& problem)
     : basis(problem.mean, problem.inputs),
       offset(averages(problem)),
       y(problem.y.rowwise() - offset.transpose()),
-      h(basis.of(problem.inputs, problem.y.rows())) {}
+      h(basis.of(problem.inputs, problem.y.rows())),
+      inverse_weight(inverses(problem)) {}
 
 Matrix gp_covariance(const GpProblem& problem, const GpParameters& parameters, double jitter, const Context& context) {
   const Index n = problem.rows.size();
@@ -47,7 +56,11 @@ Matrix gp_covariance(const GpProblem& problem, const GpParameters& parameters, d
     auto block = a.block(at.i, at.j, at.rows, at.cols);
     tiles(at.i, at.j, block);
     block *= parameters.amplitude;
-    if (at.diagonal()) block.diagonal().array() += parameters.noise + jitter;
+    if (!at.diagonal()) return;
+    for (Index i = 0; i < at.rows; ++i) {
+      const double weight = problem.weight.empty() ? 1.0 : problem.weight[static_cast<std::size_t>(at.i + i)];
+      block(i, i) += parameters.noise / weight + jitter;
+    }
   });
   return a;
 }

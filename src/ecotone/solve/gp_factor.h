@@ -13,6 +13,7 @@ struct GpTargets {
   Vector offset;
   Matrix y;
   Matrix h;
+  Vector inverse_weight;  ///< of each row
 
   explicit GpTargets(const GpProblem& problem);
 };
@@ -20,7 +21,7 @@ struct GpTargets {
 /// R with R R' = S^+: columns that say the same, and constant ones, have no slope of their own.
 Matrix gp_inverse_root(const Matrix& s, const Context& context);
 
-/// The lower triangle of amplitude K + noise I; above it nothing is set. Memory checked.
+/// The lower triangle of amplitude K + noise / W + jitter I; above it nothing is set. Memory checked.
 Matrix gp_covariance(const GpProblem& problem, const GpParameters& parameters, double jitter, const Context& context);
 
 /// Factor, mean and likelihood; empty where the covariance has no factor.

@@ -48,14 +48,17 @@ std::optional<GpLikelihood> gp_likelihood(const GpProblem& problem, const GpPara
       factor_gp(gp_covariance(problem, parameters, 0, context), targets, parameters, context);
   if (!fit) return std::nullopt;
   const Matrix w = lower_inverse(fit->factor.lower(), context);
-  const double trace = w.squaredNorm();  // of A^-1
+  // tr(A^-1 / W) and alpha' / W alpha
+  const Vector& inverse = targets.inverse_weight;
+  const double trace = w.colwise().squaredNorm().dot(inverse);
+  const double squared = fit->alpha.rowwise().squaredNorm().dot(inverse);
   const auto outputs = static_cast<double>(problem.y.cols());
   GpLikelihood result;
   result.value = fit->log_likelihood;
-  // dA / d ln noise = noise I
-  const double white = parameters.noise * (fit->alpha.squaredNorm() - outputs * trace);
+  // dA / d ln noise = noise / W
+  const double white = parameters.noise * (squared - outputs * trace);
   result.by_noise = 0.5 * white;
-  // dA / d ln amplitude = A - noise I; alpha'A alpha = alpha'(Y - M)
+  // dA / d ln amplitude = A - noise / W; alpha'A alpha = alpha'(Y - M)
   double explained = fit->alpha.cwiseProduct(targets.y).sum();
   if (targets.h.cols() > 0) explained -= fit->alpha.cwiseProduct(product(targets.h, fit->beta, context)).sum();
   result.by_amplitude = 0.5 * (explained - outputs * static_cast<double>(n) - white);

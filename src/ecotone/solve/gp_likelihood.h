@@ -19,10 +19,22 @@ struct GpLikelihood {
 std::optional<GpLikelihood> gp_likelihood(const GpProblem& problem, const GpParameters& parameters,
                                           const Context& context);
 
+/// Parameters that are given and not searched for.
+struct GpFixed {
+  std::optional<double> sigma;
+  std::optional<double> amplitude;
+  std::optional<double> noise;
+};
+
 struct GpSearchOptions {
   int starts = 3;            ///< 1 to 3, always the same ones
   double tolerance = 1e-5;   ///< of the slopes, per row and output
   int max_iterations = 100;  ///< of each start
+  /// With at least three times as many rows the starts are followed on so many rows, drawn by the context's seed, and
+  /// only the best of what they find is followed on all rows. 0: never.
+  Index subset = 500;
+  GpFixed fixed = {};
+  std::optional<GpParameters> from = {};  ///< the only start, where there is one
 };
 
 /// The best parameters that were found.
@@ -31,10 +43,11 @@ struct GpSearch {
   double log_likelihood = 0;
   double slope = 0;     ///< largest slope per row and output, those that lead out of the box left out
   int iterations = 0;   ///< of the start that won
-  int evaluations = 0;  ///< of the likelihood, all starts
-  int start = 0;        ///< which won
+  int evaluations = 0;  ///< of the likelihood of all rows, all starts
+  int subset_evaluations = 0;
+  int start = 0;  ///< which won
   bool converged = false;
-  bool at_bound = false;  ///< a parameter is at the edge of its box
+  bool at_bound = false;  ///< a parameter that was searched for is at the edge of its box
 };
 
 /// Maximises the likelihood over a box: sigma within a factor of 1,000 of the kernel's own, amplitude k(x, x) within

@@ -4,20 +4,21 @@
 #include <cmath>
 #include <numbers>
 #include <utility>
-#include <vector>
 
+#include "ecotone/base/blocks.h"
 #include "ecotone/base/error.h"
+#include "ecotone/base/file.h"
 #include "ecotone/linalg/lower_inverse.h"
 #include "ecotone/linalg/products.h"
 #include "ecotone/solve/gp_factor.h"
 #include "ecotone/solve/gp_search.h"
-#include "ecotone/solve/low_rank_sums.h"
 
 namespace ecotone {
 namespace {
 
 /// A fit, the residuals' sums and B^-1 of them. With A = amplitude R R' + noise I,
 ///   A^-1 = (I - amplitude R B^-1 R') / noise,  ln det A = (n - r) ln noise + ln det B.
+/// Weights: R, Y and H are multiplied by the root of W, and ln det W is taken off.
 struct Solved {
   GpLowRankFit fit;
   Matrix residual_map;     ///< T = R'(Y - M)
@@ -69,21 +70,72 @@ std::optional<Solved> solve(const GpSums& sums, const GpParameters& parameters, 
   s.fit.weights = parameters.amplitude * s.solved_residual;
   s.residual = squares.trace();
   s.explained = (s.residual - s.fit.weights.cwiseProduct(s.residual_map).sum()) / parameters.noise;
-  const double determinant =
-      (sums.rows - static_cast<double>(sums.rank())) * std::log(parameters.noise) + s.fit.factor.log_determinant();
+  const double determinant = (sums.rows - static_cast<double>(sums.rank())) * std::log(parameters.noise) +
+                             s.fit.factor.log_determinant() - sums.log_weight;
   s.fit.log_likelihood =
       -0.5 * s.explained - 0.5 * static_cast<double>(q) * (determinant + sums.rows * std::log(2 * std::numbers::pi));
   return s;
 }
 
-void check_rows(const Features& x, ConstMatrixView y, ConstMatrixView inputs, GpMean mean) {
-  if (y.rows() != x.rows()) data_error("shape_mismatch", "gp: {} rows of outputs for {} rows", y.rows(), x.rows());
-  if (x.rows() == 0 || y.cols() == 0) data_error("no_rows", "gp: {} rows, {} outputs", x.rows(), y.cols());
+void check_rows(const GpMapRows& rows, ConstMatrixView y, ConstMatrixView inputs, GpMean mean,
+                std::span<const double> weight) {
+  const Index n = rows.x.rows();
+  if (y.rows() != n) data_error("shape_mismatch", "gp: {} rows of outputs for {} rows", y.rows(), n);
+  if (n == 0 || y.cols() == 0) data_error("no_rows", "gp: {} rows, {} outputs", n, y.cols());
   if (!y.allFinite()) data_error("non_finite", "gp: an output is not finite");
+  if (!weight.empty() && std::ssize(weight) != n)
+    data_error("shape_mismatch", "gp: {} weights for {} rows", weight.size(), n);
+  for (const double w : weight)
+    if (!(w > 0) || !std::isfinite(w)) data_error("bad_weight", "gp: weights must be > 0, got {}", w);
   if (mean != GpMean::linear) return;
-  if (inputs.rows() != x.rows())
-    data_error("shape_mismatch", "gp: {} rows of inputs of the mean for {} rows", inputs.rows(), x.rows());
+  if (inputs.rows() != n)
+    data_error("shape_mismatch", "gp: {} rows of inputs of the mean for {} rows", inputs.rows(), n);
   if (!inputs.allFinite()) data_error("non_finite", "gp: an input of the mean is not finite");
+}
+
+/// Sums of a run of blocks: R'R (lower triangle), R'G and G'G.
+struct Partial {
+  Matrix gram, cross, targets;
+
+  Partial(Index rank, Index columns)
+      : gram(Matrix::Zero(rank, rank)), cross(Matrix::Zero(rank, columns)), targets(Matrix::Zero(columns, columns)) {}
+
+  void add(const Matrix& rho, const Matrix& g) {
+    add_gram(rho, gram);
+    add_transpose_product(rho, g, cross);
+    add_transpose_product(g, g, targets);
+  }
+  void merge(const Partial& other) {
+    gram += other.gram;
+    cross += other.cross;
+    targets += other.targets;
+  }
+};
+
+void require_room(const GpMapRows& rows, Index columns, const Context& context) {
+  const auto rank = static_cast<std::size_t>(rows.rank), threads = static_cast<std::size_t>(context.threads());
+  const auto block = static_cast<std::size_t>(rows.x.block_rows());
+  const std::size_t bytes = (rank * (rank + static_cast<std::size_t>(columns)) * (threads + 6) +
+                             threads * block * (rank + static_cast<std::size_t>(rows.x.cols()))) *
+                            sizeof(double);
+  require_memory(bytes, "gp", fmt::format("sums of rank {}", rows.rank), "lower the rank");
+}
+
+/// Sums are finite when every value is: what is not is looked for only then.
+void require_finite(const Partial& sums, const Features& x, const Context& context) {
+  if (sums.gram.diagonal().allFinite() && sums.cross.allFinite() && sums.targets.allFinite()) return;
+  const NonFinite found = find_non_finite(x, context);
+  if (found.row >= 0)
+    data_error("non_finite", "gp: column '{}' is {} in row {}", x.name(found.column),
+               std::isnan(found.value) ? "not a number" : "infinite", found.row + 1);
+  data_error("non_finite", "gp: the kernel or the outputs overflow; scale the columns first");
+}
+
+/// A weighted average of each output, near which sums lose no digits.
+Vector averages(ConstMatrixView y, std::span<const double> weight) {
+  if (weight.empty()) return y.colwise().mean().transpose();
+  const Eigen::Map<const Vector> w(weight.data(), std::ssize(weight));
+  return y.transpose() * (w / w.sum());
 }
 
 /// k(x, x) as the map means it: the linear kernel of landmarks is seen from the origin.
@@ -94,36 +146,53 @@ Vector prior(const LowRankMap& map, ConstMatrixView x) {
 
 }  // namespace
 
+GpMapRows gp_map_rows(const Features& x, const LowRankMap& map) {
+  if (x.cols() != map.cols())
+    data_error("shape_mismatch", "gp: a map of {} columns for rows of {} columns", map.cols(), x.cols());
+  const auto features = [&map](const RowBlock& block, MatrixView rho) {
+    LowRankMap::Workspace workspace;
+    map.features(block.x, rho, workspace);
+  };
+  return {x, map.rank(), features, [&map](const RowBlock& block) { return prior(map, block.x); }};
+}
+
+GpSums gather_gp_sums(const GpMapRows& rows, ConstMatrixView y, ConstMatrixView inputs, GpMean mean,
+                      std::span<const double> weight, const Context& context) {
+  check_rows(rows, y, inputs, mean, weight);
+  GpSums sums{GpBasis(mean, inputs), Vector::Zero(y.cols()), 0, 0, {}, {}, {}, {}};
+  if (mean != GpMean::zero) sums.offset = averages(y, weight);
+  const Index q = y.cols(), p = sums.basis.size();
+  require_room(rows, q + p, context);
+  const Partial zero(rows.rank, q + p);
+  const Partial all = sum_blocks(rows.x.blocks(), context, zero, [&](Partial& into, Index b) {
+    Scratch scratch;
+    const RowBlock block = rows.x.block(b, scratch);
+    const Index first = block.first, count = block.x.rows();
+    Matrix rho(count, rows.rank), g(count, q + p);
+    rows.features(block, rho);
+    g.leftCols(q) = y.middleRows(first, count).rowwise() - sums.offset.transpose();
+    const bool linear = mean == GpMean::linear;
+    if (p > 0) g.rightCols(p) = sums.basis.of(inputs.middleRows(linear ? first : 0, linear ? count : 0), count);
+    for (Index i = 0; i < count && !weight.empty(); ++i) {
+      const double root = std::sqrt(weight[static_cast<std::size_t>(first + i)]);
+      rho.row(i) *= root;
+      g.row(i) *= root;
+    }
+    into.add(rho, g);
+  });
+  require_finite(all, rows.x, context);
+  sums.rows = static_cast<double>(rows.x.rows());
+  for (const double w : weight) sums.log_weight += std::log(w);
+  sums.gram = all.gram.selfadjointView<Eigen::Lower>();
+  sums.y_map = all.cross.leftCols(q);
+  sums.h_map = all.cross.rightCols(p);
+  sums.targets = all.targets;
+  return sums;
+}
+
 GpSums gather_gp_sums(const Features& x, const LowRankMap& map, ConstMatrixView y, ConstMatrixView inputs, GpMean mean,
                       const Context& context) {
-  check_rows(x, y, inputs, mean);
-  GpSums sums{GpBasis(mean, inputs), Vector::Zero(y.cols()), 0, {}, {}, {}, {}};
-  if (mean == GpMean::average) sums.offset = y.colwise().mean().transpose();
-  const Index q = y.cols(), p = sums.basis.size();
-  LowRankOutputs outputs;
-  outputs.count = q + p;
-  outputs.rows = [&](Index first, MatrixView g) {
-    g.leftCols(q) = y.middleRows(first, g.rows()).rowwise() - sums.offset.transpose();
-    if (p == 0) return;
-    const bool linear = mean == GpMean::linear;
-    g.rightCols(p) = sums.basis.of(inputs.middleRows(linear ? first : 0, linear ? g.rows() : 0), g.rows());
-  };
-  const std::vector<std::int32_t> one(static_cast<std::size_t>(x.rows()), 0);
-  const LowRankSums s = gather_low_rank_sums({x, map, one, 1, outputs}, context);
-  // Back from rho - a and g - c: sum rho rho' = S + a m' + m a' + n a a', m the sum of rho - a; and so for g.
-  const Vector& a = s.shift;
-  const Vector& c = s.output_shift;
-  const Vector m = s.group_sum.row(0).transpose();
-  sums.rows = s.rows;
-  sums.gram = s.gram.selfadjointView<Eigen::Lower>();
-  sums.gram += a * m.transpose() + m * a.transpose() + s.rows * a * a.transpose();
-  const Matrix cross =
-      s.output_sum.transpose() + a * s.output_one.transpose() + m * c.transpose() + s.rows * a * c.transpose();
-  sums.y_map = cross.leftCols(q);
-  sums.h_map = cross.rightCols(p);
-  sums.targets =
-      s.output_gram + c * s.output_one.transpose() + s.output_one * c.transpose() + s.rows * c * c.transpose();
-  return sums;
+  return gather_gp_sums(gp_map_rows(x, map), y, inputs, mean, {}, context);
 }
 
 std::optional<GpLikelihood> gp_low_rank_likelihood(const GpSums& sums, const GpParameters& parameters,
@@ -163,11 +232,11 @@ GpLowRankFit fit_gp_low_rank(const GpSums& sums, const GpParameters& parameters,
   return std::move(s->fit);
 }
 
-GpPrediction predict_gp_low_rank(const GpLowRankFit& fit, const LowRankMap& map, const Features& x,
-                                 ConstMatrixView inputs, GpLowRankVariance variance, const Context& context) {
-  if (map.rank() != fit.weights.rows() || x.cols() != map.cols())
-    data_error("shape_mismatch", "gp: a map of rank {} and {} columns for weights of rank {} and rows of {} columns",
-               map.rank(), map.cols(), fit.weights.rows(), x.cols());
+GpPrediction predict_gp_low_rank(const GpLowRankFit& fit, const GpMapRows& rows, ConstMatrixView inputs,
+                                 GpLowRankVariance variance, const Context& context) {
+  const Features& x = rows.x;
+  if (rows.rank != fit.weights.rows())
+    data_error("shape_mismatch", "gp: a map of rank {} for weights of rank {}", rows.rank, fit.weights.rows());
   const bool linear = fit.basis.mean() == GpMean::linear;
   if (linear && inputs.rows() != x.rows())
     data_error("shape_mismatch", "gp: {} rows of inputs of the mean for {} rows", inputs.rows(), x.rows());
@@ -175,30 +244,35 @@ GpPrediction predict_gp_low_rank(const GpLowRankFit& fit, const LowRankMap& map,
   const bool with_variance = variance != GpLowRankVariance::none;
   // ||L^-1 rho||^2 by rows; what is not known of beta is ||root'(h - amplitude H'R B^-1 rho)||^2.
   const RowSolver solver = with_variance ? RowSolver(fit.factor.lower()) : RowSolver();
-  const Matrix basis_half = fit.factor.solve_lower(fit.basis_map.transpose(), context);
+  const Matrix basis_half =
+      with_variance ? fit.factor.solve_lower(fit.basis_map.transpose(), context) : Matrix(rows.rank, 0);
   GpPrediction result{Matrix(x.rows(), fit.weights.cols()), Vector(with_variance ? x.rows() : 0)};
   context.parallel(x.blocks(), [&](Index b) {
     Scratch scratch;
-    LowRankMap::Workspace workspace;
     const RowBlock block = x.block(b, scratch);
-    const Index rows = block.x.rows();
-    Matrix rho(rows, map.rank());
-    map.features(block.x, rho, workspace);
+    const Index count = block.x.rows();
+    Matrix rho(count, rows.rank);
+    rows.features(block, rho);
     Matrix mean = rho * fit.weights;
     mean.rowwise() += fit.offset.transpose();
-    const Matrix h = fit.basis.of(inputs.middleRows(linear ? block.first : 0, linear ? rows : 0), rows);
+    const Matrix h = fit.basis.of(inputs.middleRows(linear ? block.first : 0, linear ? count : 0), count);
     if (h.cols() > 0) mean += h * fit.beta;
-    result.mean.middleRows(block.first, rows) = mean;
+    result.mean.middleRows(block.first, count) = mean;
     if (!with_variance) return;
-    Vector v = Vector::Zero(rows);
+    Vector v = Vector::Zero(count);
     if (variance == GpLowRankVariance::whole)
-      v = amplitude * (prior(map, block.x) - rho.rowwise().squaredNorm()).cwiseMax(0.0);
+      v = amplitude * (rows.prior(block) - rho.rowwise().squaredNorm()).cwiseMax(0.0);
     solver.solve(rho);
     v += amplitude * fit.parameters.noise * rho.rowwise().squaredNorm();
     if (h.cols() > 0) v += ((h - amplitude * rho * basis_half) * fit.basis_root).rowwise().squaredNorm();
-    result.variance.segment(block.first, rows) = v;
+    result.variance.segment(block.first, count) = v;
   });
   return result;
+}
+
+GpPrediction predict_gp_low_rank(const GpLowRankFit& fit, const LowRankMap& map, const Features& x,
+                                 ConstMatrixView inputs, GpLowRankVariance variance, const Context& context) {
+  return predict_gp_low_rank(fit, gp_map_rows(x, map), inputs, variance, context);
 }
 
 }  // namespace ecotone

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <span>
 
 #include "ecotone/base/context.h"
 #include "ecotone/data/features.h"
@@ -14,22 +16,40 @@
 /// covariance amplitude I (subset of regressors). Time in proportion to the rows, memory to r^2.
 namespace ecotone {
 
-/// Sums over the rows: all that fits need of them, whatever amplitude and noise.
+/// Rows in blocks and what a map makes of them.
+struct GpMapRows {
+  const Features& x;
+  Index rank = 0;
+  /// rho of every row of a block, on the calling thread.
+  std::function<void(const RowBlock& block, MatrixView rho)> features;
+  /// k(x, x) of every row of a block.
+  std::function<Vector(const RowBlock& block)> prior;
+};
+/// The map must live on. Data error `shape_mismatch`.
+GpMapRows gp_map_rows(const Features& x, const LowRankMap& map);
+
+/// Sums over the rows: all that fits need of them, whatever amplitude and noise. A row counts w_i times (see
+/// GpProblem).
 struct GpSums {
   GpBasis basis;
-  Vector offset;  ///< of each output: its average, or 0
+  Vector offset;  ///< of each output: its average, or 0 under a mean of zero
   double rows = 0;
-  Matrix gram;     ///< S = sum of rho rho', r x r, whole
-  Matrix y_map;    ///< sum of rho y', r x outputs, y less the offset
-  Matrix h_map;    ///< sum of rho h', r x functions of the basis
-  Matrix targets;  ///< G'G of the rows g = (y, h)
+  double log_weight = 0;  ///< sum of ln w_i
+  Matrix gram;            ///< S = sum of w rho rho', r x r, whole
+  Matrix y_map;           ///< sum of w rho y', r x outputs, y less the offset
+  Matrix h_map;           ///< sum of w rho h', r x functions of the basis
+  Matrix targets;         ///< sum of w g g' of the rows g = (y, h)
 
   Index rank() const { return gram.rows(); }
   Index outputs() const { return offset.size(); }
 };
 
 /// One pass over the rows, which may lie in a file; the outputs Y (and the inputs of a linear mean) are in memory. The
-/// same bytes for any number of threads. Data errors `shape_mismatch`, `no_rows`, `non_finite`, `not_enough_memory`.
+/// same bytes for any number of threads. No weight: all are 1. Data errors `shape_mismatch`, `no_rows`, `non_finite`,
+/// `bad_weight`, `not_enough_memory`.
+GpSums gather_gp_sums(const GpMapRows& rows, ConstMatrixView y, ConstMatrixView inputs, GpMean mean,
+                      std::span<const double> weight, const Context& context);
+/// Of weights 1.
 GpSums gather_gp_sums(const Features& x, const LowRankMap& map, ConstMatrixView y, ConstMatrixView inputs, GpMean mean,
                       const Context& context);
 
@@ -69,6 +89,8 @@ enum class GpLowRankVariance {
 };
 
 /// At the rows of x, block by block on all threads. `inputs` are read by a linear mean.
+GpPrediction predict_gp_low_rank(const GpLowRankFit& fit, const GpMapRows& rows, ConstMatrixView inputs,
+                                 GpLowRankVariance variance, const Context& context);
 GpPrediction predict_gp_low_rank(const GpLowRankFit& fit, const LowRankMap& map, const Features& x,
                                  ConstMatrixView inputs, GpLowRankVariance variance, const Context& context);
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "ecotone/base/error.h"
@@ -35,7 +36,7 @@ struct Box {
   Vector free(const Point& p) const {
     Vector g = p.slope;
     for (Index j = 0; j < g.size(); ++j)
-      if ((p.at[j] <= low[j] && g[j] > 0) || (p.at[j] >= high[j] && g[j] < 0)) g[j] = 0;
+      if (low[j] == high[j] || (p.at[j] <= low[j] && g[j] > 0) || (p.at[j] >= high[j] && g[j] < 0)) g[j] = 0;
     return g;
   }
 };
@@ -43,24 +44,33 @@ struct Box {
 class Search {
  public:
   Search(const GpObjective& objective, const GpScales& scales, const GpSearchOptions& options, const Context& context)
-      : objective_(objective), scales_(scales), options_(options), context_(context) {
+      : objective_(objective), scales_(scales), options_(options), fixed_(options.fixed), context_(context) {
     variance_ = scales.variance > 0 ? scales.variance : 1;
     amplitude_ = scales.diagonal > 0 ? variance_ / scales.diagonal : variance_;
     const Index count = scales.has_width ? 3 : 2;
-    box_ = {Vector(count), Vector(count)};
-    box_.low.head(2) << std::log(amplitude_ * 1e-5), std::log(variance_ * 1e-8);
-    box_.high.head(2) << std::log(amplitude_ * 1e5), std::log(variance_ * 1e2);
-    if (count == 3) {
-      box_.low[2] = std::log(scales.sigma * 1e-3);
-      box_.high[2] = std::log(scales.sigma * 1e3);
-    }
+    // What is given keeps the logarithm 0, which is then not read.
+    box_ = {Vector::Zero(count), Vector::Zero(count)};
+    const auto bound = [&](Index j, bool given, double centre, double below, double above) {
+      if (given) return;
+      box_.low[j] = std::log(centre * below);
+      box_.high[j] = std::log(centre * above);
+    };
+    bound(0, fixed_.amplitude.has_value(), amplitude_, 1e-5, 1e5);
+    bound(1, fixed_.noise.has_value(), variance_, 1e-8, 1e2);
+    if (count == 3) bound(2, fixed_.sigma.has_value(), scales.sigma, 1e-3, 1e3);
   }
 
   GpSearch run() {
+    if (options_.from) {
+      GpSearch only = from(*options_.from);
+      only.evaluations = evaluations_;
+      return only;
+    }
     GpSearch best;
     best.log_likelihood = -infinity;
     for (int s = 0; s < options_.starts; ++s) {
-      GpSearch found = from(all_starts[static_cast<std::size_t>(s)]);
+      const Start& start = all_starts[static_cast<std::size_t>(s)];
+      GpSearch found = from({scales_.sigma * start.sigma, amplitude_ * (1 - start.noise), variance_ * start.noise});
       found.start = s;
       if (found.log_likelihood > best.log_likelihood) best = found;
     }
@@ -72,6 +82,7 @@ class Search {
   const GpObjective& objective_;
   GpScales scales_;
   GpSearchOptions options_;
+  GpFixed fixed_;
   const Context& context_;
   double variance_ = 1;
   double amplitude_ = 1;
@@ -79,9 +90,9 @@ class Search {
   int evaluations_ = 0;
 
   GpParameters parameters(const Vector& at) const {
-    GpParameters p{scales_.sigma, std::exp(at[0]), std::exp(at[1])};
-    if (at.size() == 3) p.sigma = std::exp(at[2]);
-    return p;
+    const double sigma = at.size() == 3 ? std::exp(at[2]) : scales_.sigma;
+    return {fixed_.sigma.value_or(sigma), fixed_.amplitude.value_or(std::exp(at[0])),
+            fixed_.noise.value_or(std::exp(at[1]))};
   }
 
   Point look(Vector at) {
@@ -133,12 +144,13 @@ class Search {
     h = turn * h * turn.transpose() + s * s.transpose() / sy;
   }
 
-  GpSearch from(const Start& start) {
+  GpSearch from(const GpParameters& start) {
     Vector at(box_.low.size());
-    at.head(2) << std::log(amplitude_ * (1 - start.noise)), std::log(variance_ * start.noise);
-    if (at.size() == 3) at[2] = std::log(scales_.sigma * start.sigma);
-    Point here = look(std::move(at));
+    at.head(2) << std::log(start.amplitude), std::log(start.noise);
+    if (at.size() == 3) at[2] = std::log(start.sigma);
+    Point here = look(box_.inside(at));
     GpSearch result;
+    result.parameters = parameters(here.at);
     result.log_likelihood = -here.value;
     if (!std::isfinite(here.value)) return result;
     // The likelihood of n rows has curvature n / 2 in the logarithm of the noise.
@@ -153,10 +165,57 @@ class Search {
     result.log_likelihood = -here.value;
     result.slope = level(here);
     result.converged = result.slope <= options_.tolerance;
-    result.at_bound = (here.at.array() <= box_.low.array()).any() || (here.at.array() >= box_.high.array()).any();
+    for (Index j = 0; j < here.at.size(); ++j)
+      result.at_bound |= box_.low[j] < box_.high[j] && (here.at[j] <= box_.low[j] || here.at[j] >= box_.high[j]);
     return result;
   }
 };
+
+/// Some of the rows of a problem, copied.
+struct PartOfRows {
+  Matrix values, y, inputs;
+  std::vector<double> weight;
+
+  PartOfRows(const GpProblem& p, const std::vector<Index>& rows)
+      : values(std::ssize(rows), p.rows.is_gram() ? std::ssize(rows) : p.rows.values().cols()),
+        y(std::ssize(rows), p.y.cols()),
+        inputs(p.inputs.rows() > 0 ? std::ssize(rows) : 0, p.inputs.cols()) {
+    for (Index i = 0; i < std::ssize(rows); ++i) {
+      const Index from = rows[static_cast<std::size_t>(i)];
+      y.row(i) = p.y.row(from);
+      if (inputs.rows() > 0) inputs.row(i) = p.inputs.row(from);
+      if (!p.weight.empty()) weight.push_back(p.weight[static_cast<std::size_t>(from)]);
+      if (!p.rows.is_gram()) {
+        values.row(i) = p.rows.values().row(from);
+        continue;
+      }
+      // Rows ascend, so the lower triangle is in the lower triangle.
+      for (Index j = 0; j <= i; ++j)
+        values(i, j) = values(j, i) = p.rows.values()(from, rows[static_cast<std::size_t>(j)]);
+    }
+  }
+
+  GpProblem problem(const GpProblem& p) const {
+    return {p.rows.is_gram() ? GpRows(values) : GpRows(p.rows.kernel(), values), y, inputs, p.mean, p.who, weight};
+  }
+};
+
+std::vector<Index> drawn_rows(Index rows, Index count, const Context& context) {
+  std::vector<Index> all(static_cast<std::size_t>(rows));
+  std::iota(all.begin(), all.end(), Index{0});
+  Random random = context.random("gp_search_rows");
+  for (Index i = 0; i < count; ++i)
+    std::swap(all[static_cast<std::size_t>(i)],
+              all[static_cast<std::size_t>(i) + random.below(static_cast<std::uint64_t>(rows - i))]);
+  all.resize(static_cast<std::size_t>(count));
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+bool starts_on_part(const GpProblem& p, const GpSearchOptions& options) {
+  if (options.from || options.subset <= 0 || p.rows.size() < 3 * options.subset) return false;
+  return p.mean != GpMean::linear || 2 * p.inputs.cols() < options.subset;
+}
 
 }  // namespace
 
@@ -175,6 +234,16 @@ GpSearch maximise_objective(const GpObjective& objective, const GpScales& scales
 GpSearch maximise_likelihood(const GpProblem& problem, const GpSearchOptions& options, const Context& context) {
   const double sigma = problem.rows.kernel().sigma;
   check_gp(problem, {sigma, 1, 1});
+  if (starts_on_part(problem, options)) {
+    const PartOfRows part(problem, drawn_rows(problem.rows.size(), options.subset, context));
+    const GpSearch found = maximise_likelihood(part.problem(problem), options, context);
+    GpSearchOptions onward = options;
+    onward.from = found.parameters;
+    GpSearch result = maximise_likelihood(problem, onward, context);
+    result.start = found.start;
+    result.subset_evaluations = found.evaluations;
+    return result;
+  }
   const GpTargets targets(problem);
   const GpScales scales{.variance = targets.y.squaredNorm() / static_cast<double>(targets.y.size()),
                         .diagonal = problem.rows.diagonal().mean(),

@@ -27,6 +27,7 @@ struct Prediction {
   std::vector<std::int32_t> index;  ///< predicted class of each row, into the model's classes
   Matrix probability;               ///< n x classes, rows sum to 1
   Vector value;                     ///< predicted value of each row; regression
+  Vector variance;                  ///< of the label around `value`, noise included; empty where a learner has none
   Matrix score;                     ///< decision values: n x 1 (of the second class) or n x classes; may be empty
 };
 

@@ -1,0 +1,136 @@
+#include "ecotone/methods/learn/gp/gp.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "ecotone/base/error.h"
+#include "ecotone/methods/cross_fit.h"
+#include "ecotone/methods/learn/domain_sample.h"
+#include "ecotone/methods/learn/gp/gp_fit.h"
+
+namespace ecotone {
+namespace {
+
+/// Rows that are read and predicted together.
+constexpr Index rows_together = 8192;
+constexpr Index block_rows = 1024;
+
+/// Rows of weight 0 have an infinite noise: they are left out.
+TrainView weighted_rows(const TrainView& view) {
+  std::vector<Index> kept;
+  for (Index i = 0; i < view.labelled(); ++i)
+    if (view.weight_of(i) > 0) kept.push_back(i);
+  if (kept.empty()) data_error("zero_weights", "gp: all row weights are 0");
+  return std::ssize(kept) == view.labelled() ? view : view_of_rows(view, kept);
+}
+
+bool is_exact(const TrainView& view, const GpOptions& options, const Context& context) {
+  if (options.route != GpRoute::automatic) return options.route == GpRoute::exact;
+  if (view.labelled() <= most_exact_gp_rows) return true;
+  context.note("gp: more than {} rows, so route=low_rank", most_exact_gp_rows);
+  return false;
+}
+
+GpFitted fit_route(const TrainView& view, const GpOptions& options, const Context& context) {
+  if (!is_exact(view, options, context)) {
+    if (options.distributional)
+      option_error("bad_option", "gp: route=low_rank is not for distributional=true; use route=exact or fewer rows");
+    return fit_low_rank_gp(view, options, context);
+  }
+  return options.distributional ? fit_distributional_gp(view, options, context) : fit_exact_gp(view, options, context);
+}
+
+GpPrediction predict_rows(const ExactGp& gp, const Features& x, GpVariance variance, const Context& context) {
+  GpPrediction result{Matrix(x.rows(), 1), Vector(variance == GpVariance::none ? 0 : x.rows())};
+  for (Index first = 0; first < x.rows(); first += rows_together) {
+    std::vector<Index> rows(static_cast<std::size_t>(std::min(rows_together, x.rows() - first)));
+    std::iota(rows.begin(), rows.end(), first);
+    const GpPrediction part = predict_gp(gp.fit, gp.kernel, gp.x, x.take(rows).to_matrix(), variance, context);
+    result.mean.middleRows(first, part.mean.rows()) = part.mean;
+    if (variance != GpVariance::none) result.variance.segment(first, part.mean.rows()) = part.variance;
+  }
+  return result;
+}
+
+/// All rows of a domain are its sample, so they are in memory; kernel values are by blocks.
+GpPrediction predict_in_domains(const ExactGp& gp, const Batch& batch, GpVariance variance, const Context& context) {
+  const DomainSample sample = batch_sample(batch);
+  const Matrix k1 = batch_domain_kernel("gp", *gp.domains, sample, context);
+  const Index n = sample.x.rows();
+  GpPrediction result{Matrix(n, 1), Vector(variance == GpVariance::none ? 0 : n)};
+  for (Index first = 0; first < n; first += block_rows) {
+    context.check_cancelled();
+    const Index count = std::min(block_rows, n - first);
+    const auto rows = sample.x.middleRows(first, count);
+    const std::span<const std::int32_t> domain(sample.domain);
+    const DomainRows part{rows, domain.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)),
+                          std::ssize(sample.names)};
+    const Matrix cross = gp.domains->cross(part, k1, context);
+    result.mean.middleRows(first, count) = gp.fit.mean(cross, rows, context);
+    if (variance == GpVariance::none) continue;
+    // k1(P, P) = 1
+    result.variance.segment(first, count) = gp.fit.variance(cross, kernel_diagonal(gp.kernel, rows), rows, context);
+  }
+  return result;
+}
+
+GpPrediction predict_process(const ExactGp& gp, const Batch& batch, bool variance, const Context& context) {
+  const GpVariance what = variance ? GpVariance::latent : GpVariance::none;
+  return gp.domains ? predict_in_domains(gp, batch, what, context) : predict_rows(gp, batch.x, what, context);
+}
+
+GpPrediction predict_process(const LowRankGp& gp, const Batch& batch, bool variance, const Context& context) {
+  const auto what = variance ? GpLowRankVariance::whole : GpLowRankVariance::none;
+  const Matrix inputs = gp.fit.basis.mean() == GpMean::linear ? batch.x.to_matrix() : Matrix();
+  return predict_gp_low_rank(gp.fit, gp.map, batch.x, inputs, what, context);
+}
+
+double noise_of(const GpProcess& process) {
+  return std::visit([](const auto& gp) { return gp.fit.parameters.noise; }, process);
+}
+
+}  // namespace
+
+Gp::Gp(GpProcess process, bool variance, const GpNotes& notes)
+    : process_(std::move(process)), variance_(variance), notes_(notes) {}
+
+StageResult Gp::fit(const TrainView& view, const GpOptions& options, const Context& context, FitCache&) {
+  GpFitted found = fit_route(weighted_rows(view), options, context);
+  return {std::make_shared<Gp>(std::move(found.process), options.variance, found.notes), view, std::move(found.status)};
+}
+
+Prediction Gp::predict(const Batch& batch, const Context& context) const {
+  GpPrediction found =
+      std::visit([&](const auto& gp) { return predict_process(gp, batch, variance_, context); }, process_);
+  Prediction prediction;
+  prediction.task = Task::regress;
+  prediction.value = found.mean.col(0);
+  // Of the label: that of the function and the noise of a row of weight 1.
+  prediction.variance = found.variance.array() + noise_of(process_);
+  for (Index i = 0; i < prediction.value.size(); ++i)
+    if (!std::isfinite(prediction.value[i]) || (variance_ && !std::isfinite(prediction.variance[i])))
+      data_error("non_finite", "gp: the values of row {} are too large to predict from",
+                 origin_of(batch.origin, i) + 1);
+  return prediction;
+}
+
+bool Gp::needs_domain_sample() const {
+  const auto* exact = std::get_if<ExactGp>(&process_);
+  return exact != nullptr && exact->domains.has_value();
+}
+
+Method gp_method() {
+  return make_method<GpOptions, Gp::fit, Gp::load>(
+      {.name = "gp",
+       .family = Family::learn,
+       .summary = "Gaussian process regression with row weights: numbers and the standard deviation of each.",
+       .citation = "rasmussen2006",
+       .needs_labels = true,
+       .numbers = true});
+}
+
+}  // namespace ecotone

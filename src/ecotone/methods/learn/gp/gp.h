@@ -1,0 +1,66 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "ecotone/kernels/distribution_kernel.h"
+#include "ecotone/methods/learn/gp/gp_options.h"
+#include "ecotone/methods/method.h"
+#include "ecotone/solve/gp.h"
+#include "ecotone/solve/gp_low_rank.h"
+
+namespace ecotone {
+
+/// A process that keeps its rows.
+struct ExactGp {
+  Kernel kernel;
+  Matrix x;                                   ///< without `domains`: the rows
+  std::optional<DistributionKernel> domains;  ///< distributional: rows and the samples of their domains
+  GpFit fit;
+};
+
+/// The kernel that a map is made of: maps of the linear kernel see rows from an origin, those of this one, which is the
+/// same, do not.
+inline Kernel map_kernel(const Kernel& kernel) {
+  if (kernel.kind != KernelKind::linear) return kernel;
+  return {.kind = KernelKind::poly, .degree = 1, .coef0 = 0, .scale = 1};
+}
+
+/// A process that keeps a map.
+struct LowRankGp {
+  Kernel kernel;
+  LowRankMap map;  ///< of `map_kernel(kernel)`
+  GpLowRankFit fit;
+};
+
+using GpProcess = std::variant<ExactGp, LowRankGp>;
+
+/// What `inspect` shows beside the process.
+struct GpNotes {
+  Index rows = 0;
+  Index evaluations = 0;  ///< of the likelihood, or points of the grid
+  bool at_bound = false;
+  double residual = 0;  ///< of a low rank: part of the kernel's trace that the map leaves out
+};
+
+/// Gaussian process regression: numbers, with the variance of each.
+class Gp : public Fitted {
+ public:
+  Gp(GpProcess process, bool variance, const GpNotes& notes);
+
+  static StageResult fit(const TrainView& view, const GpOptions& options, const Context& context, FitCache& cache);
+  static std::shared_ptr<const Fitted> load(const StageState& state, const GpOptions& options, const StageInput& input);
+
+  Prediction predict(const Batch& batch, const Context& context) const override;
+  bool needs_domain_sample() const override;
+  StageState save() const override;
+
+ private:
+  GpProcess process_;
+  bool variance_;
+  GpNotes notes_;
+};
+
+}  // namespace ecotone

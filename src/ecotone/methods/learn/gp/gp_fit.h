@@ -1,0 +1,55 @@
+#pragma once
+
+#include <span>
+
+#include "ecotone/methods/learn/gp/gp.h"
+#include "ecotone/methods/learn/gp/gp_parameters.h"
+
+/// The routes of a fit. Views have labels that are numbers and weights that are positive.
+namespace ecotone {
+
+/// A process, and what is said of its fit.
+struct GpFitted {
+  GpProcess process;
+  GpNotes notes;
+  Status status;
+};
+
+/// The weights of a view as the engine reads them; none where there are none.
+inline std::span<const double> gp_weights(const TrainView& view) {
+  return {view.weight.data(), static_cast<std::size_t>(view.weight.size())};
+}
+
+/// Whether there is a width to choose.
+inline bool width_is_free(const Kernel& kernel, const GpOptions& options) {
+  return shift_invariant(kernel) && options.sigma.is_auto();
+}
+
+/// Parameters by the rule of the options, from all labelled rows of the view; sigma is at its place. The kernel is
+/// `learner_kernel`'s.
+GpChoice choose_gp(const TrainView& view, const Kernel& kernel, const GpOptions& options, const Context& context);
+
+/// Widths and parameters of the kernel on domains and rows.
+struct DistributionalChoice {
+  GpChoice choice;
+  double sigma1 = 0;  ///< 0: by the rule of domain_width
+};
+DistributionalChoice choose_distributional_gp(const TrainView& view, const Kernel& kernel, const GpOptions& options,
+                                              const Context& context);
+
+/// One factorisation of the rows' covariance.
+GpFitted fit_exact_gp(const TrainView& view, const GpOptions& options, const Context& context);
+
+/// The same with the kernel on domains and rows.
+GpFitted fit_distributional_gp(const TrainView& view, const GpOptions& options, const Context& context);
+
+/// A map of the kernel and sums over the rows, which may lie in a file. The width, and all parameters where fit=cv, are
+/// chosen exactly from at most `most_width_rows` rows drawn by the context's seed; amplitude and noise by the
+/// likelihood of all rows. Warning `rough_map`.
+GpFitted fit_low_rank_gp(const TrainView& view, const GpOptions& options, const Context& context);
+
+inline constexpr Index most_width_rows = 2000;
+/// At most that many labelled rows of a view, ascending.
+TrainView part_for_widths(const TrainView& view, const Context& context);
+
+}  // namespace ecotone

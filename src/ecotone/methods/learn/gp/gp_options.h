@@ -1,0 +1,70 @@
+#pragma once
+
+#include <tuple>
+
+#include "ecotone/methods/kernel_fields.h"
+#include "ecotone/solve/gp_mean.h"
+
+namespace ecotone {
+
+/// How parameters that are not given are found.
+enum class GpFitRule { likelihood, cv };
+enum class GpRoute { automatic, exact, low_rank };
+
+/// Most rows that `route=auto` fits exactly.
+inline constexpr Index most_exact_gp_rows = 4000;
+
+/// Options of gp.
+struct GpOptions {
+  KernelChoice kernel = KernelChoice::automatic;
+  AutoNumber sigma{};
+  int degree = 3;
+  double coef0 = 1;
+  double scale = 1;
+  GpMean mean = GpMean::constant;
+  AutoNumber amplitude{};
+  AutoNumber noise{};
+  GpFitRule fit = GpFitRule::likelihood;
+  GpRoute route = GpRoute::automatic;
+  int rank = 1000;
+  bool variance = true;
+  bool distributional = false;
+  AutoNumber sigma1{};
+
+  static constexpr auto fields() {
+    using O = GpOptions;
+    auto kernel = learner_kernel_fields<O>();
+    std::get<1>(kernel).help = "Width of rbf and laplacian; auto: by fit, beginning at the median distance";
+    const auto process = std::tuple{
+        field("mean", &O::mean,
+              "zero; average: that of the labels, taken as known; constant, linear: by generalised least squares, and "
+              "what is not known of it is in the variance",
+              one_of("zero", "average", "constant", "linear")),
+        field("amplitude", &O::amplitude, "Variance of the function where k(x, x) = 1; auto: by fit", above(0.0)),
+        field("noise", &O::noise, "Variance of the label of a row of weight 1 around the function; auto: by fit",
+              at_least(0.0)),
+        field("fit", &O::fit,
+              "likelihood: the largest marginal likelihood; cv: the smallest mean squared error in domains that are "
+              "left out, over a grid",
+              one_of("likelihood", "cv"))};
+    const auto others = std::tuple{
+        field("route", &O::route,
+              "exact: one factorisation of the rows' covariance; low_rank: a low-rank kernel map, time linear in the "
+              "rows; auto: exact up to 4,000 rows",
+              one_of("auto", "exact", "low_rank")),
+        field("rank", &O::rank, "Of low_rank: at most so many landmarks", between(1, 20000)),
+        field("variance", &O::variance,
+              "Predict the standard deviation, too; false: the mean alone, and a model file without the factor"),
+        field(
+            "distributional", &O::distributional,
+            "Kernel k1(P, P') k2(x, x') of domains and rows: rows of domains whose samples are alike say more of each "
+            "other"),
+        field("sigma1", &O::sigma1,
+              "Width of k1; auto: the median distance of the domains' mean embeddings, not below that of samples of "
+              "one distribution",
+              above(0.0))};
+    return std::tuple_cat(kernel, process, others);
+  }
+};
+
+}  // namespace ecotone

@@ -1,0 +1,207 @@
+#include <cmath>
+#include <utility>
+
+#include "ecotone/base/error.h"
+#include "ecotone/methods/learn/domain_sample.h"
+#include "ecotone/methods/learn/gp/gp.h"
+#include "ecotone/methods/learn/learner_kernel.h"
+
+namespace ecotone {
+namespace {
+
+constexpr const char* exact_route = "exact";
+constexpr const char* low_rank_route = "low_rank";
+
+/// The lower triangle by rows, n (n + 1) / 2 numbers: reading it costs what the file holds, factoring the rows again
+/// at load would cost n^3 / 3 operations.
+Vector packed(const Matrix& lower) {
+  Vector result(lower.rows() * (lower.rows() + 1) / 2);
+  for (Index i = 0; i < lower.rows(); ++i)
+    result.segment(i * (i + 1) / 2, i + 1) = lower.row(i).head(i + 1).transpose();
+  return result;
+}
+
+Cholesky unpacked(const StageState& state, const char* name, Index n) {
+  const Vector values = state.vector(name, n * (n + 1) / 2);
+  Matrix lower = Matrix::Zero(n, n);
+  for (Index i = 0; i < n; ++i) lower.row(i).head(i + 1) = values.segment(i * (i + 1) / 2, i + 1).transpose();
+  if (!(lower.diagonal().array() > 0).all()) file_error("bad_model", "'{}' has a diagonal that is not positive", name);
+  return Cholesky::of_lower(std::move(lower));
+}
+
+bool flag(const StageState& state, const char* name) {
+  const auto found = state.info.find(name);
+  if (found == state.info.end() || !found->is_boolean()) file_error("bad_model", "'{}' must be true or false", name);
+  return found->get<bool>();
+}
+
+/// What both kinds of fit have: parameters and the mean.
+template <class Fit>
+void save_common(const Fit& fit, StageState& state) {
+  state.info["amplitude"] = fit.parameters.amplitude;
+  state.info["noise"] = fit.parameters.noise;
+  state.info["log_likelihood"] = fit.log_likelihood;
+  state.info["offset"] = fit.offset[0];
+  if (fit.basis.size() > 0) state.set("beta", Vector(fit.beta.col(0)));
+  if (fit.basis.mean() != GpMean::linear) return;
+  state.set("centre", fit.basis.centre());
+  state.set("spread", fit.basis.scale());
+}
+
+GpBasis load_basis(const GpOptions& options, const StageState& state, Index cols) {
+  if (options.mean != GpMean::linear) return {options.mean, Vector(), Vector()};
+  try {
+    return {options.mean, state.vector("centre", cols), state.vector("spread", cols)};
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::file) throw;
+    file_error("bad_model", "{}", error.what());
+  }
+}
+
+GpParameters load_parameters(const StageState& state, double sigma) {
+  const GpParameters p{sigma, state.number("amplitude"), state.number("noise")};
+  if (!(p.amplitude > 0) || !std::isfinite(p.amplitude))
+    file_error("bad_model", "'amplitude' must be > 0, got {}", p.amplitude);
+  if (!(p.noise >= 0) || !std::isfinite(p.noise)) file_error("bad_model", "'noise' must be >= 0, got {}", p.noise);
+  return p;
+}
+
+template <class Fit>
+void load_common(const StageState& state, Fit& fit) {
+  fit.log_likelihood = state.number("log_likelihood");
+  fit.offset = Vector::Constant(1, state.number("offset"));
+  fit.beta = Matrix(fit.basis.size(), 1);
+  if (fit.basis.size() > 0) fit.beta.col(0) = state.vector("beta", fit.basis.size());
+}
+
+/// R of (H'A^-1 H)^+ = R R': its columns are the rank of the basis.
+Matrix load_root(const StageState& state, Index functions) {
+  Matrix root = state.matrix("basis_root", functions, -1);
+  if (root.cols() > functions)
+    file_error("bad_model", "'basis_root' has {} columns, at most {}", root.cols(), functions);
+  return root;
+}
+
+void save_process(const ExactGp& gp, bool variance, StageState& state) {
+  state.info["route"] = exact_route;
+  save_kernel(gp.kernel, state);
+  if (gp.domains) {
+    save_domain_kernel(*gp.domains, state);
+  } else {
+    state.set("rows", gp.x);
+  }
+  save_common(gp.fit, state);
+  state.info["jitter"] = gp.fit.jitter;
+  state.set("alpha", Vector(gp.fit.alpha.col(0)));
+  if (!variance) return;
+  state.set("factor", packed(gp.fit.factor.lower()));
+  if (gp.fit.basis.size() == 0) return;
+  state.set("basis_half", gp.fit.basis_half);
+  state.set("basis_root", gp.fit.basis_root);
+}
+
+ExactGp load_exact(const StageState& state, const GpOptions& options, Index cols) {
+  const Kernel kernel = load_kernel(kernel_options(options), state);
+  Matrix x;
+  std::optional<DistributionKernel> domains;
+  if (options.distributional) {
+    domains = load_domain_kernel(kernel, state, cols);
+  } else {
+    x = state.matrix("rows", -1, cols);
+  }
+  const Index n = domains ? domains->x().rows() : x.rows();
+  if (n == 0) file_error("bad_model", "'rows' has no rows");
+  GpFit fit{load_parameters(state, kernel.sigma),
+            load_basis(options, state, cols),
+            Vector(),
+            Matrix(),
+            Matrix(),
+            options.variance ? unpacked(state, "factor", n) : Cholesky::of_lower(Matrix()),
+            Matrix(),
+            Matrix()};
+  load_common(state, fit);
+  fit.jitter = state.number("jitter");
+  fit.alpha = Matrix(n, 1);
+  fit.alpha.col(0) = state.vector("alpha", n);
+  if (options.variance && fit.basis.size() > 0) {
+    fit.basis_half = state.matrix("basis_half", n, fit.basis.size());
+    fit.basis_root = load_root(state, fit.basis.size());
+  }
+  return {kernel, std::move(x), std::move(domains), std::move(fit)};
+}
+
+void save_process(const LowRankGp& gp, bool variance, StageState& state) {
+  state.info["route"] = low_rank_route;
+  save_kernel(gp.kernel, state);
+  state.set("origin", gp.map.origin());
+  state.set("landmarks", gp.map.points());
+  state.set("map_factor", packed(gp.map.lower()));
+  save_common(gp.fit, state);
+  state.set("weights", Vector(gp.fit.weights.col(0)));
+  if (!variance) return;
+  state.set("factor", packed(gp.fit.factor.lower()));
+  if (gp.fit.basis.size() == 0) return;
+  state.set("basis_map", gp.fit.basis_map);
+  state.set("basis_root", gp.fit.basis_root);
+}
+
+LowRankGp load_low_rank(const StageState& state, const GpOptions& options, Index cols) {
+  const Kernel kernel = load_kernel(kernel_options(options), state);
+  Matrix landmarks = state.matrix("landmarks", -1, cols);
+  const Index rank = landmarks.rows();
+  Matrix lower = unpacked(state, "map_factor", rank).lower();
+  LowRankMap map;
+  try {
+    map = LowRankMap::of_landmarks(map_kernel(kernel), state.vector("origin", cols), std::move(landmarks),
+                                   std::move(lower));
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::file) throw;
+    file_error("bad_model", "{}", error.what());
+  }
+  GpLowRankFit fit{load_parameters(state, kernel.sigma),
+                   load_basis(options, state, cols),
+                   Vector(),
+                   Matrix(),
+                   Matrix(rank, 1),
+                   options.variance ? unpacked(state, "factor", rank) : Cholesky::of_lower(Matrix()),
+                   Matrix(),
+                   Matrix()};
+  load_common(state, fit);
+  fit.weights.col(0) = state.vector("weights", rank);
+  const Index functions = fit.basis.size();
+  fit.basis_map = Matrix(functions, rank);
+  fit.basis_root = Matrix(functions, 0);
+  if (options.variance && functions > 0) {
+    fit.basis_map = state.matrix("basis_map", functions, rank);
+    fit.basis_root = load_root(state, functions);
+  }
+  return {kernel, std::move(map), std::move(fit)};
+}
+
+}  // namespace
+
+StageState Gp::save() const {
+  StageState state;
+  std::visit([&](const auto& gp) { save_process(gp, variance_, state); }, process_);
+  state.info["training_rows"] = notes_.rows;
+  state.info["evaluations"] = notes_.evaluations;
+  state.info["at_bound"] = notes_.at_bound;
+  if (std::holds_alternative<LowRankGp>(process_)) state.info["residual"] = notes_.residual;
+  return state;
+}
+
+std::shared_ptr<const Fitted> Gp::load(const StageState& state, const GpOptions& options, const StageInput& input) {
+  GpNotes notes{.rows = state.count("training_rows"),
+                .evaluations = state.count("evaluations"),
+                .at_bound = flag(state, "at_bound")};
+  const std::string route = state.text("route");
+  if (route == exact_route)
+    return std::make_shared<Gp>(load_exact(state, options, input.cols), options.variance, notes);
+  if (route == low_rank_route && !options.distributional) {
+    notes.residual = state.number("residual");
+    return std::make_shared<Gp>(load_low_rank(state, options, input.cols), options.variance, notes);
+  }
+  file_error("bad_model", "'route' must be {} or {}, got '{}'", exact_route, low_rank_route, route);
+}
+
+}  // namespace ecotone

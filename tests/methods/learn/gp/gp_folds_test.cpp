@@ -1,0 +1,108 @@
+#include "ecotone/methods/learn/gp/gp_folds.h"
+
+#include <limits>
+
+#include "ecotone/kernels/distribution_kernel.h"
+#include "ecotone/solve/gp_left_out.h"
+#include "methods/learn/gp/gp_support.h"
+
+namespace ecotone::test {
+namespace {
+
+/// Domains 1, 2, 3 of different sizes, with weights.
+TrainView uneven(Index rows) {
+  TrainView view = waves(rows, 4);
+  view.weight = Vector::Ones(rows);
+  for (Index i = 0; i < rows; ++i) {
+    view.domain.index[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(i % 6 == 0 ? 2 : i % 3 == 0 ? 1 : 0);
+    view.weight[i] = 0.5 + static_cast<double>(i % 4);
+  }
+  return view;
+}
+
+/// Refits for every fold.
+double naive_error(const TrainView& view, const Kernel& kernel, GpMean mean, const GpParameters& parameters) {
+  Vector sum = Vector::Zero(3), weight = sum;
+  for (const InnerFold& fold : inner_folds(view, context())) {
+    const TrainView part = view_of_rows(view, fold.train);
+    GpOptions options{.sigma = {kernel.sigma}, .mean = mean};
+    options.amplitude = {parameters.amplitude};
+    options.noise = {parameters.noise};
+    const Prediction p = fitted(part, options).fitted->predict({view.x.take(fold.held), std::nullopt}, context());
+    for (std::size_t i = 0; i < fold.held.size(); ++i) {
+      const Index row = fold.held[i], d = view.domain.index[static_cast<std::size_t>(row)];
+      const double e = view.y.value[row] - p.value[static_cast<Index>(i)];
+      sum[d] += view.weight[row] * e * e;
+      weight[d] += view.weight[row];
+    }
+  }
+  return sum.cwiseQuotient(weight).mean();
+}
+
+TEST(GpFolds, PickWhatANaiveGridPicks) {
+  const TrainView view = uneven(90);
+  const Matrix x = view.x.to_matrix();
+  for (const GpMean mean : {GpMean::zero, GpMean::average, GpMean::constant, GpMean::linear}) {
+    GpFoldProblem problem{view, mean, x, {}, {}, {}};
+    for (const double factor : gp_sigma_factors) problem.widths.push_back({factor, 1});
+    problem.gram = [&](const GpWidths& w) { return kernel_gram({.sigma = w.sigma}, x, context()); };
+    const GpFoldChoice ours = choose_by_folds(problem, context());
+    double best = std::numeric_limits<double>::infinity();
+    double best_sigma = 0, best_ratio = 0;
+    for (const double sigma : gp_sigma_factors)
+      for (const double ratio : gp_noise_ratios) {
+        const double error = naive_error(view, {.sigma = sigma}, mean, {sigma, 1, ratio});
+        if (error >= best) continue;
+        best = error;
+        best_sigma = sigma;
+        best_ratio = ratio;
+      }
+    EXPECT_EQ(ours.widths.sigma, best_sigma);
+    const GpParameters& p = ours.choice.parameters;
+    EXPECT_NEAR(p.noise / p.amplitude / best_ratio, 1, 1e-12);
+    EXPECT_NEAR(ours.error / best, 1, 1e-8);
+    EXPECT_EQ(ours.choice.evaluations, 30);
+    // The amplitude is the best one for this ratio.
+    const auto likelihood = [&](double amplitude) {
+      const Matrix k = kernel_gram({.sigma = best_sigma}, x, context());
+      const GpProblem whole{GpRows(k), view.y.value, x, mean, "gp", {view.weight.data(), 90}};
+      return fit_gp(whole, {1, amplitude, best_ratio * amplitude}, context()).log_likelihood;
+    };
+    EXPECT_GT(likelihood(p.amplitude), likelihood(p.amplitude * 1.01));
+    EXPECT_GT(likelihood(p.amplitude), likelihood(p.amplitude * 0.99));
+  }
+}
+
+TEST(GpFolds, KeepWhatIsGiven) {
+  const TrainView view = waves(60, 4);
+  const StageState noise = fitted(view, {.noise = {0.04}, .fit = GpFitRule::cv}).fitted->save();
+  EXPECT_EQ(noise.number("noise"), 0.04);
+  const StageState both = fitted(view, {.amplitude = {2.0}, .noise = {0.04}, .fit = GpFitRule::cv}).fitted->save();
+  EXPECT_EQ(both.number("amplitude"), 2.0);
+  EXPECT_EQ(both.count("evaluations"), 5);
+  const StageState width = fitted(view, {.sigma = {1.5}, .amplitude = {2.0}, .fit = GpFitRule::cv}).fitted->save();
+  EXPECT_EQ(width.number("sigma"), 1.5);
+  EXPECT_EQ(width.number("amplitude"), 2.0);
+  EXPECT_EQ(width.count("evaluations"), 6);
+}
+
+TEST(GpFolds, ChooseTheWidthOfDomainsToo) {
+  const TrainView view = uneven(60);
+  GpOptions options{.fit = GpFitRule::cv};
+  options.distributional = true;
+  EXPECT_EQ(fitted(view, options).fitted->save().count("evaluations"), 5 * 3 * 6);
+  options.sigma1 = {0.4};
+  const StageState state = fitted(view, options).fitted->save();
+  EXPECT_EQ(state.number("sigma1"), 0.4);
+  EXPECT_EQ(state.count("evaluations"), 5 * 6);
+}
+
+TEST(GpFolds, NeedTwoRows) {
+  const TrainView one = numbers_view(Matrix::Ones(1, 2), Vector::Constant(1, 7.0), 1);
+  EXPECT_EQ(code_of([&] { fitted(one, {.amplitude = {1.0}, .fit = GpFitRule::cv}); }), "none");  // a constant label
+  GpFoldProblem problem{one, GpMean::zero, Matrix(), {}, {{1, 1}}, [](const GpWidths&) { return Matrix::Ones(1, 1); }};
+  EXPECT_EQ(code_of([&] { choose_by_folds(problem, context()); }), "no_cross_fit");
+}
+
+}  // namespace
+}  // namespace ecotone::test

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "cli/new_data.h"
 #include "cli/output.h"
 #include "cli/summary.h"
@@ -24,6 +26,8 @@ void write_csv_rows(Output& output, const NewData& in, const Prediction& predict
   const auto classes = quoted(in.model.classes());
   std::string header = in.has_domains ? "domain,prediction" : "prediction";
   for (const std::string& name : in.model.classes()) header += "," + csv_field("p_" + name);
+  const bool with_deviation = prediction.variance.size() > 0;
+  if (with_deviation) header += ",sd";
   output.write(header + "\n");
   const auto append = [&](Index first, Index last, std::string& text) {
     for (Index row = first; row < last; ++row) {
@@ -36,6 +40,10 @@ void write_csv_rows(Output& output, const NewData& in, const Prediction& predict
       for (Index c = 0; c < prediction.probability.cols(); ++c) {
         text += ',';
         append_value(text, prediction.probability(row, c));
+      }
+      if (with_deviation) {
+        text += ',';
+        append_value(text, std::sqrt(prediction.variance[row]));
       }
       text += '\n';
     }
@@ -53,6 +61,8 @@ Json rows_json(const NewData& in, const Prediction& prediction) {
   json["prediction"] = Json::array();
   if (prediction.task == Task::regress) {
     for (const double value : prediction.value) json["prediction"].push_back(value);
+    if (prediction.variance.size() > 0) json["sd"] = Json::array();
+    for (const double variance : prediction.variance) json["sd"].push_back(std::sqrt(variance));
     return json;
   }
   for (const std::int32_t c : prediction.index) json["prediction"].push_back(in.model.classes()[at(c)]);

@@ -82,6 +82,31 @@ TEST(GpDistributional, KnowsWhichDomainARowIsOf) {
   EXPECT_GT(error(with, std::nullopt), 1.5 * error(with, fresh.domain));
 }
 
+TEST(GpDistributional, OfFullRankIsTheExactProcess) {
+  const TrainView view = moved_domains(200, 5, 1), fresh = moved_domains(60, 5, 2);
+  for (const KernelChoice kernel : {KernelChoice::rbf, KernelChoice::linear}) {
+    GpOptions options{.kernel = kernel, .sigma = {1.5}, .amplitude = {1.0}, .noise = {0.1}, .rank = 400};
+    options.distributional = true;
+    options.sigma1 = {0.4};
+    options.route = GpRoute::exact;
+    const Prediction exact = fitted(view, options).fitted->predict({fresh.x, fresh.domain}, context());
+    options.route = GpRoute::low_rank;
+    const Prediction low = fitted(view, options).fitted->predict({fresh.x, fresh.domain}, context());
+    EXPECT_LT((exact.value - low.value).cwiseAbs().maxCoeff(), 2e-3);
+    EXPECT_LT((exact.variance - low.variance).cwiseAbs().maxCoeff(), 2e-3);
+  }
+}
+
+TEST(GpDistributional, OfLowRankKnowsWhichDomainARowIsOf) {
+  const TrainView view = moved_domains(400, 8, 1), fresh = moved_domains(200, 8, 2);
+  for (const GpFitRule rule : {GpFitRule::likelihood, GpFitRule::cv}) {
+    GpOptions options{.fit = rule, .route = GpRoute::low_rank, .rank = 200};
+    options.distributional = true;
+    const Prediction p = fitted(view, options).fitted->predict({fresh.x, fresh.domain}, context());
+    EXPECT_LT((p.value - fresh.y.value).squaredNorm() / 200, 0.1);
+  }
+}
+
 TEST(GpDistributional, SaysWhatTheSampleWas) {
   const TrainView view = moved_domains(60, 3, 1);
   GpOptions options;

@@ -28,5 +28,34 @@ TEST(GpLowRankSlow, IsTheExactProcessAtTheDefaultRank) {
   EXPECT_LT((a.variance - b.variance).cwiseAbs().maxCoeff(), 0.05 * b.variance.mean());
 }
 
+/// The same of the kernel on domains and rows.
+TEST(GpLowRankSlow, OfDomainsIsTheExactProcessAtTheDefaultRank) {
+  Random random(2, "gp_slow");
+  const Index n = 4000, all = n + 500, domains = 10;
+  Matrix x(all, 3);
+  Vector y(all);
+  for (Index i = 0; i < all; ++i) {
+    const double place = static_cast<double>(i % domains) / static_cast<double>(domains - 1);
+    x.row(i) << random.normal(), random.normal() + 2 * place, random.normal();
+    y[i] = std::sin(x(i, 0)) * (1 - place) + x(i, 1) * x(i, 2) * place + 0.3 * random.normal();
+  }
+  const TrainView view = numbers_view(x.topRows(n), y.head(n), domains);
+  const Batch fresh{Features::dense(x.bottomRows(500)), dealt_domains(500, domains)};
+  const double deviation = std::sqrt((y.array() - y.mean()).square().mean());
+  GpOptions options{.route = GpRoute::low_rank};
+  options.distributional = true;
+  const StageResult low = fitted(view, options);
+  const StageState state = low.fitted->save();
+  options.route = GpRoute::exact;
+  options.sigma = {state.number("sigma")};
+  options.amplitude = {state.number("amplitude")};
+  options.noise = {state.number("noise")};
+  options.sigma1 = {state.number("sigma1")};
+  const Prediction a = low.fitted->predict(fresh, context());
+  const Prediction b = fitted(view, options).fitted->predict(fresh, context());
+  RecordProperty("worst", std::to_string((a.value - b.value).cwiseAbs().maxCoeff() / deviation));
+  EXPECT_LT((a.value - b.value).cwiseAbs().maxCoeff(), 0.01 * deviation);
+}
+
 }  // namespace
 }  // namespace ecotone::test

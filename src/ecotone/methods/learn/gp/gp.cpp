@@ -36,11 +36,7 @@ bool is_exact(const TrainView& view, const GpOptions& options, const Context& co
 }
 
 GpFitted fit_route(const TrainView& view, const GpOptions& options, const Context& context) {
-  if (!is_exact(view, options, context)) {
-    if (options.distributional)
-      option_error("bad_option", "gp: route=low_rank is not for distributional=true; use route=exact or fewer rows");
-    return fit_low_rank_gp(view, options, context);
-  }
+  if (!is_exact(view, options, context)) return fit_low_rank_gp(view, options, context);
   return options.distributional ? fit_distributional_gp(view, options, context) : fit_exact_gp(view, options, context);
 }
 
@@ -86,7 +82,11 @@ GpPrediction predict_process(const ExactGp& gp, const Batch& batch, bool varianc
 GpPrediction predict_process(const LowRankGp& gp, const Batch& batch, bool variance, const Context& context) {
   const auto what = variance ? GpLowRankVariance::whole : GpLowRankVariance::none;
   const Matrix inputs = gp.fit.basis.mean() == GpMean::linear ? batch.x.to_matrix() : Matrix();
-  return predict_gp_low_rank(gp.fit, gp.map, batch.x, inputs, what, context);
+  if (!gp.domains) return predict_gp_low_rank(gp.fit, gp.map, batch.x, inputs, what, context);
+  const DomainRowsOf rows = batch_rows(batch);
+  const DomainPlaces places = gp.domains->place(rows.rows(), context);
+  warn_of_batch_domains("gp", gp.domains->domains_of(places), places.rows, rows.names, context);
+  return predict_gp_low_rank(gp.fit, domain_map_rows(*gp.domains, rows, places), inputs, what, context);
 }
 
 double noise_of(const GpProcess& process) {
@@ -119,8 +119,7 @@ Prediction Gp::predict(const Batch& batch, const Context& context) const {
 }
 
 bool Gp::needs_domain_sample() const {
-  const auto* exact = std::get_if<ExactGp>(&process_);
-  return exact != nullptr && exact->domains.has_value();
+  return std::visit([](const auto& gp) { return gp.domains.has_value(); }, process_);
 }
 
 Method gp_method() {

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "ecotone/kernels/distribution_kernel.h"
+#include "ecotone/kernels/distribution_map.h"
 #include "ecotone/methods/learn/gp/gp_options.h"
 #include "ecotone/methods/method.h"
 #include "ecotone/solve/gp.h"
@@ -31,7 +32,8 @@ inline Kernel map_kernel(const Kernel& kernel) {
 /// A process that keeps a map.
 struct LowRankGp {
   Kernel kernel;
-  LowRankMap map;  ///< of `map_kernel(kernel)`
+  LowRankMap map;                          ///< without `domains`: of `map_kernel(kernel)`
+  std::optional<DistributionMap> domains;  ///< distributional: of domains and rows
   GpLowRankFit fit;
 };
 

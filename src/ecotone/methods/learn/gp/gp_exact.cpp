@@ -52,35 +52,8 @@ DistributionalChoice choose_by_domains(const TrainView& view, const DomainSample
     return fit.kernel.gram(fit.k1, context);
   };
   GpFoldChoice found = choose_by_folds(problem, context);
-  const Kernel k2 = widened(kernel, found.widths.sigma);
-  found.choice.parameters.sigma = k2.sigma;
-  return {std::move(found.choice), sigma1_of(found.widths, mean_embeddings(k2, sample.rows(), context))};
-}
-
-/// The parameters, and the kernel that belongs to them.
-struct Distributional {
-  GpChoice choice;
-  DistributionFit domains;
-};
-
-Distributional distributional(const TrainView& view, const DomainSample& sample, Kernel kernel,
-                              const GpOptions& options, const Context& context) {
-  const auto domains_at = [&](double sigma1) {
-    const AutoNumber given = sigma1 > 0 ? AutoNumber{sigma1} : options.sigma1;
-    return fit_domain_kernel("gp", kernel, sample, given, context);
-  };
-  const bool constant = constant_labels(view.y.value);
-  if (options.fit == GpFitRule::cv && !constant) {
-    DistributionalChoice found = choose_by_domains(view, sample, kernel, options, context);
-    kernel.sigma = found.choice.parameters.sigma;
-    return {std::move(found.choice), domains_at(found.sigma1)};
-  }
-  DistributionFit domains = domains_at(0);
-  const Matrix gram = domains.kernel.gram(domains.k1, context);
-  const GpProblem problem{GpRows(gram), view.y.value, sample.x, options.mean, "gp", gp_weights(view)};
-  GpChoice choice = choose_by_likelihood(problem, options, context);
-  choice.parameters.sigma = kernel.sigma;
-  return {std::move(choice), std::move(domains)};
+  found.choice.parameters.sigma = kernel.sigma * found.widths.sigma;
+  return {std::move(found.choice), found.widths.sigma1};
 }
 
 }  // namespace
@@ -95,9 +68,7 @@ GpChoice choose_gp(const TrainView& view, const Kernel& kernel, const GpOptions&
 
 DistributionalChoice choose_distributional_gp(const TrainView& view, const Kernel& kernel, const GpOptions& options,
                                               const Context& context) {
-  const DomainSample sample = labelled_sample(view);
-  Distributional found = distributional(view, sample, kernel, options, context);
-  return {std::move(found.choice), found.domains.kernel.sigma1()};
+  return choose_by_domains(view, labelled_sample(view), kernel, options, context);
 }
 
 GpFitted fit_exact_gp(const TrainView& view, const GpOptions& options, const Context& context) {
@@ -113,12 +84,23 @@ GpFitted fit_exact_gp(const TrainView& view, const GpOptions& options, const Con
 GpFitted fit_distributional_gp(const TrainView& view, const GpOptions& options, const Context& context) {
   Kernel kernel = learner_kernel(kernel_options(options), view, context);
   const DomainSample sample = labelled_sample(view);
-  Distributional found = distributional(view, sample, kernel, options, context);
-  kernel.sigma = found.choice.parameters.sigma;
-  const Matrix gram = found.domains.kernel.gram(found.domains.k1, context);
+  const bool by_folds = options.fit == GpFitRule::cv && !constant_labels(view.y.value);
+  AutoNumber sigma1 = options.sigma1;
+  GpChoice choice;
+  if (by_folds) {
+    DistributionalChoice found = choose_by_domains(view, sample, kernel, options, context);
+    choice = std::move(found.choice);
+    kernel.sigma = choice.parameters.sigma;
+    if (sigma1.is_auto())
+      sigma1 = {domain_width(mean_embeddings(kernel, sample.rows(), context)).sigma * found.sigma1_factor};
+  }
+  DistributionFit domains = fit_domain_kernel("gp", kernel, sample, sigma1, context);
+  const Matrix gram = domains.kernel.gram(domains.k1, context);
   const GpProblem problem{GpRows(gram), view.y.value, sample.x, options.mean, "gp", gp_weights(view)};
-  GpFit fit = fit_gp(problem, found.choice.parameters, context);
-  return fitted_of({kernel, {}, std::move(found.domains.kernel), std::move(fit)}, found.choice);
+  if (!by_folds) choice = choose_by_likelihood(problem, options, context);
+  choice.parameters.sigma = kernel.sigma;
+  GpFit fit = fit_gp(problem, choice.parameters, context);
+  return fitted_of({kernel, {}, std::move(domains.kernel), std::move(fit)}, choice);
 }
 
 }  // namespace ecotone

@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "ecotone/methods/learn/domain_map.h"
 #include "ecotone/methods/learn/gp/gp.h"
 #include "ecotone/methods/learn/gp/gp_parameters.h"
 
@@ -32,7 +33,7 @@ GpChoice choose_gp(const TrainView& view, const Kernel& kernel, const GpOptions&
 /// Widths and parameters of the kernel on domains and rows.
 struct DistributionalChoice {
   GpChoice choice;
-  double sigma1 = 0;  ///< 0: by the rule of domain_width
+  double sigma1_factor = 1;  ///< of domain_width's, where sigma1 is not given
 };
 DistributionalChoice choose_distributional_gp(const TrainView& view, const Kernel& kernel, const GpOptions& options,
                                               const Context& context);
@@ -43,12 +44,14 @@ GpFitted fit_exact_gp(const TrainView& view, const GpOptions& options, const Con
 /// The same with the kernel on domains and rows.
 GpFitted fit_distributional_gp(const TrainView& view, const GpOptions& options, const Context& context);
 
-/// A map of the kernel and sums over the rows, which may lie in a file. The width, and all parameters where fit=cv, are
-/// chosen exactly from at most `most_width_rows` rows drawn by the context's seed; amplitude and noise by the
-/// likelihood of all rows. Warning `rough_map`.
+/// A map of the kernel (distributional: of domains and rows) and sums over the rows, which may lie in a file. The
+/// width, and all parameters where fit=cv, are chosen exactly from at most `most_width_rows` rows drawn by the
+/// context's seed; amplitude and noise by the likelihood of all rows. Warning `rough_map`.
 GpFitted fit_low_rank_gp(const TrainView& view, const GpOptions& options, const Context& context);
 
 inline constexpr Index most_width_rows = 2000;
+/// The rows of domains as a map sees them. All must live on.
+GpMapRows domain_map_rows(const DistributionMap& map, const DomainRowsOf& rows, const DomainPlaces& places);
 /// At most that many labelled rows of a view, ascending.
 TrainView part_for_widths(const TrainView& view, const Context& context);
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -14,16 +15,89 @@ namespace {
 /// A map that leaves out more than this of the kernel's trace is said to be rough.
 constexpr double rough = 0.1;
 
-/// What the options fix once the width is known: amplitude and noise too where folds chose them.
-GpFixed fixed_parameters(const GpOptions& options, const GpChoice& choice) {
-  GpFixed fixed = given_parameters(options);
-  if (options.fit != GpFitRule::cv) return fixed;
-  fixed.amplitude = choice.parameters.amplitude;
-  fixed.noise = choice.parameters.noise;
-  return fixed;
+void warn_of_map(Index rank, double residual, const Context& context) {
+  if (residual > rough)
+    context.warn("rough_map", "gp: the map of rank {} leaves {:.2g} of the kernel's trace; raise rank or sigma", rank,
+                 residual);
+}
+
+/// Widths that are chosen before there is a map, and parameters where folds choose them.
+DistributionalChoice choose_before(const TrainView& view, const Kernel& kernel, const GpOptions& options,
+                                   const Context& context) {
+  DistributionalChoice found;
+  found.choice.parameters.sigma = kernel.sigma;
+  if (constant_labels(view.y.value)) {
+    found.choice = choice_of_constant(options, kernel.sigma, view.y.value, context);
+    return found;
+  }
+  const bool cv = options.fit == GpFitRule::cv;
+  // What the part says of its own parameters is no news: the likelihood of all rows follows.
+  const Context quiet = context.observed_by(nullptr);
+  if (options.distributional && cv)
+    return choose_distributional_gp(part_for_widths(view, context), kernel, options, quiet);
+  if (!options.distributional && (cv || width_is_free(kernel, options)))
+    found.choice = choose_gp(part_for_widths(view, context), kernel, options, quiet);
+  return found;
+}
+
+/// Amplitude and noise: given, chosen by folds before, or those of the largest likelihood of all rows.
+GpChoice choose_after(const GpSums& sums, const GpOptions& options, GpChoice before, bool constant,
+                      const Context& context) {
+  if (constant || options.fit == GpFitRule::cv) return before;
+  const GpFixed fixed = given_parameters(options);
+  if (fixed.amplitude && fixed.noise) {
+    before.parameters.amplitude = *fixed.amplitude;
+    before.parameters.noise = *fixed.noise;
+    return before;
+  }
+  const double diagonal = sums.gram.trace() / sums.rows;
+  GpChoice after = choice_of(maximise_low_rank_likelihood(sums, diagonal, {.fixed = fixed}, context), context);
+  after.parameters.sigma = before.parameters.sigma;
+  after.evaluations += before.evaluations;
+  return after;
+}
+
+/// The end of a fit, whatever the map.
+GpFitted finish(LowRankGp gp, const GpMapRows& rows, double residual, const TrainView& view, const GpOptions& options,
+                const GpChoice& before, const Context& context) {
+  warn_of_map(rows.rank, residual, context);
+  const Matrix inputs = options.mean == GpMean::linear ? rows.x.to_matrix() : Matrix();
+  const GpSums sums = gather_gp_sums(rows, view.y.value, inputs, options.mean, gp_weights(view), context);
+  const GpChoice choice = choose_after(sums, options, before, constant_labels(view.y.value), context);
+  gp.fit = fit_gp_low_rank(sums, choice.parameters, context);
+  const GpNotes notes{
+      .rows = rows.x.rows(), .evaluations = choice.evaluations, .at_bound = choice.at_bound, .residual = residual};
+  return {std::move(gp), notes, choice.status};
+}
+
+GpLowRankFit no_fit() {
+  return {{}, GpBasis(GpMean::zero, Vector(), Vector()), {}, {}, {}, Cholesky::of_lower(Matrix()), {}, {}};
+}
+
+/// sigma1 by the rule of the map's own means, times what folds chose.
+DistributionMapFit fit_map_of_domains(const DomainRowsOf& rows, const Kernel& kernel, const GpOptions& options,
+                                      double sigma1_factor, const Context& context) {
+  const LowRankOptions map{.rank = options.rank};
+  if (!options.sigma1.is_auto() || sigma1_factor == 1)
+    return fit_domain_map("gp", kernel, rows, options.sigma1, map, context);
+  const double rule = fit_distribution_map(kernel, rows.rows(), 0, map, context).width.sigma;
+  return fit_domain_map("gp", kernel, rows, {rule * sigma1_factor}, map, context);
 }
 
 }  // namespace
+
+GpMapRows domain_map_rows(const DistributionMap& map, const DomainRowsOf& rows, const DomainPlaces& places) {
+  const auto features = [&map, &rows, &places](const RowBlock& block, MatrixView phi) {
+    DistributionMap::Workspace workspace;
+    const std::span<const std::int32_t> domain(rows.domain);
+    map.features(block.x,
+                 domain.subspan(static_cast<std::size_t>(block.first), static_cast<std::size_t>(block.x.rows())),
+                 places, phi, workspace);
+  };
+  // k1(P, P) = 1
+  const auto prior = [&map](const RowBlock& block) { return kernel_diagonal(map.row_kernel(), block.x); };
+  return {rows.x, map.rank(), features, prior};
+}
 
 TrainView part_for_widths(const TrainView& view, const Context& context) {
   const Index rows = view.labelled();
@@ -42,38 +116,20 @@ GpFitted fit_low_rank_gp(const TrainView& view, const GpOptions& options, const 
   if (options.noise.value && *options.noise.value == 0)
     option_error("bad_option", "gp: noise must be > 0 with route=low_rank, got 0");
   Kernel kernel = learner_kernel(kernel_options(options), view, context);
+  const DistributionalChoice before = choose_before(view, kernel, options, context);
+  kernel.sigma = before.choice.parameters.sigma;
+  if (options.distributional) {
+    const DomainRowsOf rows = labelled_rows(view);
+    DistributionMapFit map = fit_map_of_domains(rows, kernel, options, before.sigma1_factor, context);
+    const DistributionMap fitted = map.map;
+    return finish({kernel, {}, std::move(map.map), no_fit()}, domain_map_rows(fitted, rows, map.places), map.residual,
+                  view, options, before.choice, context);
+  }
   const Features x = view.labelled_x();
-  const bool constant = constant_labels(view.y.value);
-  GpChoice choice;
-  choice.parameters.sigma = kernel.sigma;
-  const bool by_part = width_is_free(kernel, options) || options.fit == GpFitRule::cv;
-  if (constant) {
-    choice = choice_of_constant(options, kernel.sigma, view.y.value, context);
-  } else if (by_part) {
-    choice = choose_gp(part_for_widths(view, context), kernel, options, context.observed_by(nullptr));
-  }
-  kernel.sigma = choice.parameters.sigma;
   LowRankFit map = fit_low_rank(x, map_kernel(kernel), {.rank = options.rank}, context);
-  if (map.residual > rough)
-    context.warn("rough_map", "gp: the map of rank {} leaves {:.2g} of the kernel's trace; raise rank or sigma",
-                 map.map.rank(), map.residual);
-  const Matrix inputs = options.mean == GpMean::linear ? x.to_matrix() : Matrix();
-  const GpSums sums =
-      gather_gp_sums(gp_map_rows(x, map.map), view.y.value, inputs, options.mean, gp_weights(view), context);
-  const Index before = choice.evaluations;
-  const GpFixed fixed = fixed_parameters(options, choice);
-  if (!constant && !(fixed.amplitude && fixed.noise)) {
-    const double sigma = kernel.sigma;
-    choice = choice_of(maximise_low_rank_likelihood(sums, map.diagonal, {.fixed = fixed}, context), context);
-    choice.parameters.sigma = sigma;
-    choice.evaluations += before;
-  } else if (!constant) {
-    choice.parameters = {kernel.sigma, *fixed.amplitude, *fixed.noise};
-  }
-  GpLowRankFit fit = fit_gp_low_rank(sums, choice.parameters, context);
-  const GpNotes notes{
-      .rows = x.rows(), .evaluations = choice.evaluations, .at_bound = choice.at_bound, .residual = map.residual};
-  return {LowRankGp{kernel, std::move(map.map), std::move(fit)}, notes, choice.status};
+  const LowRankMap fitted = map.map;
+  return finish({kernel, std::move(map.map), {}, no_fit()}, gp_map_rows(x, fitted), map.residual, view, options,
+                before.choice, context);
 }
 
 }  // namespace ecotone

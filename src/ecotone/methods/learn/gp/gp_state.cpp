@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/methods/learn/domain_map.h"
 #include "ecotone/methods/learn/domain_sample.h"
 #include "ecotone/methods/learn/gp/gp.h"
 #include "ecotone/methods/learn/learner_kernel.h"
@@ -133,9 +134,11 @@ ExactGp load_exact(const StageState& state, const GpOptions& options, Index cols
 void save_process(const LowRankGp& gp, bool variance, StageState& state) {
   state.info["route"] = low_rank_route;
   save_kernel(gp.kernel, state);
-  state.set("origin", gp.map.origin());
-  state.set("landmarks", gp.map.points());
-  state.set("map_factor", packed(gp.map.lower()));
+  if (gp.domains) {
+    save_domain_map(*gp.domains, state);
+  } else {
+    save_landmarks("row", gp.map, state);
+  }
   save_common(gp.fit, state);
   state.set("weights", Vector(gp.fit.weights.col(0)));
   if (!variance) return;
@@ -147,17 +150,14 @@ void save_process(const LowRankGp& gp, bool variance, StageState& state) {
 
 LowRankGp load_low_rank(const StageState& state, const GpOptions& options, Index cols) {
   const Kernel kernel = load_kernel(kernel_options(options), state);
-  Matrix landmarks = state.matrix("landmarks", -1, cols);
-  const Index rank = landmarks.rows();
-  Matrix lower = unpacked(state, "map_factor", rank).lower();
   LowRankMap map;
-  try {
-    map = LowRankMap::of_landmarks(map_kernel(kernel), state.vector("origin", cols), std::move(landmarks),
-                                   std::move(lower));
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::file) throw;
-    file_error("bad_model", "{}", error.what());
+  std::optional<DistributionMap> domains;
+  if (options.distributional) {
+    domains = load_domain_map(kernel, state, cols);
+  } else {
+    map = load_landmarks("row", map_kernel(kernel), state, cols);
   }
+  const Index rank = domains ? domains->rank() : map.rank();
   GpLowRankFit fit{load_parameters(state, kernel.sigma),
                    load_basis(options, state, cols),
                    Vector(),
@@ -175,7 +175,7 @@ LowRankGp load_low_rank(const StageState& state, const GpOptions& options, Index
     fit.basis_map = state.matrix("basis_map", functions, rank);
     fit.basis_root = load_root(state, functions);
   }
-  return {kernel, std::move(map), std::move(fit)};
+  return {kernel, std::move(map), std::move(domains), std::move(fit)};
 }
 
 }  // namespace
@@ -197,7 +197,7 @@ std::shared_ptr<const Fitted> Gp::load(const StageState& state, const GpOptions&
   const std::string route = state.text("route");
   if (route == exact_route)
     return std::make_shared<Gp>(load_exact(state, options, input.cols), options.variance, notes);
-  if (route == low_rank_route && !options.distributional) {
+  if (route == low_rank_route) {
     notes.residual = state.number("residual");
     return std::make_shared<Gp>(load_low_rank(state, options, input.cols), options.variance, notes);
   }

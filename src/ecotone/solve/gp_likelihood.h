@@ -26,15 +26,21 @@ struct GpFixed {
   std::optional<double> noise;
 };
 
+/// Where a search begins, and what is known of the curvature there.
+struct GpStart {
+  GpParameters parameters;
+  Matrix inverse_hessian;  ///< in the logarithms of what is searched, of minus the likelihood; none: not known
+};
+
 struct GpSearchOptions {
   int starts = 3;            ///< 1 to 3, always the same ones
   double tolerance = 1e-5;   ///< of the slopes, per row and output
   int max_iterations = 100;  ///< of each start
   /// With at least three times as many rows the starts are followed on so many rows, drawn by the context's seed, and
-  /// only the best of what they find is followed on all rows. 0: never.
+  /// only the best of what they find is followed on all rows, with the curvature found there. 0: never.
   Index subset = 500;
   GpFixed fixed = {};
-  std::optional<GpParameters> from = {};  ///< the only start, where there is one
+  std::optional<GpStart> from = {};  ///< the only start, where there is one
 };
 
 /// The best parameters that were found.
@@ -45,7 +51,8 @@ struct GpSearch {
   int iterations = 0;   ///< of the start that won
   int evaluations = 0;  ///< of the likelihood of all rows, all starts
   int subset_evaluations = 0;
-  int start = 0;  ///< which won
+  int start = 0;           ///< which won
+  Matrix inverse_hessian;  ///< as the steps of the start that won know it
   bool converged = false;
   bool at_bound = false;  ///< a parameter that was searched for is at the edge of its box
 };

@@ -70,7 +70,8 @@ class Search {
     best.log_likelihood = -infinity;
     for (int s = 0; s < options_.starts; ++s) {
       const Start& start = all_starts[static_cast<std::size_t>(s)];
-      GpSearch found = from({scales_.sigma * start.sigma, amplitude_ * (1 - start.noise), variance_ * start.noise});
+      GpSearch found =
+          from({{scales_.sigma * start.sigma, amplitude_ * (1 - start.noise), variance_ * start.noise}, {}});
       found.start = s;
       if (found.log_likelihood > best.log_likelihood) best = found;
     }
@@ -144,24 +145,27 @@ class Search {
     h = turn * h * turn.transpose() + s * s.transpose() / sy;
   }
 
-  GpSearch from(const GpParameters& start) {
+  GpSearch from(const GpStart& start) {
     Vector at(box_.low.size());
-    at.head(2) << std::log(start.amplitude), std::log(start.noise);
-    if (at.size() == 3) at[2] = std::log(start.sigma);
+    at.head(2) << std::log(start.parameters.amplitude), std::log(start.parameters.noise);
+    if (at.size() == 3) at[2] = std::log(start.parameters.sigma);
     Point here = look(box_.inside(at));
     GpSearch result;
     result.parameters = parameters(here.at);
     result.log_likelihood = -here.value;
     if (!std::isfinite(here.value)) return result;
     // The likelihood of n rows has curvature n / 2 in the logarithm of the noise.
-    Matrix inverse = Matrix::Identity(here.at.size(), here.at.size()) * (2 / scales_.values);
+    const bool known = start.inverse_hessian.rows() == here.at.size();
+    Matrix inverse =
+        known ? start.inverse_hessian : Matrix(Matrix::Identity(here.at.size(), here.at.size()) * (2 / scales_.values));
     for (; result.iterations < options_.max_iterations && level(here) > options_.tolerance; ++result.iterations) {
       Point next;
       if (!descend(here, direction(here, inverse), next)) break;
-      update(inverse, next.at - here.at, next.slope - here.slope, result.iterations == 0);
+      update(inverse, next.at - here.at, next.slope - here.slope, !known && result.iterations == 0);
       here = std::move(next);
     }
     result.parameters = parameters(here.at);
+    result.inverse_hessian = inverse;
     result.log_likelihood = -here.value;
     result.slope = level(here);
     result.converged = result.slope <= options_.tolerance;
@@ -238,7 +242,9 @@ GpSearch maximise_likelihood(const GpProblem& problem, const GpSearchOptions& op
     const PartOfRows part(problem, drawn_rows(problem.rows.size(), options.subset, context));
     const GpSearch found = maximise_likelihood(part.problem(problem), options, context);
     GpSearchOptions onward = options;
-    onward.from = found.parameters;
+    // The curvature of a likelihood grows with the rows.
+    const double share = static_cast<double>(options.subset) / static_cast<double>(problem.rows.size());
+    onward.from = GpStart{found.parameters, share * found.inverse_hessian};
     GpSearch result = maximise_likelihood(problem, onward, context);
     result.start = found.start;
     result.subset_evaluations = found.evaluations;

@@ -8,7 +8,7 @@
 namespace ecotone {
 
 DomainRowsOf labelled_rows(const TrainView& view) {
-  DomainNumbers found = labelled_domains(view);
+  DomainNumbers found = domains_of_labelled(view);
   return {view.labelled_x(), std::move(found.domain), std::move(found.names)};
 }
 

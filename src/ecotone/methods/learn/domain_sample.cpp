@@ -25,7 +25,7 @@ std::string listed(const std::vector<std::string>& names) {
 
 }  // namespace
 
-DomainNumbers labelled_domains(const TrainView& view) {
+DomainNumbers domains_of_labelled(const TrainView& view) {
   DomainNumbers result;
   std::vector<std::int32_t> number(view.domain.names.size(), -1);
   result.domain.reserve(static_cast<std::size_t>(view.labelled()));
@@ -46,7 +46,7 @@ DomainNumbers batch_domains(const Batch& batch) {
 }
 
 DomainSample labelled_sample(const TrainView& view) {
-  DomainNumbers found = labelled_domains(view);
+  DomainNumbers found = domains_of_labelled(view);
   return {view.labelled_x().to_matrix(), std::move(found.domain), std::move(found.names)};
 }
 

@@ -28,7 +28,7 @@ struct DomainNumbers {
 };
 
 /// Of the labelled rows of a view; domains without one are left out.
-DomainNumbers labelled_domains(const TrainView& view);
+DomainNumbers domains_of_labelled(const TrainView& view);
 /// Of the rows of a batch; without domains it is one domain.
 DomainNumbers batch_domains(const Batch& batch);
 

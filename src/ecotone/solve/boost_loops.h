@@ -1,0 +1,47 @@
+#pragma once
+
+#include "ecotone/base/index.h"
+#include "ecotone/solve/boost_rows.h"
+
+/// The loops over rows of exact boosting, in vectors; sums have a fixed order. Internal to solve/.
+namespace ecotone {
+
+/// Arrays are padded to a multiple of this with rows of weight 0.
+constexpr Index boost_lanes = 8;
+
+/// Weights with (x > theta) = (y > 0), and the others.
+void source_masses(const double* x, const double* y, const double* weight, double theta, Index count, double& right,
+                   double& wrong);
+
+/// Weights with |h| <= gamma, and the others.
+void target_masses(const double* x, const double* weight, const Stump& stump, double gamma, Index count, double& inside,
+                   double& outside);
+
+/// margin += alpha where the stump is right, -= alpha where it is wrong; weight *= when_right or when_wrong.
+struct SourceUpdate {
+  double alpha = 0;
+  double when_right = 1, when_wrong = 1;
+  double gamma = 0;       ///< margin counted as a loss
+  double normalised = 0;  ///< gamma sum alpha
+};
+/// Sums after it; losses are sums of the rows' first weights.
+struct SourceSums {
+  double total = 0;                                   ///< of the new weights
+  double err = 0, margin = 0, margin_normalised = 0;  ///< margin <= 0, gamma, normalised
+  double least = 0;                                   ///< smallest margin
+};
+SourceSums update_source(const double* x, const double* y, const double* first, const Stump& stump,
+                         const SourceUpdate& update, double* weight, double* margin, Index count);
+
+/// margin -= beta |h| inside the band, += beta |h| outside.
+struct TargetSums {
+  double least = 0;  ///< smallest margin
+  double lost = 0;   ///< sum of first weights with margin < 0
+};
+TargetSums update_target(const double* x, const double* first, const Stump& stump, double gamma, double beta,
+                         double* margin, Index count);
+
+/// weight = first exp(least - margin); gives their sum.
+double weights_of_margins(const double* first, const double* margin, double least, double* weight, Index count);
+
+}  // namespace ecotone

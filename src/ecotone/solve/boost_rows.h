@@ -1,0 +1,82 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "ecotone/base/context.h"
+#include "ecotone/solve/boost.h"
+
+/// The rows of both domains with their weights, as the rounds of boosting see them. Internal to solve/.
+namespace ecotone {
+
+/// Weights that a stump with sign +1 gets right and wrong in the source, and has inside and outside the band in the
+/// target; up to a common factor each.
+struct StumpMasses {
+  double right = 0, wrong = 0;
+  double inside = 0, outside = 0;
+};
+
+/// What an update found.
+struct UpdateSums {
+  double log_z_source = 0;  ///< ln of the factor by which the sum of the source weights changed
+  double log_z_target = 0;
+  double err = 0, margin = 0, margin_normalised = 0, loss_target = 0;  ///< as in BoostRound
+};
+
+/// One step of the weights.
+struct BoostStep {
+  Stump stump;  ///< with its sign
+  double alpha = 0;
+  double beta = 0;
+  double alpha_sum = 0;  ///< of all rounds, this one included
+  Index next = -1;       ///< attribute that will be asked for next, or -1
+};
+
+/// p = sum (alpha + beta) h of every row, for the criteria, with the weight of the row.
+struct Projected {
+  std::vector<std::pair<double, double>> source, target;
+};
+
+/// The source rows without those of weight 0, checked.
+struct BoostData {
+  Features source;
+  Features target;
+  std::vector<double> y, weight;  ///< of the source rows kept
+  double total = 0;               ///< sum of the weights
+  double gamma = 0.2;
+  const char* who = "";
+};
+
+class BoostRows {
+ public:
+  virtual ~BoostRows() = default;
+
+  double low(Index attribute) const { return low_[static_cast<std::size_t>(attribute)]; }
+  double high(Index attribute) const { return high_[static_cast<std::size_t>(attribute)]; }
+  Index cols() const { return static_cast<Index>(low_.size()); }
+
+  /// The nearest threshold that these rows can tell apart.
+  virtual double nearest_threshold(Index attribute, double theta) const = 0;
+  /// Masses of stumps with sign +1 on one attribute.
+  virtual void masses(std::span<const Stump> stumps, std::span<StumpMasses> result, const Context& context) = 0;
+  /// The attribute and threshold with the smallest source error, either sign; ties: first attribute, lowest threshold.
+  virtual StumpCandidate best_split(const Context& context) = 0;
+  virtual UpdateSums update(const BoostStep& step, const Context& context) = 0;
+  /// Adds weight h to the projections of all rows.
+  virtual void project(const Stump& stump, double weight, Projected& p, const Context& context) const = 0;
+  virtual Vector source_weight() const = 0;
+  virtual Vector target_weight() const = 0;
+
+ protected:
+  std::vector<double> low_, high_;  ///< range of each attribute over both domains
+};
+
+std::unique_ptr<BoostRows> make_exact_rows(const BoostData& data, const Context& context);
+std::unique_ptr<BoostRows> make_binned_rows(const BoostData& data, BoostBins bins, const Context& context);
+
+/// Divergences of a round on p / total: see the criteria of BoostRound.
+void set_criteria(const Projected& p, double total, double gamma, BoostRound& round);
+
+}  // namespace ecotone

@@ -175,7 +175,7 @@ TEST_P(BoostGolden, VotesTheSameOnNewRows) {
 INSTANTIATE_TEST_SUITE_P(Cases, BoostGolden,
                          testing::Values("moons20_max_wtplus", "moons40_min_bound_bt", "adaboost_reduction",
                                          "no_weak_da_learner", "perfect_source_stump", "band_edges"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& each) { return each.param; });
 
 }  // namespace
 }  // namespace ecotone

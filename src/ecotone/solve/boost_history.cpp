@@ -7,46 +7,64 @@
 namespace ecotone {
 namespace {
 
-/// Values with their weights, ascending, as a distribution function.
-class Distribution {
- public:
-  Distribution(const std::vector<std::pair<double, double>>& values, double divisor) : sorted_(values) {
-    for (auto& entry : sorted_) entry.first /= divisor;
-    std::sort(sorted_.begin(), sorted_.end());
-    double sum = 0;
-    for (const auto& entry : sorted_) below_.push_back(sum += entry.second);
-  }
+using Values = std::vector<std::pair<double, double>>;
 
-  const std::vector<std::pair<double, double>>& sorted() const { return sorted_; }
-  /// F(sorted value i) where no later one is equal to it.
-  double up_to(std::size_t i) const { return below_[i]; }
-  bool last_of_its_value(std::size_t i) const {
-    return i + 1 == sorted_.size() || sorted_[i].first < sorted_[i + 1].first;
-  }
+/// Values with their weights, ascending, and the sums of the weights: sum[i] is that of the first i.
+struct Distribution {
+  Values sorted;
+  std::vector<double> sum = {0};
 
-  /// sup over the values b of the other of [F_other(b) - F_this(b + shift)].
-  double largest_lag(const Distribution& other, double shift) const {
-    double largest = 0;
-    std::size_t k = 0;
-    for (std::size_t i = 0; i < other.sorted_.size(); ++i) {
-      if (!other.last_of_its_value(i)) continue;
-      while (k < sorted_.size() && sorted_[k].first <= other.sorted_[i].first + shift) ++k;
-      largest = std::max(largest, other.below_[i] - (k == 0 ? 0.0 : below_[k - 1]));
-    }
-    return largest;
+  Distribution(const Values& values, double divisor) : sorted(values) {
+    for (auto& entry : sorted) entry.first /= divisor;
+    std::sort(sorted.begin(), sorted.end());
+    for (const auto& entry : sorted) sum.push_back(sum.back() + entry.second);
   }
 
   double within(double gamma) const {
-    double sum = 0;
-    for (const auto& entry : sorted_)
-      if (std::abs(entry.first) <= gamma) sum += entry.second;
-    return sum;
+    double total = 0;
+    for (const auto& entry : sorted)
+      if (std::abs(entry.first) <= gamma) total += entry.second;
+    return total;
   }
-
- private:
-  std::vector<std::pair<double, double>> sorted_;
-  std::vector<double> below_;
 };
+
+/// The largest of Pr_B(p < v + below) - Pr_A(p <= v + upto) over the values v, which ascend; at least 0.
+double largest_gap(const Distribution& a, const Distribution& b, const Values& at, double below, double upto) {
+  double largest = 0;
+  std::size_t i = 0, k = 0;
+  for (const auto& entry : at) {
+    while (i < b.sorted.size() && b.sorted[i].first < entry.first + below) ++i;
+    while (k < a.sorted.size() && a.sorted[k].first <= entry.first + upto) ++k;
+    largest = std::max(largest, b.sum[i] - a.sum[k]);
+  }
+  return largest;
+}
+
+/// 1 - min over theta of [Pr_A(p <= theta + gamma) + Pr_B(p >= theta - gamma)], theta at the values of both plus and
+/// minus gamma.
+double band_gap(const Distribution& a, const Distribution& b, double gamma) {
+  double largest = 0;
+  for (const Distribution* d : {&a, &b}) {
+    largest =
+        std::max({largest, largest_gap(a, b, d->sorted, 0, 2 * gamma), largest_gap(a, b, d->sorted, -2 * gamma, 0)});
+  }
+  return largest;
+}
+
+/// max |F_A - F_B|.
+double largest_distance(const Distribution& a, const Distribution& b) {
+  double largest = 0;
+  std::size_t i = 0, k = 0;
+  while (i < a.sorted.size() || k < b.sorted.size()) {
+    const double v = i == a.sorted.size()   ? b.sorted[k].first
+                     : k == b.sorted.size() ? a.sorted[i].first
+                                            : std::min(a.sorted[i].first, b.sorted[k].first);
+    while (i < a.sorted.size() && a.sorted[i].first <= v) ++i;
+    while (k < b.sorted.size() && b.sorted[k].first <= v) ++k;
+    largest = std::max(largest, std::abs(a.sum[i] - b.sum[k]));
+  }
+  return largest;
+}
 
 template <class Criterion>
 Index last_minimum(const std::vector<BoostRound>& rounds, const Criterion& criterion) {
@@ -62,11 +80,8 @@ Index last_minimum(const std::vector<BoostRound>& rounds, const Criterion& crite
 
 void set_criteria(const Projected& p, double total, double gamma, BoostRound& round) {
   const Distribution source(p.source, total), target(p.target, total);
-  // d_H = 2 max |F_S - F_T|
-  round.d_h = 2 * std::max(source.largest_lag(target, 0), target.largest_lag(source, 0));
-  // 1 - inf over theta of [Pr_A(p <= theta + gamma) + Pr_B(p >= theta - gamma)] = max over b of F_B(b) - F_A(b + 2
-  // gamma): the infimum is just above a value b of B plus gamma.
-  round.d_hgamma = 2 * std::max(source.largest_lag(target, 2 * gamma), target.largest_lag(source, 2 * gamma));
+  round.d_h = 2 * largest_distance(source, target);
+  round.d_hgamma = 2 * std::max(band_gap(source, target, gamma), band_gap(target, source, gamma));
   round.d_band = 2 * std::abs(source.within(gamma) - target.within(gamma));
   round.eq13 = round.margin_loss + round.d_hgamma / 2;
   round.eq14 = round.err_source + round.d_h / 2;

@@ -56,31 +56,40 @@ void check_finite(const Features& x, const char* who, const char* what, const Co
                found.value);
 }
 
-/// Rows that count, in order.
-std::vector<Index> rows_with_weight(const BoostProblem& problem) {
+/// Source rows that count where some have weight 0, with their labels and weights; nothing where all count.
+struct Kept {
   std::vector<Index> rows;
-  for (Index i = 0; i < problem.source.rows(); ++i)
-    if (problem.weight.empty() || problem.weight[static_cast<std::size_t>(i)] > 0) rows.push_back(i);
-  return rows;
-}
+  std::vector<double> y, weight;
 
-BoostData prepared(const BoostProblem& problem, double gamma, const std::vector<Index>& rows, const Context& context) {
+  explicit Kept(const BoostProblem& problem) {
+    const auto zero = std::find(problem.weight.begin(), problem.weight.end(), 0.0);
+    if (zero == problem.weight.end()) return;
+    for (std::size_t i = 0; i < problem.weight.size(); ++i) {
+      if (problem.weight[i] == 0) continue;
+      rows.push_back(static_cast<Index>(i));
+      y.push_back(problem.y[i]);
+      weight.push_back(problem.weight[i]);
+    }
+    if (rows.empty()) data_error("zero_weights", "{}: all row weights are 0", problem.who);
+  }
+};
+
+BoostData prepared(const BoostProblem& problem, double gamma, const Kept& kept, const Context& context) {
+  const bool whole = kept.rows.empty();
   BoostData data;
   data.who = problem.who;
   data.gamma = gamma;
+  data.y = whole ? problem.y : std::span<const double>(kept.y);
+  data.weight = whole ? problem.weight : std::span<const double>(kept.weight);
   bool positive = false, negative = false;
-  for (const Index i : rows) {
-    data.y.push_back(problem.y[static_cast<std::size_t>(i)]);
-    data.weight.push_back(problem.weight.empty() ? 1 : problem.weight[static_cast<std::size_t>(i)]);
-    data.total += data.weight.back();
-    (data.y.back() > 0 ? positive : negative) = true;
+  for (std::size_t i = 0; i < data.y.size(); ++i) {
+    data.total += data.weight_of(i);
+    (data.y[i] > 0 ? positive : negative) = true;
   }
-  if (rows.empty()) data_error("zero_weights", "{}: all row weights are 0", problem.who);
   if (!std::isfinite(data.total)) data_error("non_finite", "{}: the row weights add up to infinity", problem.who);
   if (!positive || !negative)
     data_error("one_class", "{}: all source rows with weight are of one class; two are needed", problem.who);
-  const bool whole = static_cast<Index>(rows.size()) == problem.source.rows();
-  data.source = whole ? problem.source : problem.source.take(rows);
+  data.source = whole ? problem.source : problem.source.take(kept.rows);
   data.target = problem.target.rows() > 0 ? problem.target : Features::dense(Matrix(0, problem.source.cols()));
   check_finite(data.source, problem.who, "source", context);
   check_finite(data.target, problem.who, "target", context);
@@ -109,7 +118,7 @@ class Rounds {
       if (rows.low(j) < rows.high(j)) varying_.push_back(j);
     }
     if (!options.criteria || !target_) return;
-    for (const double w : data.weight) projected_.source.emplace_back(0, w / data.total);
+    for (std::size_t i = 0; i < data.y.size(); ++i) projected_.source.emplace_back(0, data.weight_of(i) / data.total);
     projected_.target.assign(static_cast<std::size_t>(data.target.rows()), {0, 1 / targets});
   }
 
@@ -300,15 +309,18 @@ BoostFit fit_boost(const BoostProblem& problem, const BoostOptions& options, con
       if (c.attribute < 0 || c.attribute >= problem.source.cols() || !std::isfinite(c.theta))
         option_error("bad_option", "{}: no stump at {} of attribute {}", problem.who, c.theta, c.attribute);
   }
-  const std::vector<Index> kept = rows_with_weight(problem);
+  const Kept kept(problem);
   const BoostData data = prepared(problem, options.gamma, kept, context);
   const bool binned = use_bins(data, options.rows);
   const auto rows = binned ? make_binned_rows(data, options.bins, context) : make_exact_rows(data, context);
   BoostFit fit = Rounds(data, options, *rows, context).run();
   fit.binned = binned;
-  fit.source_weight = Vector::Zero(problem.source.rows());
-  const Vector weight = rows->source_weight();
-  for (std::size_t i = 0; i < kept.size(); ++i) fit.source_weight[kept[i]] = weight[static_cast<Index>(i)];
+  fit.source_weight = rows->source_weight();
+  if (!kept.rows.empty()) {
+    Vector all = Vector::Zero(problem.source.rows());
+    for (std::size_t i = 0; i < kept.rows.size(); ++i) all[kept.rows[i]] = fit.source_weight[static_cast<Index>(i)];
+    fit.source_weight = std::move(all);
+  }
   fit.target_weight = rows->target_weight();
   return fit;
 }

@@ -1,290 +1,273 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
+#include "ecotone/solve/boost_bin_loops.h"
 #include "ecotone/solve/boost_codes.h"
 #include "ecotone/solve/boost_rows.h"
 
 namespace ecotone {
 namespace {
 
-/// Rows of one task: its weights and codes stay in the cache.
-constexpr Index task_rows = 16384;
-/// Weights below this count as this: a row that is so far from being chosen is never heard of again.
+/// Rows of one task. Within a task rows are done in pieces that stay in the first cache.
+constexpr Index task_rows = 32768;
+constexpr Index piece_rows = 2048;
+/// Weights below this count as this: a row so far from being chosen is never heard of again.
 constexpr double tiny_weight = 1e-290;
 /// Losses are read off weights, which are products of many factors: margins this near are equal.
 constexpr double tie = 1e-9;
 
-/// Sums of weights by bin: of rows of class -1 in the second half. Target rows are all in the first.
-using Histogram = std::array<double, 2 * boost_bin_count>;
+/// Rows that are treated alike: source rows of class -1, of class +1, target rows.
+enum Kind { negative = 0, positive = 1, target = 2 };
 
-void add(Histogram& into, const Histogram& other) {
-  for (std::size_t c = 0; c < into.size(); ++c) into[c] += other[c];
-}
-
-/// One domain. Weights are the only state of a row: D_i = first_i exp(-margin_i) / C with a known C, so that a margin
-/// is compared by comparing the weight. The weights of class -1 are held with a minus sign.
-struct Sample {
+/// Weights are the only state of a row: D_i = first_i exp(-margin_i) / C with a known C, so that a margin is compared
+/// by comparing the weight.
+struct Group {
   Index rows = 0;
-  std::vector<std::uint8_t> codes;
+  std::vector<std::uint8_t> codes;  ///< column after column
   std::vector<double> weight;
   std::vector<double> first;  ///< empty: all 1
-  double total = 0;           ///< of the first weights
-  double log_c = 0;
 
   const std::uint8_t* column(Index j) const { return codes.data() + j * rows; }
   Index tasks() const { return (rows + task_rows - 1) / task_rows; }
 };
 
-std::size_t bin_of(std::uint8_t code, double weight) { return code + (weight < 0 ? std::size_t{boost_bin_count} : 0); }
+/// Some rows of one group.
+struct Task {
+  Kind kind;
+  Index begin, end;
+};
 
-/// Adds rows [begin, end) to a histogram; two in turn, so that equal bins in a row do not wait for each other.
-void count_rows(const Sample& s, const std::uint8_t* code, Index begin, Index end, Histogram& result) {
-  Histogram odd{};
-  Index i = begin;
-  for (; i + 1 < end; i += 2) {
-    result[bin_of(code[i], s.weight[static_cast<std::size_t>(i)])] += std::abs(s.weight[static_cast<std::size_t>(i)]);
-    odd[bin_of(code[i + 1], s.weight[static_cast<std::size_t>(i + 1)])] +=
-        std::abs(s.weight[static_cast<std::size_t>(i + 1)]);
-  }
-  if (i < end)
-    result[bin_of(code[i], s.weight[static_cast<std::size_t>(i)])] += std::abs(s.weight[static_cast<std::size_t>(i)]);
-  add(result, odd);
-}
-
-/// Sums of first weights whose weight is above a limit (times the first weight).
-template <std::size_t count>
-void count_losses(const Sample& s, Index begin, Index end, const std::array<double, count>& limit,
-                  std::array<double, count>& lost) {
-  for (std::size_t k = 0; k < count; ++k) {
-    const double least = limit[k];
-    if (s.first.empty()) {
-      if (least > 2) continue;  // no weight is above 1
-      Index above = 0;
-      for (Index i = begin; i < end; ++i) above += std::abs(s.weight[static_cast<std::size_t>(i)]) >= least ? 1 : 0;
-      lost[k] += static_cast<double>(above);
-      continue;
-    }
-    for (Index i = begin; i < end; ++i) {
-      const auto r = static_cast<std::size_t>(i);
-      lost[k] += std::abs(s.weight[r]) >= least * s.first[r] ? s.first[r] : 0.0;
-    }
-  }
-}
-
-/// What one task of an update found.
+/// What a task of an update found.
 struct TaskSums {
   Histogram next{};
   std::array<double, 3> lost{};
 };
 
+/// A stump on the bins of its attribute: |h| at their middles, and whether they are above the threshold.
+struct Table {
+  std::array<double, boost_bin_count> size{};
+  std::array<bool, boost_bin_count> above{};
+};
+
 class BinnedRows : public BoostRows {
  public:
-  BinnedRows(const BoostData& data, BoostBins bins, const Context& context)
-      : edges_(bin_edges(data.source, data.target, bins, context)), gamma_(data.gamma) {
-    for (const BinEdges& e : edges_) {
-      low_.push_back(e.low);
-      high_.push_back(e.high);
-    }
-    source_ = {data.source.rows(), bin_codes(data.source, edges_, context), {}, {}, data.total, std::log(data.total)};
-    const bool equal = std::all_of(data.weight.begin(), data.weight.end(), [](double w) { return w == 1; });
-    if (!equal) source_.first = data.weight;
-    for (std::size_t i = 0; i < data.weight.size(); ++i)
-      source_.weight.push_back(data.y[i] * data.weight[i] / data.total);
-    const auto targets = static_cast<double>(data.target.rows());
-    target_ = {data.target.rows(), bin_codes(data.target, edges_, context), {}, {}, targets, std::log(targets)};
-    target_.weight.assign(static_cast<std::size_t>(target_.rows), 1 / targets);
-  }
+  BinnedRows(const BoostData& data, BoostBins bins, const Context& context);
 
-  double nearest_threshold(Index attribute, double theta) const override {
-    const std::vector<double>& edge = edges_[static_cast<std::size_t>(attribute)].edge;
-    if (edge.empty()) return theta;
-    const auto above = std::lower_bound(edge.begin(), edge.end(), theta);
-    if (above == edge.begin()) return edge.front();
-    if (above == edge.end()) return edge.back();
-    return theta - *(above - 1) <= *above - theta ? *(above - 1) : *above;
-  }
-
-  void masses(std::span<const Stump> stumps, std::span<StumpMasses> result, const Context& context) override {
-    need(stumps.front().attribute, context);
-    for (std::size_t k = 0; k < stumps.size(); ++k) {
-      const Table t = table(stumps[k]);
-      StumpMasses& m = result[k];
-      for (std::size_t c = 0; c < boost_bin_count; ++c) {
-        const double positive = source_bins_[c], negative = source_bins_[c + boost_bin_count];
-        m.right += t.above[c] ? positive : negative;
-        m.wrong += t.above[c] ? negative : positive;
-        (t.size[c] <= gamma_ ? m.inside : m.outside) += target_bins_[c];
-      }
-    }
-  }
-
+  double nearest_threshold(Index attribute, double theta) const override;
+  void masses(std::span<const Stump> stumps, std::span<StumpMasses> result, const Context& context) override;
   StumpCandidate best_split(const Context& context) override;
   UpdateSums update(const BoostStep& step, const Context& context) override;
-
-  void project(const Stump& stump, double weight, Projected& p, const Context&) const override {
-    const Table t = table(stump);
-    std::array<double, boost_bin_count> h;
-    for (std::size_t c = 0; c < h.size(); ++c) h[c] = weight * stump.sign * (t.above[c] ? t.size[c] : -t.size[c]);
-    const std::uint8_t* s = source_.column(stump.attribute);
-    for (std::size_t i = 0; i < p.source.size(); ++i) p.source[i].first += h[s[i]];
-    const std::uint8_t* u = target_.column(stump.attribute);
-    for (std::size_t i = 0; i < p.target.size(); ++i) p.target[i].first += h[u[i]];
-  }
-
-  Vector source_weight() const override {
-    const Vector w = Eigen::Map<const Vector>(source_.weight.data(), source_.rows).cwiseAbs();
-    return w / w.sum();
-  }
-  Vector target_weight() const override {
-    if (target_.rows == 0) return {};
-    const Vector w = Eigen::Map<const Vector>(target_.weight.data(), target_.rows);
-    return w / w.sum();
-  }
+  void project(const Stump& stump, double weight, Projected& p, const Context& context) const override;
+  Vector source_weight() const override;
+  Vector target_weight() const override;
 
  private:
-  /// A stump on the bins of its attribute: |h| at their middles, and whether they are above the threshold.
-  struct Table {
-    std::array<double, boost_bin_count> size{};
-    std::array<bool, boost_bin_count> above{};
-  };
-
-  Table table(const Stump& stump) const {
-    const BinEdges& e = edges_[static_cast<std::size_t>(stump.attribute)];
-    Table t;
-    for (std::size_t c = 0; c < e.middle.size(); ++c) {
-      t.above[c] = c > 0 && e.edge[c - 1] >= stump.theta;
-      t.size[c] = std::abs(stump.value(e.middle[c]));
-    }
-    return t;
-  }
-
-  /// Both histograms of an attribute, unless they are there.
-  void need(Index attribute, const Context& context) {
-    if (counted_ == attribute) return;
-    std::vector<Histogram> parts(static_cast<std::size_t>(source_.tasks() + target_.tasks()), Histogram{});
-    for_tasks(context, [&](const Sample& s, Index begin, Index end, std::size_t task) {
-      count_rows(s, s.column(attribute), begin, end, parts[task]);
-    });
-    collect(parts, attribute);
-  }
-
-  template <class Body>
-  void for_tasks(const Context& context, const Body& body) const {
-    context.parallel(source_.tasks() + target_.tasks(), [&](Index task) {
-      const bool first = task < source_.tasks();
-      const Sample& s = first ? source_ : target_;
-      const Index begin = (first ? task : task - source_.tasks()) * task_rows;
-      body(s, begin, std::min(begin + task_rows, s.rows), static_cast<std::size_t>(task));
-    });
-  }
-
-  void collect(const std::vector<Histogram>& parts, Index attribute) {
-    source_bins_.fill(0);
-    target_bins_.fill(0);
-    for (std::size_t task = 0; task < parts.size(); ++task)
-      add(static_cast<Index>(task) < source_.tasks() ? source_bins_ : target_bins_, parts[task]);
-    counted_ = attribute;
-  }
-
-  /// Factors of the weights by bin, so that their sum is 1 again; gives ln Z.
-  double source_factors(const BoostStep& step, const Table& t, Histogram& factor) const;
+  Table table(const Stump& stump) const;
+  std::vector<Task> tasks() const;
+  /// The histograms of an attribute, unless they are there.
+  void need(Index attribute, const Context& context);
+  /// Factors of the weights by bin, so that the sum of a domain is 1 again; gives ln Z.
+  double source_factors(const BoostStep& step, const Table& t, std::array<Histogram, 3>& factor) const;
   double target_factors(const BoostStep& step, const Table& t, Histogram& factor) const;
+  TaskSums update_task(const Task& task, const BoostStep& step, const Histogram& factor,
+                       const std::array<double, 3>& limits);
 
   std::vector<BinEdges> edges_;
   double gamma_;
-  Sample source_, target_;
+  std::vector<bool> label_;  ///< of the source rows, in their order
+  std::array<Group, 3> group_;
+  double source_total_, target_total_;  ///< of the first weights
+  double log_c_source_, log_c_target_;
   Index counted_ = -1;  ///< attribute of the histograms
-  Histogram source_bins_{}, target_bins_{};
+  std::array<Histogram, 3> bins_{};
 };
 
-double BinnedRows::source_factors(const BoostStep& step, const Table& t, Histogram& factor) const {
-  double before = 0, after = 0;
-  for (std::size_t c = 0; c < factor.size(); ++c) {
-    const bool positive = c < boost_bin_count;
-    const bool right = (t.above[c % boost_bin_count] == positive) == (step.stump.sign > 0);
-    factor[c] = std::exp(right ? -step.alpha : step.alpha);
-    before += source_bins_[c];
-    after += source_bins_[c] * factor[c];
+BinnedRows::BinnedRows(const BoostData& data, BoostBins bins, const Context& context)
+    : edges_(bin_edges(data.source, data.target, bins, context)),
+      gamma_(data.gamma),
+      source_total_(data.total),
+      target_total_(static_cast<double>(data.target.rows())),
+      log_c_source_(std::log(data.total)),
+      log_c_target_(std::log(target_total_)) {
+  for (const BinEdges& e : edges_) {
+    low_.push_back(e.low);
+    high_.push_back(e.high);
   }
-  for (double& f : factor) f /= after;
+  for (const double y : data.y) label_.push_back(y > 0);
+  const auto ups = static_cast<Index>(std::count(label_.begin(), label_.end(), true));
+  group_[negative].rows = data.source.rows() - ups;
+  group_[positive].rows = ups;
+  group_[target].rows = data.target.rows();
+  const bool equal = std::all_of(data.weight.begin(), data.weight.end(), [](double w) { return w == 1; });
+  for (Group& g : group_) {
+    const bool source = &g != &group_[target];
+    g.weight.assign(static_cast<std::size_t>(g.rows), 1 / (source ? source_total_ : target_total_));
+    if (source && !equal) g.first.reserve(static_cast<std::size_t>(g.rows));
+  }
+  if (!equal) {
+    for (std::size_t i = 0; i < data.weight.size(); ++i) {
+      Group& g = group_[label_[i] ? positive : negative];
+      g.weight[g.first.size()] = data.weight[i] / data.total;
+      g.first.push_back(data.weight[i]);
+    }
+  }
+  bin_codes(data.source, edges_, label_, group_[negative].codes, group_[positive].codes, context);
+  std::vector<std::uint8_t> none;
+  bin_codes(data.target, edges_, {}, group_[target].codes, none, context);
+}
+
+double BinnedRows::nearest_threshold(Index attribute, double theta) const {
+  const std::vector<double>& edge = edges_[static_cast<std::size_t>(attribute)].edge;
+  if (edge.empty()) return theta;
+  const auto above = std::lower_bound(edge.begin(), edge.end(), theta);
+  if (above == edge.begin()) return edge.front();
+  if (above == edge.end()) return edge.back();
+  return theta - *(above - 1) <= *above - theta ? *(above - 1) : *above;
+}
+
+Table BinnedRows::table(const Stump& stump) const {
+  const BinEdges& e = edges_[static_cast<std::size_t>(stump.attribute)];
+  Table t;
+  for (std::size_t c = 0; c < e.middle.size(); ++c) {
+    t.above[c] = c > 0 && e.edge[c - 1] >= stump.theta;
+    t.size[c] = std::abs(stump.value(e.middle[c]));
+  }
+  return t;
+}
+
+std::vector<Task> BinnedRows::tasks() const {
+  std::vector<Task> list;
+  for (const Kind kind : {negative, positive, target}) {
+    const Index rows = group_[kind].rows;
+    for (Index begin = 0; begin < rows; begin += task_rows)
+      list.push_back({kind, begin, std::min(begin + task_rows, rows)});
+  }
+  return list;
+}
+
+void BinnedRows::need(Index attribute, const Context& context) {
+  if (counted_ == attribute) return;
+  const std::vector<Task> list = tasks();
+  std::vector<Histogram> parts(list.size(), Histogram{});
+  context.parallel(std::ssize(list), [&](Index k) {
+    const Task& task = list[static_cast<std::size_t>(k)];
+    const Group& g = group_[task.kind];
+    add_to_bins(g.column(attribute) + task.begin, g.weight.data() + task.begin, task.end - task.begin,
+                parts[static_cast<std::size_t>(k)]);
+  });
+  bins_ = {};
+  for (std::size_t k = 0; k < list.size(); ++k)
+    for (std::size_t c = 0; c < boost_bin_count; ++c) bins_[list[k].kind][c] += parts[k][c];
+  counted_ = attribute;
+}
+
+void BinnedRows::masses(std::span<const Stump> stumps, std::span<StumpMasses> result, const Context& context) {
+  need(stumps.front().attribute, context);
+  for (std::size_t k = 0; k < stumps.size(); ++k) {
+    const Table t = table(stumps[k]);
+    StumpMasses& m = result[k];
+    for (std::size_t c = 0; c < boost_bin_count; ++c) {
+      m.right += t.above[c] ? bins_[positive][c] : bins_[negative][c];
+      m.wrong += t.above[c] ? bins_[negative][c] : bins_[positive][c];
+      (t.size[c] <= gamma_ ? m.inside : m.outside) += bins_[target][c];
+    }
+  }
+}
+
+double BinnedRows::source_factors(const BoostStep& step, const Table& t, std::array<Histogram, 3>& factor) const {
+  double before = 0, after = 0;
+  for (const Kind kind : {negative, positive}) {
+    for (std::size_t c = 0; c < boost_bin_count; ++c) {
+      const bool right = (t.above[c] == (kind == positive)) == (step.stump.sign > 0);
+      factor[kind][c] = std::exp(right ? -step.alpha : step.alpha);
+      before += bins_[kind][c];
+      after += bins_[kind][c] * factor[kind][c];
+    }
+  }
+  for (const Kind kind : {negative, positive})
+    for (double& f : factor[kind]) f /= after;
   return std::log(after / before);
 }
 
 double BinnedRows::target_factors(const BoostStep& step, const Table& t, Histogram& factor) const {
   // e^(+beta |h|) inside the band, e^(-beta |h|) outside; the largest exponent of a bin with weight is taken out first.
   double top = -std::numeric_limits<double>::infinity(), before = 0, after = 0;
-  std::array<double, boost_bin_count> exponent{};
+  const Histogram& bins = bins_[target];
+  Histogram exponent{};
   for (std::size_t c = 0; c < exponent.size(); ++c) {
     exponent[c] = step.beta * (t.size[c] <= gamma_ ? t.size[c] : -t.size[c]);
-    if (target_bins_[c] > 0) top = std::max(top, exponent[c]);
+    if (bins[c] > 0) top = std::max(top, exponent[c]);
   }
   for (std::size_t c = 0; c < exponent.size(); ++c) {
-    before += target_bins_[c];
-    if (target_bins_[c] > 0) after += target_bins_[c] * std::exp(exponent[c] - top);
+    if (bins[c] == 0) continue;
+    factor[c] = std::exp(exponent[c] - top);
+    before += bins[c];
+    after += bins[c] * factor[c];
   }
-  factor.fill(0);
-  for (std::size_t c = 0; c < exponent.size(); ++c)
-    if (target_bins_[c] > 0) factor[c] = std::exp(exponent[c] - top) / after;
+  for (double& f : factor) f /= after;
   return std::log(after / before) + top;
 }
 
+TaskSums BinnedRows::update_task(const Task& task, const BoostStep& step, const Histogram& factor,
+                                 const std::array<double, 3>& limits) {
+  Group& g = group_[task.kind];
+  const std::uint8_t* code = g.column(step.stump.attribute);
+  const std::uint8_t* next = step.next < 0 ? nullptr : g.column(step.next);
+  TaskSums sums;
+  for (Index begin = task.begin; begin < task.end; begin += piece_rows) {
+    const Index count = std::min(piece_rows, task.end - begin);
+    double* weight = g.weight.data() + begin;
+    scale_by_bins(code + begin, factor, tiny_weight, weight, count);
+    for (std::size_t k = 0; k < (task.kind == target ? 1U : 3U); ++k) {
+      if (!g.first.empty()) {
+        sums.lost[k] += sum_above(weight, g.first.data() + begin, limits[k], count);
+      } else if (limits[k] <= 2) {  // no weight is above 1
+        sums.lost[k] += static_cast<double>(count_above(weight, limits[k], count));
+      }
+    }
+    if (next) add_to_bins(next + begin, weight, count, sums.next);
+  }
+  return sums;
+}
+
 UpdateSums BinnedRows::update(const BoostStep& step, const Context& context) {
-  const Index attribute = step.stump.attribute;
-  need(attribute, context);
+  need(step.stump.attribute, context);
   const Table t = table(step.stump);
+  std::array<Histogram, 3> factor{};
   UpdateSums result;
-  Histogram source_factor{}, target_factor{};
-  result.log_z_source = source_factors(step, t, source_factor);
-  source_.log_c += result.log_z_source;
-  if (target_.rows > 0) {
-    result.log_z_target = target_factors(step, t, target_factor);
-    target_.log_c += result.log_z_target;
-  }
-  // margin <= a means weight >= first exp(-a) / C.
-  const auto limit = [&](const Sample& s, double a) { return std::exp(-a - s.log_c + tie); };
-  const std::array<double, 3> source_limits = {limit(source_, 2 * tie), limit(source_, gamma_ + 2 * tie),
-                                               limit(source_, gamma_ * step.alpha_sum + 2 * tie)};
-  const std::array<double, 1> target_limits = {limit(target_, 0)};
-  const Index next = step.next < 0 ? attribute : step.next;
-  std::vector<TaskSums> parts(static_cast<std::size_t>(source_.tasks() + target_.tasks()));
-  context.parallel(static_cast<Index>(parts.size()), [&](Index task) {
-    const bool is_source = task < source_.tasks();
-    Sample& s = is_source ? source_ : target_;
-    const Histogram& factor = is_source ? source_factor : target_factor;
-    const Index begin = (is_source ? task : task - source_.tasks()) * task_rows;
-    const Index end = std::min(begin + task_rows, s.rows);
-    TaskSums& sums = parts[static_cast<std::size_t>(task)];
-    const std::uint8_t* code = s.column(attribute);
-    for (Index i = begin; i < end; ++i) {
-      double& w = s.weight[static_cast<std::size_t>(i)];
-      const double size = std::max(std::abs(w) * factor[bin_of(code[i], w)], tiny_weight);
-      w = std::copysign(size, w);
-    }
-    if (is_source) {
-      count_losses(s, begin, end, source_limits, sums.lost);
-    } else {
-      std::array<double, 1> lost{};
-      count_losses(s, begin, end, target_limits, lost);
-      sums.lost[0] = lost[0];
-    }
-    count_rows(s, s.column(next), begin, end, sums.next);
+  result.log_z_source = source_factors(step, t, factor);
+  log_c_source_ += result.log_z_source;
+  if (group_[target].rows > 0) result.log_z_target = target_factors(step, t, factor[target]);
+  log_c_target_ += result.log_z_target;
+  // margin <= a means weight >= first exp(-a) / C, and margin < 0 the same with a little less.
+  const std::array<double, 3> source_limits = {std::exp(-log_c_source_ - tie), std::exp(-gamma_ - log_c_source_ - tie),
+                                               std::exp(-gamma_ * step.alpha_sum - log_c_source_ - tie)};
+  const std::array<double, 3> target_limits = {std::exp(-log_c_target_ + tie), 0, 0};
+  const std::vector<Task> list = tasks();
+  std::vector<TaskSums> parts(list.size());
+  context.parallel(std::ssize(list), [&](Index k) {
+    const Task& task = list[static_cast<std::size_t>(k)];
+    parts[static_cast<std::size_t>(k)] =
+        update_task(task, step, factor[task.kind], task.kind == target ? target_limits : source_limits);
   });
-  std::vector<Histogram> bins;
-  for (std::size_t task = 0; task < parts.size(); ++task) {
-    const bool is_source = static_cast<Index>(task) < source_.tasks();
-    bins.push_back(parts[task].next);
-    if (is_source) {
-      result.err += parts[task].lost[0] / source_.total;
-      result.margin += parts[task].lost[1] / source_.total;
-      result.margin_normalised += parts[task].lost[2] / source_.total;
+  bins_ = {};
+  std::array<double, 3> lost{};
+  for (std::size_t k = 0; k < list.size(); ++k) {
+    for (std::size_t c = 0; c < boost_bin_count; ++c) bins_[list[k].kind][c] += parts[k].next[c];
+    if (list[k].kind == target) {
+      result.loss_target += parts[k].lost[0] / target_total_;
     } else {
-      result.loss_target += parts[task].lost[0] / target_.total;
+      for (std::size_t l = 0; l < lost.size(); ++l) lost[l] += parts[k].lost[l];
     }
   }
-  collect(bins, next);
+  result.err = lost[0] / source_total_;
+  result.margin = lost[1] / source_total_;
+  result.margin_normalised = lost[2] / source_total_;
+  counted_ = step.next;
   return result;
 }
 
@@ -293,13 +276,14 @@ StumpCandidate BinnedRows::best_split(const Context& context) {
   context.parallel(cols(), [&](Index j) {
     const auto k = static_cast<std::size_t>(j);
     const std::vector<double>& edge = edges_[k].edge;
-    Histogram bins{};
-    count_rows(source_, source_.column(j), 0, source_.rows, bins);
+    Histogram up{}, down{};
+    add_to_bins(group_[positive].column(j), group_[positive].weight.data(), group_[positive].rows, up);
+    add_to_bins(group_[negative].column(j), group_[negative].weight.data(), group_[negative].rows, down);
     double all = 0, below = 0;
-    for (std::size_t c = 0; c < boost_bin_count; ++c) all += bins[c] - bins[c + boost_bin_count];
+    for (std::size_t c = 0; c < boost_bin_count; ++c) all += up[c] - down[c];
     // |sum_{x > theta} D y - sum_{x <= theta} D y|
     for (std::size_t c = 0; c < edge.size(); ++c) {
-      below += bins[c] - bins[c + boost_bin_count];
+      below += up[c] - down[c];
       const double found = std::abs(all - 2 * below);
       if (found <= gain[k]) continue;
       gain[k] = found;
@@ -312,11 +296,40 @@ StumpCandidate BinnedRows::best_split(const Context& context) {
   return {gain[best] < 0 ? -1 : static_cast<Index>(best), theta[best]};
 }
 
+void BinnedRows::project(const Stump& stump, double weight, Projected& p, const Context&) const {
+  const Table t = table(stump);
+  Histogram h;
+  for (std::size_t c = 0; c < h.size(); ++c) h[c] = weight * stump.sign * (t.above[c] ? t.size[c] : -t.size[c]);
+  std::array<const std::uint8_t*, 3> code;
+  for (const Kind kind : {negative, positive, target}) code[kind] = group_[kind].column(stump.attribute);
+  for (std::size_t i = 0; i < p.source.size(); ++i) p.source[i].first += h[*code[label_[i] ? positive : negative]++];
+  for (auto& entry : p.target) entry.first += h[*code[target]++];
+}
+
+Vector BinnedRows::source_weight() const {
+  Vector result(static_cast<Index>(label_.size()));
+  std::array<const double*, 2> weight = {group_[negative].weight.data(), group_[positive].weight.data()};
+  for (Index i = 0; i < result.size(); ++i)
+    result[i] = *weight[label_[static_cast<std::size_t>(i)] ? positive : negative]++;
+  result /= result.sum();
+  return result;
+}
+
+Vector BinnedRows::target_weight() const {
+  const Group& g = group_[target];
+  if (g.rows == 0) return {};
+  Vector result = Eigen::Map<const Vector>(g.weight.data(), g.rows);
+  result /= result.sum();
+  return result;
+}
+
 }  // namespace
 
 std::unique_ptr<BoostRows> make_binned_rows(const BoostData& data, BoostBins bins, const Context& context) {
+  // A byte a value, the weights, and the weights that the result has.
   const auto rows = static_cast<std::size_t>(data.source.rows() + data.target.rows());
-  require_memory(rows * static_cast<std::size_t>(data.source.cols() + 16), data.who, "boosting on bins",
+  const std::size_t first = data.weight.empty() ? 0 : 8 * data.y.size();
+  require_memory(rows * static_cast<std::size_t>(data.source.cols() + 16) + first, data.who, "boosting on bins",
                  "use fewer rows");
   return std::make_unique<BinnedRows>(data, bins, context);
 }

@@ -146,23 +146,37 @@ std::vector<BinEdges> bin_edges(const Features& source, const Features& target, 
   return edges;
 }
 
-std::vector<std::uint8_t> bin_codes(const Features& x, const std::vector<BinEdges>& edges, const Context& context) {
+void bin_codes(const Features& x, const std::vector<BinEdges>& edges, const std::vector<bool>& label,
+               std::vector<std::uint8_t>& plain, std::vector<std::uint8_t>& marked, const Context& context) {
   std::vector<Padded> padded(edges.size());
   for (std::size_t j = 0; j < edges.size(); ++j) {
     padded[j].fill(infinity);
     std::copy(edges[j].edge.begin(), edges[j].edge.end(), padded[j].begin());
   }
-  std::vector<std::uint8_t> codes(static_cast<std::size_t>(x.rows() * x.cols()));
+  // Rows with the label before each block.
+  std::vector<Index> before(static_cast<std::size_t>(x.blocks()) + 1, 0);
+  for (Index b = 0; b < x.blocks() && !label.empty(); ++b) {
+    const auto begin = label.begin() + x.first_row(b);
+    before[static_cast<std::size_t>(b) + 1] =
+        before[static_cast<std::size_t>(b)] + std::count(begin, begin + x.rows_in(b), true);
+  }
+  const Index marks = before.back(), others = x.rows() - marks;
+  plain.resize(static_cast<std::size_t>(others * x.cols()));
+  marked.resize(static_cast<std::size_t>(marks * x.cols()));
   context.parallel(x.blocks(), [&](Index b) {
     Scratch scratch;
     const RowBlock block = x.block(b, scratch);
+    const Index first = before[static_cast<std::size_t>(b)];
     for (Index j = 0; j < x.cols(); ++j) {
-      std::uint8_t* to = codes.data() + j * x.rows() + block.first;
       const Padded& search = padded[static_cast<std::size_t>(j)];
-      for (Index i = 0; i < block.x.rows(); ++i) to[i] = code_of(search, block.x(i, j));
+      std::uint8_t* to = plain.data() + j * others + block.first - first;
+      std::uint8_t* to_marked = marked.data() + j * marks + first;
+      for (Index i = 0; i < block.x.rows(); ++i) {
+        const bool mark = !label.empty() && label[static_cast<std::size_t>(block.first + i)];
+        *(mark ? to_marked : to)++ = code_of(search, block.x(i, j));
+      }
     }
   });
-  return codes;
 }
 
 }  // namespace ecotone

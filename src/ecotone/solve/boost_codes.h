@@ -22,7 +22,9 @@ struct BinEdges {
 /// Edges of all attributes, from one pass over the rows of both domains (two for quantiles).
 std::vector<BinEdges> bin_edges(const Features& source, const Features& target, BoostBins kind, const Context& context);
 
-/// Bins of all values, column after column.
-std::vector<std::uint8_t> bin_codes(const Features& x, const std::vector<BinEdges>& edges, const Context& context);
+/// Bins of all values, column after column: of rows without the label in `plain`, of those with it in `marked`, both
+/// in the order of the rows. No labels: all in `plain`.
+void bin_codes(const Features& x, const std::vector<BinEdges>& edges, const std::vector<bool>& label,
+               std::vector<std::uint8_t>& plain, std::vector<std::uint8_t>& marked, const Context& context);
 
 }  // namespace ecotone

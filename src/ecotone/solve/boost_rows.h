@@ -39,14 +39,17 @@ struct Projected {
   std::vector<std::pair<double, double>> source, target;
 };
 
-/// The source rows without those of weight 0, checked.
+/// The source rows without those of weight 0, checked. What it refers to outlives it.
 struct BoostData {
   Features source;
   Features target;
-  std::vector<double> y, weight;  ///< of the source rows kept
-  double total = 0;               ///< sum of the weights
+  std::span<const double> y;       ///< of the source rows kept
+  std::span<const double> weight;  ///< empty: all 1
+  double total = 0;                ///< sum of the weights
   double gamma = 0.2;
   const char* who = "";
+
+  double weight_of(std::size_t i) const { return weight.empty() ? 1.0 : weight[i]; }
 };
 
 class BoostRows {
@@ -66,6 +69,7 @@ class BoostRows {
   virtual UpdateSums update(const BoostStep& step, const Context& context) = 0;
   /// Adds weight h to the projections of all rows.
   virtual void project(const Stump& stump, double weight, Projected& p, const Context& context) const = 0;
+  /// Weights of the rows, sum 1.
   virtual Vector source_weight() const = 0;
   virtual Vector target_weight() const = 0;
 

@@ -67,8 +67,10 @@ int moons(char** argv) {
   const double time = seconds([&] {
     context.parallel(static_cast<Index>(data.size()), [&](Index k) {
       const Moons& m = data[static_cast<std::size_t>(k)];
-      fits[static_cast<std::size_t>(k)] = fit_boost({.source = m.source, .y = m.y, .target = m.target},
-                                                    {.seed = static_cast<std::uint64_t>(k % repetitions)}, context);
+      BoostOptions options;
+      options.seed = static_cast<std::uint64_t>(k % repetitions);
+      fits[static_cast<std::size_t>(k)] =
+          fit_boost({.source = m.source, .y = m.y, .target = m.target}, options, context);
     });
   });
   Json errors = Json::array();

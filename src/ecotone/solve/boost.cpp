@@ -31,6 +31,11 @@ void check_options(const BoostProblem& problem, const BoostOptions& o) {
     option_error("bad_option", "{}: a scale must be > 0, got {}", who, o.scale.raw);
   if (o.search == BoostSearch::all && problem.target.rows() > 0)
     option_error("bad_option", "{}: the best of all stumps is for boosting without a target", who);
+  for (const auto& list : o.fixed) {
+    for (const StumpCandidate& c : list)
+      if (c.attribute < 0 || c.attribute >= problem.source.cols() || !std::isfinite(c.theta))
+        option_error("bad_option", "{}: no stump at {} of attribute {}", who, c.theta, c.attribute);
+  }
 }
 
 void check_rows(const BoostProblem& p) {
@@ -71,6 +76,14 @@ struct Kept {
       weight.push_back(problem.weight[i]);
     }
     if (rows.empty()) data_error("zero_weights", "{}: all row weights are 0", problem.who);
+  }
+
+  /// Weights of the kept rows, as weights of all.
+  Vector spread(Vector weights, Index all) const {
+    if (rows.empty()) return weights;
+    Vector result = Vector::Zero(all);
+    for (std::size_t i = 0; i < rows.size(); ++i) result[rows[i]] = weights[static_cast<Index>(i)];
+    return result;
   }
 };
 
@@ -301,28 +314,37 @@ bool use_bins(const BoostData& data, BoostRowsKind kind) {
 
 }  // namespace
 
-BoostFit fit_boost(const BoostProblem& problem, const BoostOptions& options, const Context& context) {
+std::vector<BoostFit> fit_boost_runs(const BoostProblem& problem, const BoostOptions& options, int runs,
+                                     const Context& context) {
   check_options(problem, options);
+  if (runs < 1 || runs > boost_most_runs - options.run)
+    option_error("bad_option", "{}: runs must be in [1, {}], got {}", problem.who, boost_most_runs - options.run, runs);
   check_rows(problem);
-  for (const auto& list : options.fixed) {
-    for (const StumpCandidate& c : list)
-      if (c.attribute < 0 || c.attribute >= problem.source.cols() || !std::isfinite(c.theta))
-        option_error("bad_option", "{}: no stump at {} of attribute {}", problem.who, c.theta, c.attribute);
-  }
   const Kept kept(problem);
   const BoostData data = prepared(problem, options.gamma, kept, context);
   const bool binned = use_bins(data, options.rows);
-  const auto rows = binned ? make_binned_rows(data, options.bins, context) : make_exact_rows(data, context);
-  BoostFit fit = Rounds(data, options, *rows, context).run();
-  fit.binned = binned;
-  fit.source_weight = rows->source_weight();
-  if (!kept.rows.empty()) {
-    Vector all = Vector::Zero(problem.source.rows());
-    for (std::size_t i = 0; i < kept.rows.size(); ++i) all[kept.rows[i]] = fit.source_weight[static_cast<Index>(i)];
-    fit.source_weight = std::move(all);
+  const auto table = binned ? make_binned_table(data, options.bins, context) : make_exact_table(data, runs, context);
+  std::vector<BoostFit> fits(static_cast<std::size_t>(runs));
+  const auto run = [&](Index r) {
+    BoostOptions own = options;
+    own.run += static_cast<int>(r);
+    const auto rows = table->start();
+    BoostFit& fit = fits[static_cast<std::size_t>(r)];
+    fit = Rounds(data, own, *rows, context).run();
+    fit.binned = binned;
+    fit.source_weight = kept.spread(rows->source_weight(), problem.source.rows());
+    fit.target_weight = rows->target_weight();
+  };
+  if (table->runs_side_by_side()) {
+    context.parallel(runs, run);
+  } else {
+    for (Index r = 0; r < runs; ++r) run(r);
   }
-  fit.target_weight = rows->target_weight();
-  return fit;
+  return fits;
+}
+
+BoostFit fit_boost(const BoostProblem& problem, const BoostOptions& options, const Context& context) {
+  return std::move(fit_boost_runs(problem, options, 1, context).front());
 }
 
 }  // namespace ecotone

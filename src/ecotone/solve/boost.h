@@ -118,9 +118,14 @@ struct BoostFit {
 
 /// Boosting with a target that has no labels (habrard2012), and AdaBoost where it has no rows. A round takes a stump h
 /// and alpha = 1/2 ln((1 - eps)/eps), beta = 1/(2 gamma) ln((1 - viol)/viol); f_S = sum alpha sign(h) predicts in the
-/// source and f_T = sum beta sign(h) in the target. The same bytes for any number of threads. Small data are done by
-/// one thread: call it for several runs at once. Data errors, in this order: shape_mismatch, empty_data, bad_label,
-/// negative_weight, zero_weights, one_class, non_finite, not_enough_memory. Option error `bad_option`.
+/// source and f_T = sum beta sign(h) in the target. The same bytes for any number of threads. A run on numbers takes
+/// one thread, and runs take theirs side by side; on bins the rows of a run are shared out. Data errors, in this order:
+/// shape_mismatch, empty_data, bad_label, negative_weight, zero_weights, one_class, non_finite, not_enough_memory.
+/// Option error `bad_option`.
 BoostFit fit_boost(const BoostProblem& problem, const BoostOptions& options, const Context& context);
+
+/// Independent runs options.run, options.run + 1, ... on the same rows, which are prepared once.
+std::vector<BoostFit> fit_boost_runs(const BoostProblem& problem, const BoostOptions& options, int runs,
+                                     const Context& context);
 
 }  // namespace ecotone

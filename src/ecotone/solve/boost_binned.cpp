@@ -23,16 +23,26 @@ constexpr double tie = 1e-9;
 /// Rows that are treated alike: source rows of class -1, of class +1, target rows.
 enum Kind { negative = 0, positive = 1, target = 2 };
 
-/// Weights are the only state of a row: D_i = first_i exp(-margin_i) / C with a known C, so that a margin is compared
-/// by comparing the weight.
+/// The codes of one group.
 struct Group {
   Index rows = 0;
   std::vector<std::uint8_t> codes;  ///< column after column
-  std::vector<double> weight;
-  std::vector<double> first;  ///< empty: all 1
+  std::vector<double> first;        ///< weights before the first round; empty: all 1
 
   const std::uint8_t* column(Index j) const { return codes.data() + j * rows; }
-  Index tasks() const { return (rows + task_rows - 1) / task_rows; }
+};
+
+/// What all runs share.
+struct BinnedTable : BoostTable {
+  std::vector<BinEdges> edges;
+  double gamma;
+  std::vector<bool> label;  ///< of the source rows, in their order
+  std::array<Group, 3> group;
+  double source_total, target_total;  ///< of the first weights
+
+  BinnedTable(const BoostData& data, BoostBins bins, const Context& context);
+  std::unique_ptr<BoostRows> start() const override;
+  bool runs_side_by_side() const override { return false; }
 };
 
 /// Some rows of one group.
@@ -55,7 +65,7 @@ struct Table {
 
 class BinnedRows : public BoostRows {
  public:
-  BinnedRows(const BoostData& data, BoostBins bins, const Context& context);
+  explicit BinnedRows(const BinnedTable& table);
 
   double nearest_threshold(Index attribute, double theta) const override;
   void masses(std::span<const Stump> stumps, std::span<StumpMasses> result, const Context& context) override;
@@ -66,7 +76,7 @@ class BinnedRows : public BoostRows {
   Vector target_weight() const override;
 
  private:
-  Table table(const Stump& stump) const;
+  Table on_bins(const Stump& stump) const;
   std::vector<Task> tasks() const;
   /// The histograms of an attribute, unless they are there.
   void need(Index attribute, const Context& context);
@@ -76,52 +86,53 @@ class BinnedRows : public BoostRows {
   TaskSums update_task(const Task& task, const BoostStep& step, const Histogram& factor,
                        const std::array<double, 3>& limits);
 
-  std::vector<BinEdges> edges_;
-  double gamma_;
-  std::vector<bool> label_;  ///< of the source rows, in their order
-  std::array<Group, 3> group_;
-  double source_total_, target_total_;  ///< of the first weights
+  const BinnedTable& table_;
+  /// The only state of a row: D_i = first_i exp(-margin_i) / C with a known C, so that a margin is compared by
+  /// comparing the weight.
+  std::array<std::vector<double>, 3> weight_;
   double log_c_source_, log_c_target_;
   Index counted_ = -1;  ///< attribute of the histograms
   std::array<Histogram, 3> bins_{};
 };
 
-BinnedRows::BinnedRows(const BoostData& data, BoostBins bins, const Context& context)
-    : edges_(bin_edges(data.source, data.target, bins, context)),
-      gamma_(data.gamma),
-      source_total_(data.total),
-      target_total_(static_cast<double>(data.target.rows())),
-      log_c_source_(std::log(data.total)),
-      log_c_target_(std::log(target_total_)) {
-  for (const BinEdges& e : edges_) {
+BinnedTable::BinnedTable(const BoostData& data, BoostBins bins, const Context& context)
+    : edges(bin_edges(data.source, data.target, bins, context)),
+      gamma(data.gamma),
+      source_total(data.total),
+      target_total(static_cast<double>(data.target.rows())) {
+  for (const double y : data.y) label.push_back(y > 0);
+  const auto ups = static_cast<Index>(std::count(label.begin(), label.end(), true));
+  group[negative].rows = data.source.rows() - ups;
+  group[positive].rows = ups;
+  group[target].rows = data.target.rows();
+  const bool equal = std::all_of(data.weight.begin(), data.weight.end(), [](double w) { return w == 1; });
+  for (const Kind kind : {negative, positive})
+    if (!equal) group[kind].first.reserve(static_cast<std::size_t>(group[kind].rows));
+  for (std::size_t i = 0; i < data.weight.size() && !equal; ++i)
+    group[label[i] ? positive : negative].first.push_back(data.weight[i]);
+  bin_codes(data.source, edges, label, group[negative].codes, group[positive].codes, context);
+  std::vector<std::uint8_t> none;
+  bin_codes(data.target, edges, {}, group[target].codes, none, context);
+}
+
+BinnedRows::BinnedRows(const BinnedTable& table)
+    : table_(table), log_c_source_(std::log(table.source_total)), log_c_target_(std::log(table.target_total)) {
+  for (const BinEdges& e : table.edges) {
     low_.push_back(e.low);
     high_.push_back(e.high);
   }
-  for (const double y : data.y) label_.push_back(y > 0);
-  const auto ups = static_cast<Index>(std::count(label_.begin(), label_.end(), true));
-  group_[negative].rows = data.source.rows() - ups;
-  group_[positive].rows = ups;
-  group_[target].rows = data.target.rows();
-  const bool equal = std::all_of(data.weight.begin(), data.weight.end(), [](double w) { return w == 1; });
-  for (Group& g : group_) {
-    const bool source = &g != &group_[target];
-    g.weight.assign(static_cast<std::size_t>(g.rows), 1 / (source ? source_total_ : target_total_));
-    if (source && !equal) g.first.reserve(static_cast<std::size_t>(g.rows));
+  for (const Kind kind : {negative, positive, target}) {
+    const Group& g = table.group[kind];
+    const double total = kind == target ? table.target_total : table.source_total;
+    weight_[kind].assign(static_cast<std::size_t>(g.rows), 1 / total);
+    for (std::size_t i = 0; i < g.first.size(); ++i) weight_[kind][i] = g.first[i] / total;
   }
-  if (!equal) {
-    for (std::size_t i = 0; i < data.weight.size(); ++i) {
-      Group& g = group_[label_[i] ? positive : negative];
-      g.weight[g.first.size()] = data.weight[i] / data.total;
-      g.first.push_back(data.weight[i]);
-    }
-  }
-  bin_codes(data.source, edges_, label_, group_[negative].codes, group_[positive].codes, context);
-  std::vector<std::uint8_t> none;
-  bin_codes(data.target, edges_, {}, group_[target].codes, none, context);
 }
 
+std::unique_ptr<BoostRows> BinnedTable::start() const { return std::make_unique<BinnedRows>(*this); }
+
 double BinnedRows::nearest_threshold(Index attribute, double theta) const {
-  const std::vector<double>& edge = edges_[static_cast<std::size_t>(attribute)].edge;
+  const std::vector<double>& edge = table_.edges[static_cast<std::size_t>(attribute)].edge;
   if (edge.empty()) return theta;
   const auto above = std::lower_bound(edge.begin(), edge.end(), theta);
   if (above == edge.begin()) return edge.front();
@@ -129,8 +140,8 @@ double BinnedRows::nearest_threshold(Index attribute, double theta) const {
   return theta - *(above - 1) <= *above - theta ? *(above - 1) : *above;
 }
 
-Table BinnedRows::table(const Stump& stump) const {
-  const BinEdges& e = edges_[static_cast<std::size_t>(stump.attribute)];
+Table BinnedRows::on_bins(const Stump& stump) const {
+  const BinEdges& e = table_.edges[static_cast<std::size_t>(stump.attribute)];
   Table t;
   for (std::size_t c = 0; c < e.middle.size(); ++c) {
     t.above[c] = c > 0 && e.edge[c - 1] >= stump.theta;
@@ -142,7 +153,7 @@ Table BinnedRows::table(const Stump& stump) const {
 std::vector<Task> BinnedRows::tasks() const {
   std::vector<Task> list;
   for (const Kind kind : {negative, positive, target}) {
-    const Index rows = group_[kind].rows;
+    const Index rows = table_.group[kind].rows;
     for (Index begin = 0; begin < rows; begin += task_rows)
       list.push_back({kind, begin, std::min(begin + task_rows, rows)});
   }
@@ -155,8 +166,8 @@ void BinnedRows::need(Index attribute, const Context& context) {
   std::vector<Histogram> parts(list.size(), Histogram{});
   context.parallel(std::ssize(list), [&](Index k) {
     const Task& task = list[static_cast<std::size_t>(k)];
-    const Group& g = group_[task.kind];
-    add_to_bins(g.column(attribute) + task.begin, g.weight.data() + task.begin, task.end - task.begin,
+    const Group& g = table_.group[task.kind];
+    add_to_bins(g.column(attribute) + task.begin, weight_[task.kind].data() + task.begin, task.end - task.begin,
                 parts[static_cast<std::size_t>(k)]);
   });
   bins_ = {};
@@ -168,12 +179,12 @@ void BinnedRows::need(Index attribute, const Context& context) {
 void BinnedRows::masses(std::span<const Stump> stumps, std::span<StumpMasses> result, const Context& context) {
   need(stumps.front().attribute, context);
   for (std::size_t k = 0; k < stumps.size(); ++k) {
-    const Table t = table(stumps[k]);
+    const Table t = on_bins(stumps[k]);
     StumpMasses& m = result[k];
     for (std::size_t c = 0; c < boost_bin_count; ++c) {
       m.right += t.above[c] ? bins_[positive][c] : bins_[negative][c];
       m.wrong += t.above[c] ? bins_[negative][c] : bins_[positive][c];
-      (t.size[c] <= gamma_ ? m.inside : m.outside) += bins_[target][c];
+      (t.size[c] <= table_.gamma ? m.inside : m.outside) += bins_[target][c];
     }
   }
 }
@@ -199,7 +210,7 @@ double BinnedRows::target_factors(const BoostStep& step, const Table& t, Histogr
   const Histogram& bins = bins_[target];
   Histogram exponent{};
   for (std::size_t c = 0; c < exponent.size(); ++c) {
-    exponent[c] = step.beta * (t.size[c] <= gamma_ ? t.size[c] : -t.size[c]);
+    exponent[c] = step.beta * (t.size[c] <= table_.gamma ? t.size[c] : -t.size[c]);
     if (bins[c] > 0) top = std::max(top, exponent[c]);
   }
   for (std::size_t c = 0; c < exponent.size(); ++c) {
@@ -214,13 +225,13 @@ double BinnedRows::target_factors(const BoostStep& step, const Table& t, Histogr
 
 TaskSums BinnedRows::update_task(const Task& task, const BoostStep& step, const Histogram& factor,
                                  const std::array<double, 3>& limits) {
-  Group& g = group_[task.kind];
+  const Group& g = table_.group[task.kind];
   const std::uint8_t* code = g.column(step.stump.attribute);
   const std::uint8_t* next = step.next < 0 ? nullptr : g.column(step.next);
   TaskSums sums;
   for (Index begin = task.begin; begin < task.end; begin += piece_rows) {
     const Index count = std::min(piece_rows, task.end - begin);
-    double* weight = g.weight.data() + begin;
+    double* weight = weight_[task.kind].data() + begin;
     scale_by_bins(code + begin, factor, tiny_weight, weight, count);
     for (std::size_t k = 0; k < (task.kind == target ? 1U : 3U); ++k) {
       if (!g.first.empty()) {
@@ -236,16 +247,17 @@ TaskSums BinnedRows::update_task(const Task& task, const BoostStep& step, const 
 
 UpdateSums BinnedRows::update(const BoostStep& step, const Context& context) {
   need(step.stump.attribute, context);
-  const Table t = table(step.stump);
+  const Table t = on_bins(step.stump);
   std::array<Histogram, 3> factor{};
   UpdateSums result;
   result.log_z_source = source_factors(step, t, factor);
   log_c_source_ += result.log_z_source;
-  if (group_[target].rows > 0) result.log_z_target = target_factors(step, t, factor[target]);
+  if (table_.group[target].rows > 0) result.log_z_target = target_factors(step, t, factor[target]);
   log_c_target_ += result.log_z_target;
   // margin <= a means weight >= first exp(-a) / C, and margin < 0 the same with a little less.
-  const std::array<double, 3> source_limits = {std::exp(-log_c_source_ - tie), std::exp(-gamma_ - log_c_source_ - tie),
-                                               std::exp(-gamma_ * step.alpha_sum - log_c_source_ - tie)};
+  const std::array<double, 3> source_limits = {std::exp(-log_c_source_ - tie),
+                                               std::exp(-table_.gamma - log_c_source_ - tie),
+                                               std::exp(-table_.gamma * step.alpha_sum - log_c_source_ - tie)};
   const std::array<double, 3> target_limits = {std::exp(-log_c_target_ + tie), 0, 0};
   const std::vector<Task> list = tasks();
   std::vector<TaskSums> parts(list.size());
@@ -259,26 +271,26 @@ UpdateSums BinnedRows::update(const BoostStep& step, const Context& context) {
   for (std::size_t k = 0; k < list.size(); ++k) {
     for (std::size_t c = 0; c < boost_bin_count; ++c) bins_[list[k].kind][c] += parts[k].next[c];
     if (list[k].kind == target) {
-      result.loss_target += parts[k].lost[0] / target_total_;
+      result.loss_target += parts[k].lost[0] / table_.target_total;
     } else {
       for (std::size_t l = 0; l < lost.size(); ++l) lost[l] += parts[k].lost[l];
     }
   }
-  result.err = lost[0] / source_total_;
-  result.margin = lost[1] / source_total_;
-  result.margin_normalised = lost[2] / source_total_;
+  result.err = lost[0] / table_.source_total;
+  result.margin = lost[1] / table_.source_total;
+  result.margin_normalised = lost[2] / table_.source_total;
   counted_ = step.next;
   return result;
 }
 
 StumpCandidate BinnedRows::best_split(const Context& context) {
-  std::vector<double> gain(edges_.size(), -1), theta(edges_.size(), 0);
+  std::vector<double> gain(table_.edges.size(), -1), theta(table_.edges.size(), 0);
   context.parallel(cols(), [&](Index j) {
     const auto k = static_cast<std::size_t>(j);
-    const std::vector<double>& edge = edges_[k].edge;
+    const std::vector<double>& edge = table_.edges[k].edge;
     Histogram up{}, down{};
-    add_to_bins(group_[positive].column(j), group_[positive].weight.data(), group_[positive].rows, up);
-    add_to_bins(group_[negative].column(j), group_[negative].weight.data(), group_[negative].rows, down);
+    add_to_bins(table_.group[positive].column(j), weight_[positive].data(), table_.group[positive].rows, up);
+    add_to_bins(table_.group[negative].column(j), weight_[negative].data(), table_.group[negative].rows, down);
     double all = 0, below = 0;
     for (std::size_t c = 0; c < boost_bin_count; ++c) all += up[c] - down[c];
     // |sum_{x > theta} D y - sum_{x <= theta} D y|
@@ -297,41 +309,41 @@ StumpCandidate BinnedRows::best_split(const Context& context) {
 }
 
 void BinnedRows::project(const Stump& stump, double weight, Projected& p, const Context&) const {
-  const Table t = table(stump);
+  const Table t = on_bins(stump);
   Histogram h;
   for (std::size_t c = 0; c < h.size(); ++c) h[c] = weight * stump.sign * (t.above[c] ? t.size[c] : -t.size[c]);
   std::array<const std::uint8_t*, 3> code;
-  for (const Kind kind : {negative, positive, target}) code[kind] = group_[kind].column(stump.attribute);
-  for (std::size_t i = 0; i < p.source.size(); ++i) p.source[i].first += h[*code[label_[i] ? positive : negative]++];
+  for (const Kind kind : {negative, positive, target}) code[kind] = table_.group[kind].column(stump.attribute);
+  for (std::size_t i = 0; i < p.source.size(); ++i)
+    p.source[i].first += h[*code[table_.label[i] ? positive : negative]++];
   for (auto& entry : p.target) entry.first += h[*code[target]++];
 }
 
 Vector BinnedRows::source_weight() const {
-  Vector result(static_cast<Index>(label_.size()));
-  std::array<const double*, 2> weight = {group_[negative].weight.data(), group_[positive].weight.data()};
+  Vector result(static_cast<Index>(table_.label.size()));
+  std::array<const double*, 2> weight = {weight_[negative].data(), weight_[positive].data()};
   for (Index i = 0; i < result.size(); ++i)
-    result[i] = *weight[label_[static_cast<std::size_t>(i)] ? positive : negative]++;
+    result[i] = *weight[table_.label[static_cast<std::size_t>(i)] ? positive : negative]++;
   result /= result.sum();
   return result;
 }
 
 Vector BinnedRows::target_weight() const {
-  const Group& g = group_[target];
-  if (g.rows == 0) return {};
-  Vector result = Eigen::Map<const Vector>(g.weight.data(), g.rows);
+  if (weight_[target].empty()) return {};
+  Vector result = Eigen::Map<const Vector>(weight_[target].data(), std::ssize(weight_[target]));
   result /= result.sum();
   return result;
 }
 
 }  // namespace
 
-std::unique_ptr<BoostRows> make_binned_rows(const BoostData& data, BoostBins bins, const Context& context) {
+std::unique_ptr<BoostTable> make_binned_table(const BoostData& data, BoostBins bins, const Context& context) {
   // A byte a value, the weights, and the weights that the result has.
   const auto rows = static_cast<std::size_t>(data.source.rows() + data.target.rows());
   const std::size_t first = data.weight.empty() ? 0 : 8 * data.y.size();
   require_memory(rows * static_cast<std::size_t>(data.source.cols() + 16) + first, data.who, "boosting on bins",
                  "use fewer rows");
-  return std::make_unique<BinnedRows>(data, bins, context);
+  return std::make_unique<BinnedTable>(data, bins, context);
 }
 
 }  // namespace ecotone

@@ -77,8 +77,17 @@ class BoostRows {
   std::vector<double> low_, high_;  ///< range of each attribute over both domains
 };
 
-std::unique_ptr<BoostRows> make_exact_rows(const BoostData& data, const Context& context);
-std::unique_ptr<BoostRows> make_binned_rows(const BoostData& data, BoostBins bins, const Context& context);
+/// The rows as they are held, for several runs: each has weights of its own.
+class BoostTable {
+ public:
+  virtual ~BoostTable() = default;
+  /// Rows at the beginning of a run; the table must outlive them.
+  virtual std::unique_ptr<BoostRows> start() const = 0;
+  /// Whether runs side by side are better than threads within one.
+  virtual bool runs_side_by_side() const = 0;
+};
+std::unique_ptr<BoostTable> make_exact_table(const BoostData& data, int runs, const Context& context);
+std::unique_ptr<BoostTable> make_binned_table(const BoostData& data, BoostBins bins, const Context& context);
 
 /// Divergences of a round on p / total: see the criteria of BoostRound.
 void set_criteria(const Projected& p, double total, double gamma, BoostRound& round);

@@ -90,6 +90,8 @@ const std::map<std::string, const char*> quick = {
     {"coir", "coir route=lowrank rank=20"},
     {"dica", "dica route=lowrank rank=20"},
     {"gp", "gp sigma=3 rank=20"},  // more than 4,000 rows: by a map, whose width would be searched on 2,000 of them
+    {"adaboost", "adaboost rounds=30"},
+    {"daboost", "daboost rounds=30 vote=3"},
     {"svm", "svm tolerance=0.1"},  // nearly all of 10,752 overlapping rows are support vectors
 };
 

@@ -1,0 +1,166 @@
+#include "ecotone/methods/adapt/daboost/daboost.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "ecotone/base/error.h"
+#include "ecotone/data/subset_storage.h"
+#include "ecotone/methods/adapt/daboost/smooth.h"
+
+namespace ecotone {
+namespace {
+
+constexpr const char* who = "daboost";
+
+BoostOptions boost_options(const DaBoostOptions& options, const Context& context) {
+  BoostOptions boost;
+  boost.gamma = options.gamma;
+  boost.rounds = options.rounds;
+  boost.candidates = options.candidates;
+  boost.select = options.select;
+  boost.scale.kind = options.scale;
+  boost.b_t = options.b_t;
+  boost.floor = options.floor.value;
+  boost.seed = context.seed();
+  boost.rows = rows_kind(options.exact);
+  boost.bins = options.bins;
+  boost.criteria = options.has_criteria();
+  return boost;
+}
+
+/// The unlabelled rows, read from where they are.
+Features target_rows(const TrainView& view) {
+  std::vector<Index> rows(static_cast<std::size_t>(view.x.rows() - view.labelled()));
+  std::iota(rows.begin(), rows.end(), view.labelled());
+  return view.x.with_storage(std::make_shared<SubsetStorage>(view.x.shared_storage(), std::move(rows)));
+}
+
+Index kept_rounds(const BoostFit& fit, DaBoostStop stop) {
+  switch (stop) {
+    case DaBoostStop::eq13:
+      return fit.rounds_by_eq13();
+    case DaBoostStop::eq14:
+      return fit.rounds_by_eq14();
+    case DaBoostStop::last:
+      break;
+  }
+  return std::ssize(fit.rounds);
+}
+
+/// Why a run stopped before its last round, and what to do.
+std::string refusal_text(const BoostFit& fit, const DaBoostOptions& options) {
+  const BoostRefusals& r = fit.refused;
+  return fmt::format(
+      "{} stumps were drawn and refused: {} are no better than chance on the source, {} have half of the "
+      "target's weight or more within gamma {}, {} exceed b_t; try another gamma",
+      r.source + r.target + r.b_t, r.source, r.target, options.gamma, r.b_t);
+}
+
+Status status_of(const std::vector<BoostFit>& fits, const DaBoostOptions& options) {
+  const auto early =
+      std::find_if(fits.begin(), fits.end(), [](const BoostFit& f) { return f.stop != BoostStop::rounds; });
+  double err = 0, loss = 0;
+  for (const BoostFit& fit : fits) {
+    err = std::max(err, fit.rounds.empty() ? 1 : fit.rounds.back().err_source);
+    loss = std::max(loss, fit.rounds.empty() ? 1 : fit.rounds.back().loss_target);
+  }
+  if (early == fits.end())
+    return {true, fmt::format("{} runs of {} rounds, source error {:.3g} %, target loss {:.3g} %", fits.size(),
+                              options.rounds, 100 * err, 100 * loss)};
+  const auto stopped =
+      std::count_if(fits.begin(), fits.end(), [](const BoostFit& f) { return f.stop != BoostStop::rounds; });
+  return {false,
+          fmt::format("no_weak_da_learner: {} of {} runs stopped early, run {} after {} of {} rounds; in its last "
+                      "round {}",
+                      stopped, fits.size(), early - fits.begin() + 1, early->rounds.size(), options.rounds,
+                      refusal_text(*early, options))};
+}
+
+}  // namespace
+
+StageResult DaBoost::fit(const TrainView& view, const DaBoostOptions& options, const Context& context, FitCache&) {
+  const std::vector<double> y = boost_labels(view, who);
+  if (view.labelled() == view.x.rows())
+    data_error("no_target", "{}: no target domain; name one with --target (fit) or use --protocol adapt (evaluate)",
+               who);
+  if (options.smooth == DaBoostSmooth::knn && options.classifier == BoostSide::source)
+    context.warn("unused_option", "{}: smooth is for classifier=target", who);
+  const bool smooth = options.smooth == DaBoostSmooth::knn && options.classifier == BoostSide::target;
+  BoostProblem problem{.source = view.labelled_x(), .y = y};
+  problem.target = target_rows(view);
+  problem.weight = {view.weight.data(), static_cast<std::size_t>(view.weight.size())};
+  problem.who = who;
+  std::vector<BoostFit> fits = fit_boost_runs(problem, boost_options(options, context), options.vote, context);
+  const auto some = [](const BoostFit& fit) { return !fit.rounds.empty(); };
+  if (std::none_of(fits.begin(), fits.end(), some))
+    data_error("no_weak_da_learner", "{}: no round has a weak learner of both domains; {}", who,
+               refusal_text(fits.front(), options));
+  Status status = status_of(fits, options);
+  std::vector<Index> kept;
+  for (const BoostFit& fit : fits) kept.push_back(kept_rounds(fit, options.stop));
+
+  auto fitted = std::make_shared<DaBoost>();
+  fitted->side_ = options.classifier;
+  fitted->runs_ = BoostedRuns(std::move(fits), std::move(kept), true, options.has_criteria());
+  fitted->target_rows_ = problem.target.rows();
+  Vector score = fitted->runs_.mean_vote(BoostSide::target, problem.target, context);
+  if (smooth) {
+    fitted->target_x_ = problem.target.to_matrix();
+    score = smooth_over_neighbours(fitted->target_x_, score, context, who);
+  }
+  const auto second = (score.array() >= 0).count();
+  fitted->target_share_ = static_cast<double>(second) / static_cast<double>(score.size());
+  if (score.size() > 1 && (second == 0 || second == score.size()))
+    context.warn("one_target_class", "{}: all {} target rows are given class '{}'; do not trust this adaptation", who,
+                 score.size(), view.y.classes[second == 0 ? 0 : 1]);
+  if (smooth || score.size() <= daboost_kept_targets) fitted->target_score_ = std::move(score);
+  return {std::move(fitted), view, std::move(status)};
+}
+
+Prediction DaBoost::predict(const Batch& batch, const Context& context) const {
+  if (target_x_.size() > 0) return boost_prediction(nearest_values(batch.x, target_x_, target_score_, context, who));
+  return boost_prediction(runs_.mean_vote(side_, batch.x, context));
+}
+
+StageState DaBoost::save() const {
+  StageState state;
+  runs_.save(state);
+  state.info["target_rows"] = target_rows_;
+  state.info["target_share"] = target_share_;
+  if (target_score_.size() > 0) state.set("target_score", target_score_);
+  if (target_x_.size() > 0) state.set("target_x", target_x_);
+  return state;
+}
+
+std::shared_ptr<const Fitted> DaBoost::load(const StageState& state, const DaBoostOptions& options,
+                                            const StageInput& input) {
+  if (input.task != Task::classify || input.classes.size() != 2)
+    file_error("bad_model", "it needs two classes, got {}", input.classes.size());
+  auto fitted = std::make_shared<DaBoost>();
+  fitted->side_ = options.classifier;
+  fitted->runs_ = BoostedRuns::load(state, input.cols, true, options.has_criteria());
+  fitted->target_rows_ = state.count("target_rows");
+  fitted->target_share_ = state.number("target_share");
+  if (fitted->target_share_ < 0 || fitted->target_share_ > 1)
+    file_error("bad_model", "'target_share' must be in [0, 1], is {}", fitted->target_share_);
+  if (state.has("target_score")) fitted->target_score_ = state.vector("target_score", fitted->target_rows_);
+  const bool smooth = options.smooth == DaBoostSmooth::knn && options.classifier == BoostSide::target;
+  if (!smooth) return fitted;
+  fitted->target_x_ = state.matrix("target_x", fitted->target_rows_, input.cols);
+  if (fitted->target_score_.size() == 0 || fitted->target_x_.size() == 0)
+    file_error("bad_model", "arrays 'target_x' and 'target_score' must not be empty");
+  return fitted;
+}
+
+Method daboost_method() {
+  return make_method<DaBoostOptions, DaBoost::fit, DaBoost::load>(
+      {.name = "daboost",
+       .family = Family::adapt,
+       .summary = "Boosting for a target without labels: stumps that are right on the source and far from target rows.",
+       .citation = "habrard2012",
+       .needs_labels = true,
+       .binary = true});
+}
+
+}  // namespace ecotone

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <tuple>
+
+#include "ecotone/methods/learn/adaboost/boosted.h"
+#include "ecotone/methods/method.h"
+
+namespace ecotone {
+
+/// Which rounds vote: all, or those up to the last minimum of eq. 13 or eq. 14.
+enum class DaBoostStop { last, eq13, eq14 };
+/// Whether the target's scores are smoothed over its neighbours.
+enum class DaBoostSmooth { none, knn };
+
+/// Options of daboost.
+struct DaBoostOptions {
+  double gamma = 0.2;
+  int rounds = 1500;
+  int candidates = 1;
+  BoostSelect select = BoostSelect::max_wtplus;
+  StumpScaleKind scale = StumpScaleKind::side;
+  double b_t = 1;
+  AutoNumber floor{};
+  DaBoostStop stop = DaBoostStop::last;
+  int vote = 5;
+  DaBoostSmooth smooth = DaBoostSmooth::none;
+  BoostSide classifier = BoostSide::target;
+  ExactRowsOption exact = ExactRowsOption::automatic;
+  BoostBins bins = BoostBins::uniform;
+  bool criteria = false;
+
+  static constexpr auto fields() {
+    using O = DaBoostOptions;
+    const Limits inside{.low = 0, .high = 1, .open_low = true, .open_high = true};
+    return std::tuple{
+        field("gamma", &O::gamma, "Margin: target rows with |h| <= gamma count against a stump", inside),
+        field("rounds", &O::rounds, "Stumps of a run", between(1, 1'000'000)),
+        field("candidates", &O::candidates, "Thresholds drawn in a round, on one random attribute",
+              between(1, boost_most_candidates)),
+        field("select", &O::select,
+              "Which candidate is taken: most target weight outside the margin, smallest bound of the round, smallest "
+              "source error",
+              one_of("max_wtplus", "min_bound", "min_source")),
+        field("scale", &O::scale,
+              "What a stump divides by: distance to the end of the range on either side, the larger of both, the "
+              "range, half of it, nothing",
+              one_of("side", "maxabs", "range", "half", "raw")),
+        field("b_t", &O::b_t, "Largest share of the target weight that may lie outside the margin; 1: no limit",
+              Limits{.low = 0, .high = 1, .open_low = true}),
+        field("floor", &O::floor, "Least error of a stump in either domain; auto: 1 / (2 rows of the domain)",
+              Limits{.low = 1e-12, .high = 0.5, .open_high = true}),
+        field("stop", &O::stop, "Rounds that vote: all, or up to the last minimum of criterion (13) or (14)",
+              one_of("last", "eq13", "eq14")),
+        field("vote", &O::vote, "Independent runs whose normalised votes are averaged; 1: a single run",
+              between(1, 10'000)),
+        field("smooth", &O::smooth,
+              "knn: scores of target rows are smoothed over their 5 nearest neighbours, and new rows take that of the "
+              "nearest. Assumes that each class is made of clusters; the model then holds the target rows",
+              one_of("none", "knn")),
+        field("classifier", &O::classifier, "Vote that predicts: the source's H^S or the target's H^T",
+              one_of("source", "target")),
+        field("exact", &O::exact,
+              "true: rows are held as numbers; false: in 256 bins, one byte a value; auto: bins from 100,000 rows on",
+              one_of("auto", "true", "false")),
+        field("bins", &O::bins, "Edges of the bins: equally far apart, or equally many rows between them",
+              one_of("uniform", "quantile")),
+        field("criteria", &O::criteria, "Whether the history also has the divergences and criteria (13) and (14)")};
+  }
+  bool has_criteria() const { return criteria || stop != DaBoostStop::last; }
+};
+
+/// Target rows up to which the model keeps the score of each; their shares by class are always kept.
+constexpr Index daboost_kept_targets = 10'000;
+
+/// Boosting that adapts: votes of stumps that are right on the source and far from the target's rows.
+class DaBoost : public Fitted {
+ public:
+  static StageResult fit(const TrainView& view, const DaBoostOptions& options, const Context& context, FitCache& cache);
+  static std::shared_ptr<const Fitted> load(const StageState& state, const DaBoostOptions& options,
+                                            const StageInput& input);
+
+  Prediction predict(const Batch& batch, const Context& context) const override;
+  StageState save() const override;
+
+ private:
+  BoostedRuns runs_;
+  BoostSide side_ = BoostSide::target;
+  Index target_rows_ = 0;
+  double target_share_ = 0;  ///< of target rows that go to the second class
+  Vector target_score_;      ///< pseudo-labels by their sign; empty: too many
+  Matrix target_x_;          ///< smooth=knn only
+};
+
+}  // namespace ecotone

@@ -1,0 +1,78 @@
+#include "ecotone/methods/learn/adaboost/adaboost.h"
+
+#include <utility>
+
+#include "ecotone/base/error.h"
+
+namespace ecotone {
+namespace {
+
+constexpr const char* who = "adaboost";
+
+Status status_of(const BoostFit& fit) {
+  const auto rounds = fit.rounds.size();
+  const double error = 100 * fit.rounds.back().err_source;
+  switch (fit.stop) {
+    case BoostStop::perfect:
+      return {true, fmt::format("{} stumps, the last makes no errors", rounds)};
+    case BoostStop::no_weak_learner:
+      return {true, fmt::format("{} stumps, then none was better than chance; training error {:.3g} %", rounds, error)};
+    default:
+      return {true, fmt::format("{} stumps, training error {:.3g} %", rounds, error)};
+  }
+}
+
+}  // namespace
+
+AdaBoost::AdaBoost(BoostedRuns runs) : runs_(std::move(runs)) {}
+
+StageResult AdaBoost::fit(const TrainView& view, const AdaBoostOptions& options, const Context& context, FitCache&) {
+  const std::vector<double> y = boost_labels(view, who);
+  BoostProblem problem{.source = view.labelled_x(), .y = y};
+  problem.weight = {view.weight.data(), static_cast<std::size_t>(view.weight.size())};
+  problem.who = who;
+  BoostOptions boost;
+  boost.rounds = options.rounds;
+  boost.search = BoostSearch::all;
+  boost.rows = rows_kind(options.exact);
+  boost.bins = options.bins;
+  std::vector<BoostFit> fits = fit_boost_runs(problem, boost, 1, context);
+  const Index rounds = std::ssize(fits.front().rounds);
+  if (rounds == 0) {
+    data_error("no_weak_learner",
+               "{}: no stump is better than chance: every column is constant or says nothing of the label by itself",
+               who);
+  }
+  Status status = status_of(fits.front());
+  return {std::make_shared<AdaBoost>(BoostedRuns(std::move(fits), {rounds}, false, false)), view, std::move(status)};
+}
+
+Prediction AdaBoost::predict(const Batch& batch, const Context& context) const {
+  return boost_prediction(runs_.plain_vote(batch.x, context));
+}
+
+StageState AdaBoost::save() const {
+  StageState state;
+  runs_.save(state);
+  return state;
+}
+
+std::shared_ptr<const Fitted> AdaBoost::load(const StageState& state, const AdaBoostOptions&, const StageInput& input) {
+  if (input.task != Task::classify || input.classes.size() != 2)
+    file_error("bad_model", "it needs two classes, got {}", input.classes.size());
+  BoostedRuns runs = BoostedRuns::load(state, input.cols, false, false);
+  if (runs.fits().size() != 1) file_error("bad_model", "'runs' must have one run");
+  return std::make_shared<AdaBoost>(std::move(runs));
+}
+
+Method adaboost_method() {
+  return make_method<AdaBoostOptions, AdaBoost::fit, AdaBoost::load>(
+      {.name = "adaboost",
+       .family = Family::learn,
+       .summary = "AdaBoost: a weighted vote of stumps, each the best for the rows that those before got wrong.",
+       .citation = "freund1997",
+       .needs_labels = true,
+       .binary = true});
+}
+
+}  // namespace ecotone

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <tuple>
+
+#include "ecotone/methods/learn/adaboost/boosted.h"
+#include "ecotone/methods/method.h"
+
+namespace ecotone {
+
+/// Options of adaboost.
+struct AdaBoostOptions {
+  int rounds = 200;
+  ExactRowsOption exact = ExactRowsOption::automatic;
+  BoostBins bins = BoostBins::quantile;
+
+  static constexpr auto fields() {
+    using O = AdaBoostOptions;
+    return std::tuple{
+        field("rounds", &O::rounds,
+              "Stumps at most; it stops before at one without errors, or when none is better than chance",
+              between(1, 1'000'000)),
+        field("exact", &O::exact,
+              "true: thresholds between all values; false: at the edges of 256 bins, one byte a value; auto: bins from "
+              "100,000 rows on",
+              one_of("auto", "true", "false")),
+        field("bins", &O::bins, "Edges of the bins: equally far apart, or equally many rows between them",
+              one_of("uniform", "quantile"))};
+  }
+};
+
+/// AdaBoost of two classes: in every round the best of all stumps for the weights of the rows.
+class AdaBoost : public Fitted {
+ public:
+  explicit AdaBoost(BoostedRuns runs);
+
+  static StageResult fit(const TrainView& view, const AdaBoostOptions& options, const Context& context,
+                         FitCache& cache);
+  static std::shared_ptr<const Fitted> load(const StageState& state, const AdaBoostOptions& options,
+                                            const StageInput& input);
+
+  Prediction predict(const Batch& batch, const Context& context) const override;
+  StageState save() const override;
+
+ private:
+  BoostedRuns runs_;
+};
+
+}  // namespace ecotone

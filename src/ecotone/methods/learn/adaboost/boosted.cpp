@@ -1,0 +1,244 @@
+#include "ecotone/methods/learn/adaboost/boosted.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "ecotone/base/error.h"
+
+namespace ecotone {
+namespace {
+
+/// A number of every round, by its name in model files.
+struct History {
+  const char* name;
+  double BoostRound::*member;
+};
+constexpr std::array<History, 6> source_history = {{{"eps", &BoostRound::eps},
+                                                    {"alpha", &BoostRound::alpha},
+                                                    {"log_z", &BoostRound::log_z},
+                                                    {"err_source", &BoostRound::err_source},
+                                                    {"margin_loss", &BoostRound::margin_loss},
+                                                    {"margin_loss_normalised", &BoostRound::margin_loss_normalised}}};
+constexpr std::array<History, 6> target_history = {{{"viol", &BoostRound::viol},
+                                                    {"beta", &BoostRound::beta},
+                                                    {"log_bound", &BoostRound::log_bound},
+                                                    {"log_w_source", &BoostRound::log_w_source},
+                                                    {"log_w_target", &BoostRound::log_w_target},
+                                                    {"loss_target", &BoostRound::loss_target}}};
+constexpr std::array<History, 5> criteria_history = {{{"d_h", &BoostRound::d_h},
+                                                      {"d_hgamma", &BoostRound::d_hgamma},
+                                                      {"d_band", &BoostRound::d_band},
+                                                      {"eq13", &BoostRound::eq13},
+                                                      {"eq14", &BoostRound::eq14}}};
+
+std::vector<History> histories(bool has_target, bool criteria) {
+  std::vector<History> all(source_history.begin(), source_history.end());
+  if (has_target) all.insert(all.end(), target_history.begin(), target_history.end());
+  if (criteria) all.insert(all.end(), criteria_history.begin(), criteria_history.end());
+  return all;
+}
+
+/// A number of all rounds of all runs, one after the other.
+template <class Get>
+Vector gathered(const std::vector<BoostFit>& fits, Index rounds, const Get& get) {
+  Vector values(rounds);
+  Index n = 0;
+  for (const BoostFit& fit : fits)
+    for (const BoostRound& round : fit.rounds) values[n++] = get(round);
+  return values;
+}
+
+template <class Set>
+void scatter(std::vector<BoostFit>& fits, const Vector& values, const Set& set) {
+  Index n = 0;
+  for (BoostFit& fit : fits)
+    for (BoostRound& round : fit.rounds) set(round, values[n++]);
+}
+
+constexpr std::array<BoostStop, 4> stops = {BoostStop::rounds, BoostStop::no_weak_da_learner,
+                                            BoostStop::no_weak_learner, BoostStop::perfect};
+
+Json run_json(const BoostFit& fit, Index kept) {
+  return {{"rounds", fit.rounds.size()},
+          {"kept", kept},
+          {"stop", boost_stop_name(fit.stop)},
+          {"refused", {{"source", fit.refused.source}, {"target", fit.refused.target}, {"b_t", fit.refused.b_t}}},
+          {"binned", fit.binned}};
+}
+
+Index whole_number(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_number_integer() || found->get<double>() < 0 || found->get<double>() > 1e12)
+    file_error("bad_model", "'{}' of a run must be a whole number of at least 0", name);
+  return found->get<Index>();
+}
+
+BoostFit run_of(const Json& json, Index& kept, Index left) {
+  if (!json.is_object()) file_error("bad_model", "'runs' must be a list of objects");
+  const Index rounds = whole_number(json, "rounds");
+  // Before memory is taken for them: the arrays say how many there can be.
+  if (rounds > left) file_error("bad_model", "the runs have more rounds than the arrays");
+  BoostFit fit;
+  fit.rounds.resize(static_cast<std::size_t>(rounds));
+  kept = whole_number(json, "kept");
+  if (kept > rounds) file_error("bad_model", "a run keeps {} of {} rounds", kept, rounds);
+  const std::string stop = json.value("stop", Json()).is_string() ? json["stop"].get<std::string>() : "";
+  const auto found = std::find_if(stops.begin(), stops.end(), [&](BoostStop s) { return boost_stop_name(s) == stop; });
+  if (found == stops.end()) file_error("bad_model", "'stop' of a run is '{}'", stop);
+  fit.stop = *found;
+  const auto refused = json.find("refused");
+  if (refused == json.end() || !refused->is_object()) file_error("bad_model", "'refused' of a run is missing");
+  fit.refused = {whole_number(*refused, "source"), whole_number(*refused, "target"), whole_number(*refused, "b_t")};
+  const auto binned = json.find("binned");
+  if (binned == json.end() || !binned->is_boolean()) file_error("bad_model", "'binned' of a run is missing");
+  fit.binned = binned->get<bool>();
+  return fit;
+}
+
+void check_stump(const Stump& stump, Index cols) {
+  if (stump.attribute < 0 || stump.attribute >= cols)
+    file_error("bad_model", "array 'attribute' names a column that is not there");
+  if (std::abs(stump.sign) != 1) file_error("bad_model", "array 'sign' must hold -1 and 1 only");
+  if (!(stump.left > 0 && stump.right > 0)) file_error("bad_model", "arrays 'left' and 'right' must be > 0");
+}
+
+}  // namespace
+
+BoostRowsKind rows_kind(ExactRowsOption option) {
+  switch (option) {
+    case ExactRowsOption::yes:
+      return BoostRowsKind::exact;
+    case ExactRowsOption::no:
+      return BoostRowsKind::binned;
+    case ExactRowsOption::automatic:
+      break;
+  }
+  return BoostRowsKind::automatic;
+}
+
+std::vector<double> boost_labels(const TrainView& view, const char* who) {
+  if (view.y.task != Task::classify) {
+    data_error("needs_classes",
+               "{}: the label is a number to predict, not a class; use --task classify to treat its values as classes",
+               who);
+  }
+  if (view.y.classes.size() == 1)
+    data_error("one_class", "{}: all labelled rows are of class '{}'; at least two classes are needed", who,
+               view.y.classes[0]);
+  std::vector<double> y;
+  y.reserve(view.y.index.size());
+  for (const std::int32_t k : view.y.index) y.push_back(k == 1 ? 1 : -1);
+  return y;
+}
+
+Prediction boost_prediction(Vector score) {
+  Prediction prediction;
+  prediction.probability.resize(score.size(), 2);
+  for (Index i = 0; i < score.size(); ++i) {
+    prediction.index.push_back(score[i] >= 0 ? 1 : 0);
+    const double odds = std::exp(-2 * std::abs(score[i]));
+    const double small = odds / (1 + odds);
+    prediction.probability(i, 0) = score[i] >= 0 ? small : 1 - small;
+    prediction.probability(i, 1) = score[i] >= 0 ? 1 - small : small;
+  }
+  prediction.score = std::move(score);
+  return prediction;
+}
+
+BoostedRuns::BoostedRuns(std::vector<BoostFit> fits, std::vector<Index> kept, bool has_target, bool criteria)
+    : fits_(std::move(fits)), kept_(std::move(kept)), has_target_(has_target), criteria_(criteria) {
+  for (BoostFit& fit : fits_) fit.source_weight = fit.target_weight = Vector();
+}
+
+Index BoostedRuns::rounds() const {
+  Index sum = 0;
+  for (const BoostFit& fit : fits_) sum += std::ssize(fit.rounds);
+  return sum;
+}
+
+Vector BoostedRuns::mean_vote(BoostSide side, const Features& x, const Context& context) const {
+  // f = mean over runs of sum w sign(h) / sum w: one vote of all stumps.
+  std::vector<Stump> stumps;
+  std::vector<double> weights;
+  Index runs = 0;
+  for (std::size_t r = 0; r < fits_.size(); ++r) {
+    const std::vector<double> own = side == BoostSide::source ? fits_[r].alphas(kept_[r]) : fits_[r].betas(kept_[r]);
+    double sum = 0;
+    for (const double w : own) sum += w;
+    if (!(sum > 0)) continue;
+    ++runs;
+    for (const Stump& stump : fits_[r].stumps(kept_[r])) stumps.push_back(stump);
+    for (const double w : own) weights.push_back(w / sum);
+  }
+  for (double& w : weights) w /= static_cast<double>(runs);
+  return StumpVote(stumps, weights).values(x, context);
+}
+
+Vector BoostedRuns::plain_vote(const Features& x, const Context& context) const {
+  const BoostFit& fit = fits_.front();
+  return StumpVote(fit.stumps(kept_.front()), fit.alphas(kept_.front())).values(x, context);
+}
+
+void BoostedRuns::save(StageState& state) const {
+  state.info["runs"] = Json::array();
+  for (std::size_t r = 0; r < fits_.size(); ++r) state.info["runs"].push_back(run_json(fits_[r], kept_[r]));
+  const Index n = rounds();
+  const auto stump = [&](const char* name, double Stump::*member) {
+    state.set(name, gathered(fits_, n, [&](const BoostRound& round) { return round.stump.*member; }));
+  };
+  state.set("attribute",
+            gathered(fits_, n, [](const BoostRound& round) { return static_cast<double>(round.stump.attribute); }));
+  stump("theta", &Stump::theta);
+  stump("sign", &Stump::sign);
+  stump("left", &Stump::left);
+  stump("right", &Stump::right);
+  for (const History& each : histories(has_target_, criteria_))
+    state.set(each.name, gathered(fits_, n, [&](const BoostRound& round) { return round.*each.member; }));
+}
+
+BoostedRuns BoostedRuns::load(const StageState& state, Index cols, bool has_target, bool criteria) {
+  BoostedRuns runs;
+  runs.has_target_ = has_target;
+  runs.criteria_ = criteria;
+  const Vector attribute = state.vector("attribute", -1);
+  const Index n = attribute.size();
+  const auto list = state.info.find("runs");
+  if (list == state.info.end() || !list->is_array() || list->empty())
+    file_error("bad_model", "'runs' must be a list of objects");
+  Index left = n;
+  for (const Json& json : *list) {
+    Index kept = 0;
+    runs.fits_.push_back(run_of(json, kept, left));
+    runs.kept_.push_back(kept);
+    left -= std::ssize(runs.fits_.back().rounds);
+  }
+  if (left != 0) file_error("bad_model", "the runs have fewer rounds than the arrays");
+  if (std::all_of(runs.kept_.begin(), runs.kept_.end(), [](Index kept) { return kept == 0; }))
+    file_error("bad_model", "no run keeps a round");
+  scatter(runs.fits_, attribute, [&](BoostRound& round, double value) {
+    round.stump.attribute = value >= 0 && value < static_cast<double>(cols) ? static_cast<Index>(value) : -1;
+    if (static_cast<double>(round.stump.attribute) != value)
+      file_error("bad_model", "array 'attribute' names a column that is not there");
+  });
+  const auto stump = [&](const char* name, double Stump::*member) {
+    scatter(runs.fits_, state.vector(name, n), [&](BoostRound& round, double value) { round.stump.*member = value; });
+  };
+  stump("theta", &Stump::theta);
+  stump("sign", &Stump::sign);
+  stump("left", &Stump::left);
+  stump("right", &Stump::right);
+  for (const BoostFit& fit : runs.fits_)
+    for (const BoostRound& round : fit.rounds) check_stump(round.stump, cols);
+  for (const History& each : histories(has_target, criteria))
+    scatter(runs.fits_, state.vector(each.name, n),
+            [&](BoostRound& round, double value) { round.*each.member = value; });
+  for (const BoostFit& fit : runs.fits_)
+    for (const BoostRound& round : fit.rounds)
+      if (round.alpha < 0 || round.beta < 0) file_error("bad_model", "arrays 'alpha' and 'beta' must be at least 0");
+  return runs;
+}
+
+}  // namespace ecotone

@@ -31,6 +31,9 @@ void check_options(const BoostProblem& problem, const BoostOptions& o) {
     option_error("bad_option", "{}: a scale must be > 0, got {}", who, o.scale.raw);
   if (o.search == BoostSearch::all && problem.target.rows() > 0)
     option_error("bad_option", "{}: the best of all stumps is for boosting without a target", who);
+  if (o.depth < 0 || o.depth > boost_most_depth || (o.depth > 0 && o.search == BoostSearch::fixed))
+    option_error("bad_option", "{}: depth must be in [0, {}], and 0 with fixed stumps; got {}", who, boost_most_depth,
+                 o.depth);
   for (const auto& list : o.fixed) {
     for (const StumpCandidate& c : list)
       if (c.attribute < 0 || c.attribute >= problem.source.cols() || !std::isfinite(c.theta))
@@ -146,6 +149,10 @@ class Rounds {
         break;
       }
       apply(found, round_ + 1 < rounds);
+      if (rows_.has_trees()) {
+        fit_.trees.push_back(rows_.tree(found.stump.attribute));
+        found.stump = {};
+      }
       fit_.rounds.push_back(found);
       if (options_.search == BoostSearch::all && found.eps == 0) {
         fit_.stop = BoostStop::perfect;
@@ -181,6 +188,7 @@ class Rounds {
       const StumpCandidate best = rows_.best_split(context_);
       return best.attribute < 0 ? std::vector<StumpCandidate>() : std::vector<StumpCandidate>{best};
     }
+    if (rows_.has_trees()) return drawn_trees(draw);
     // K thresholds uniform in [lo, hi] of one random attribute.
     Random first = random(round_, draw, 0);
     const Index j = drawn_attribute(first);
@@ -188,6 +196,16 @@ class Rounds {
     for (int k = 0; k < options_.candidates; ++k) {
       Random own = k == 0 ? first : random(round_, draw, k);
       list.push_back({j, own.uniform(rows_.low(j), rows_.high(j))});
+    }
+    return list;
+  }
+
+  std::vector<StumpCandidate> drawn_trees(int draw) const {
+    rows_.forget();
+    std::vector<StumpCandidate> list;
+    for (int k = 0; k < options_.candidates; ++k) {
+      Random own = random(round_, draw, k);
+      list.push_back(rows_.draw(own));
     }
     return list;
   }
@@ -209,6 +227,10 @@ class Rounds {
   bool best_of(const std::vector<StumpCandidate>& list, BoostRound& found) {
     stumps_.clear();
     for (const StumpCandidate& c : list) {
+      if (rows_.has_trees()) {
+        stumps_.push_back({.attribute = c.attribute});
+        continue;
+      }
       const StumpCandidate near{c.attribute, rows_.nearest_threshold(c.attribute, c.theta)};
       stumps_.push_back(make_stump(near, options_.scale, rows_.low(c.attribute), rows_.high(c.attribute)));
     }
@@ -322,8 +344,10 @@ std::vector<BoostFit> fit_boost_runs(const BoostProblem& problem, const BoostOpt
   check_rows(problem);
   const Kept kept(problem);
   const BoostData data = prepared(problem, options.gamma, kept, context);
-  const bool binned = use_bins(data, options.rows);
-  const auto table = binned ? make_binned_table(data, options.bins, context) : make_exact_table(data, runs, context);
+  const bool binned = options.depth > 0 || use_bins(data, options.rows);
+  const auto table = options.depth > 0 ? make_tree_table(data, options.bins, options.depth, runs, context)
+                     : binned          ? make_binned_table(data, options.bins, context)
+                                       : make_exact_table(data, runs, context);
   std::vector<BoostFit> fits(static_cast<std::size_t>(runs));
   const auto run = [&](Index r) {
     BoostOptions own = options;

@@ -10,6 +10,7 @@
 #include "ecotone/base/context.h"
 #include "ecotone/data/features.h"
 #include "ecotone/linalg/matrix.h"
+#include "ecotone/solve/boost_tree.h"
 #include "ecotone/solve/stump.h"
 
 namespace ecotone {
@@ -58,6 +59,7 @@ struct BoostOptions {
   int run = 0;  ///< independent runs have different draws
   BoostSearch search = BoostSearch::drawn;
   std::span<const std::vector<StumpCandidate>> fixed = {};  ///< candidates of each round, in order
+  int depth = 0;  ///< of trees, up to boost_most_depth; 0: stumps. Trees are on bins, drawn or the best of all
   BoostRowsKind rows = BoostRowsKind::automatic;
   BoostBins bins = BoostBins::uniform;
   bool criteria = false;  ///< also d_H, d_Hgamma, d_band, eq. 13 and eq. 14 of every round; sorts all rows each time
@@ -99,6 +101,7 @@ struct BoostRefusals {
 
 struct BoostFit {
   std::vector<BoostRound> rounds;
+  std::vector<BoostTree> trees;  ///< of each round, where trees were asked for
   BoostStop stop = BoostStop::rounds;
   BoostRefusals refused;
   double log_w_source = 0;  ///< after the last round

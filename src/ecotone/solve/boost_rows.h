@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ecotone/base/context.h"
+#include "ecotone/base/error.h"
 #include "ecotone/solve/boost.h"
 
 /// The rows of both domains with their weights, as the rounds of boosting see them. Internal to solve/.
@@ -67,6 +68,12 @@ class BoostRows {
   /// The attribute and threshold with the smallest source error, either sign; ties: first attribute, lowest threshold.
   virtual StumpCandidate best_split(const Context& context) = 0;
   virtual UpdateSums update(const BoostStep& step, const Context& context) = 0;
+
+  /// Rows that grow trees number them: `attribute` of a stump is then the number of a tree, from the last `forget` on.
+  virtual bool has_trees() const { return false; }
+  virtual void forget() {}
+  virtual StumpCandidate draw(Random&) { internal_error("boost: these rows draw no trees"); }
+  virtual const BoostTree& tree(Index) const { internal_error("boost: these rows have no trees"); }
   /// Adds weight h to the projections of all rows.
   virtual void project(const Stump& stump, double weight, Projected& p, const Context& context) const = 0;
   /// Weights of the rows, sum 1.
@@ -88,6 +95,9 @@ class BoostTable {
 };
 std::unique_ptr<BoostTable> make_exact_table(const BoostData& data, int runs, const Context& context);
 std::unique_ptr<BoostTable> make_binned_table(const BoostData& data, BoostBins bins, const Context& context);
+
+std::unique_ptr<BoostTable> make_tree_table(const BoostData& data, BoostBins bins, int depth, int runs,
+                                            const Context& context);
 
 /// Divergences of a round on p / total: see the criteria of BoostRound.
 void set_criteria(const Projected& p, double total, double gamma, BoostRound& round);

@@ -169,6 +169,7 @@ TEST(DaBoost, RespectsRowWeightsAndLearnsSeveralClasses) {
   EXPECT_NE(stage(equal)["alpha"], stage(weighted)["alpha"]);
   const TrainView three = overlapping(200, 3, 3, 2, 60);
   for (const char* text : {"daboost rounds=20 vote=2", "daboost rounds=20 vote=2 multiclass=ovo smooth=knn",
+                           "daboost rounds=20 vote=2 base=tree candidates=5", "adaboost rounds=10 base=tree depth=3",
                            "scale | adaboost rounds=20 | calibrate"}) {
     const Model model = fitted(text, three);
     EXPECT_EQ(model.predict({three.x, std::nullopt}, context()).probability.cols(), 3) << text;

@@ -25,7 +25,8 @@ BoostOptions boost_options(const DaBoostOptions& options, const Context& context
   boost.seed = context.seed();
   boost.rows = rows_kind(options.exact);
   boost.bins = options.bins;
-  boost.criteria = options.has_criteria();
+  boost.criteria = options.shape().criteria;
+  boost.depth = options.shape().depth;
   return boost;
 }
 
@@ -52,7 +53,7 @@ Index kept_rounds(const BoostFit& fit, DaBoostStop stop) {
 std::string refusal_text(const BoostFit& fit, const DaBoostOptions& options) {
   const BoostRefusals& r = fit.refused;
   return fmt::format(
-      "{} stumps were drawn and refused: {} are no better than chance on the source, {} have half of the "
+      "{} hypotheses were drawn and refused: {} are no better than chance on the source, {} have half of the "
       "target's weight or more within gamma {}, {} exceed b_t; try another gamma",
       r.source + r.target + r.b_t, r.source, r.target, options.gamma, r.b_t);
 }
@@ -102,7 +103,7 @@ StageResult DaBoost::fit(const TrainView& view, const DaBoostOptions& options, c
 
   auto fitted = std::make_shared<DaBoost>();
   fitted->side_ = options.classifier;
-  fitted->runs_ = BoostedRuns(std::move(fits), std::move(kept), true, options.has_criteria());
+  fitted->runs_ = BoostedRuns(std::move(fits), std::move(kept), options.shape());
   fitted->target_rows_ = problem.target.rows();
   Vector score = fitted->runs_.mean_vote(BoostSide::target, problem.target, context);
   if (smooth) {
@@ -139,7 +140,7 @@ std::shared_ptr<const Fitted> DaBoost::load(const StageState& state, const DaBoo
     file_error("bad_model", "it needs two classes, got {}", input.classes.size());
   auto fitted = std::make_shared<DaBoost>();
   fitted->side_ = options.classifier;
-  fitted->runs_ = BoostedRuns::load(state, input.cols, true, options.has_criteria());
+  fitted->runs_ = BoostedRuns::load(state, input.cols, options.shape());
   fitted->target_rows_ = state.count("target_rows");
   fitted->target_share_ = state.number("target_share");
   if (fitted->target_share_ < 0 || fitted->target_share_ > 1)

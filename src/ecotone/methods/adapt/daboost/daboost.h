@@ -23,6 +23,8 @@ struct DaBoostOptions {
   AutoNumber floor{};
   DaBoostStop stop = DaBoostStop::last;
   int vote = 5;
+  BoostBase base = BoostBase::stump;
+  int depth = 2;
   DaBoostSmooth smooth = DaBoostSmooth::none;
   BoostSide classifier = BoostSide::target;
   ExactRowsOption exact = ExactRowsOption::automatic;
@@ -53,6 +55,10 @@ struct DaBoostOptions {
               one_of("last", "eq13", "eq14")),
         field("vote", &O::vote, "Independent runs whose normalised votes are averaged; 1: a single run",
               between(1, 10'000)),
+        field("base", &O::base,
+              "What votes: stumps on one column, or small random trees whose leaves hold the margin of the source",
+              one_of("stump", "tree")),
+        field("depth", &O::depth, "Depth of the trees", between(1, boost_most_depth)),
         field("smooth", &O::smooth,
               "knn: scores of target rows are smoothed over their 5 nearest neighbours, and new rows take that of the "
               "nearest. Assumes that each class is made of clusters; the model then holds the target rows",
@@ -66,7 +72,9 @@ struct DaBoostOptions {
               one_of("uniform", "quantile")),
         field("criteria", &O::criteria, "Whether the history also has the divergences and criteria (13) and (14)")};
   }
-  bool has_criteria() const { return criteria || stop != DaBoostStop::last; }
+  BoostedRuns::Shape shape() const {
+    return {true, criteria || stop != DaBoostStop::last, base == BoostBase::tree ? depth : 0};
+  }
 };
 
 /// Target rows up to which the model keeps the score of each; their shares by class are always kept.

@@ -9,16 +9,21 @@ namespace {
 
 constexpr const char* who = "adaboost";
 
+BoostedRuns::Shape shape_of(const AdaBoostOptions& options) {
+  return {.depth = options.base == BoostBase::tree ? options.depth : 0};
+}
+
 Status status_of(const BoostFit& fit) {
   const auto rounds = fit.rounds.size();
   const double error = 100 * fit.rounds.back().err_source;
   switch (fit.stop) {
     case BoostStop::perfect:
-      return {true, fmt::format("{} stumps, the last makes no errors", rounds)};
+      return {true, fmt::format("{} rounds, the last makes no errors", rounds)};
     case BoostStop::no_weak_learner:
-      return {true, fmt::format("{} stumps, then none was better than chance; training error {:.3g} %", rounds, error)};
+      return {true,
+              fmt::format("{} rounds, then nothing was better than chance; training error {:.3g} %", rounds, error)};
     default:
-      return {true, fmt::format("{} stumps, training error {:.3g} %", rounds, error)};
+      return {true, fmt::format("{} rounds, training error {:.3g} %", rounds, error)};
   }
 }
 
@@ -36,6 +41,7 @@ StageResult AdaBoost::fit(const TrainView& view, const AdaBoostOptions& options,
   boost.search = BoostSearch::all;
   boost.rows = rows_kind(options.exact);
   boost.bins = options.bins;
+  boost.depth = shape_of(options).depth;
   std::vector<BoostFit> fits = fit_boost_runs(problem, boost, 1, context);
   const Index rounds = std::ssize(fits.front().rounds);
   if (rounds == 0) {
@@ -44,7 +50,8 @@ StageResult AdaBoost::fit(const TrainView& view, const AdaBoostOptions& options,
                who);
   }
   Status status = status_of(fits.front());
-  return {std::make_shared<AdaBoost>(BoostedRuns(std::move(fits), {rounds}, false, false)), view, std::move(status)};
+  return {std::make_shared<AdaBoost>(BoostedRuns(std::move(fits), {rounds}, shape_of(options))), view,
+          std::move(status)};
 }
 
 Prediction AdaBoost::predict(const Batch& batch, const Context& context) const {
@@ -57,10 +64,11 @@ StageState AdaBoost::save() const {
   return state;
 }
 
-std::shared_ptr<const Fitted> AdaBoost::load(const StageState& state, const AdaBoostOptions&, const StageInput& input) {
+std::shared_ptr<const Fitted> AdaBoost::load(const StageState& state, const AdaBoostOptions& options,
+                                             const StageInput& input) {
   if (input.task != Task::classify || input.classes.size() != 2)
     file_error("bad_model", "it needs two classes, got {}", input.classes.size());
-  BoostedRuns runs = BoostedRuns::load(state, input.cols, false, false);
+  BoostedRuns runs = BoostedRuns::load(state, input.cols, shape_of(options));
   if (runs.fits().size() != 1) file_error("bad_model", "'runs' must have one run");
   return std::make_shared<AdaBoost>(std::move(runs));
 }

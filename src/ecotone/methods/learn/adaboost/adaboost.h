@@ -10,6 +10,8 @@ namespace ecotone {
 /// Options of adaboost.
 struct AdaBoostOptions {
   int rounds = 200;
+  BoostBase base = BoostBase::stump;
+  int depth = 2;
   ExactRowsOption exact = ExactRowsOption::automatic;
   BoostBins bins = BoostBins::quantile;
 
@@ -19,6 +21,8 @@ struct AdaBoostOptions {
         field("rounds", &O::rounds,
               "Stumps at most; it stops before at one without errors, or when none is better than chance",
               between(1, 1'000'000)),
+        field("base", &O::base, "What votes: stumps on one column, or small trees", one_of("stump", "tree")),
+        field("depth", &O::depth, "Depth of the trees", between(1, boost_most_depth)),
         field("exact", &O::exact,
               "true: thresholds between all values; false: at the edges of 256 bins, one byte a value; auto: bins from "
               "100,000 rows on",

@@ -98,11 +98,72 @@ BoostFit run_of(const Json& json, Index& kept, Index left) {
   return fit;
 }
 
-void check_stump(const Stump& stump, Index cols) {
-  if (stump.attribute < 0 || stump.attribute >= cols)
-    file_error("bad_model", "array 'attribute' names a column that is not there");
-  if (std::abs(stump.sign) != 1) file_error("bad_model", "array 'sign' must hold -1 and 1 only");
-  if (!(stump.left > 0 && stump.right > 0)) file_error("bad_model", "arrays 'left' and 'right' must be > 0");
+/// The column that a number of a model file names.
+Index column_of(double value, Index cols) {
+  if (!(value >= 0 && value < static_cast<double>(cols)) || std::floor(value) != value)
+    file_error("bad_model", "array 'attribute' names column {}, there are {}", value, cols);
+  return static_cast<Index>(value);
+}
+
+constexpr std::array<std::pair<const char*, double Stump::*>, 4> stump_arrays = {
+    {{"theta", &Stump::theta}, {"sign", &Stump::sign}, {"left", &Stump::left}, {"right", &Stump::right}}};
+
+void save_stumps(const std::vector<BoostFit>& fits, Index n, StageState& state) {
+  state.set("attribute",
+            gathered(fits, n, [](const BoostRound& round) { return static_cast<double>(round.stump.attribute); }));
+  for (const auto& each : stump_arrays)
+    state.set(each.first, gathered(fits, n, [&](const BoostRound& round) { return round.stump.*each.second; }));
+}
+
+void load_stumps(const StageState& state, Index n, Index cols, std::vector<BoostFit>& fits) {
+  scatter(fits, state.vector("attribute", n),
+          [&](BoostRound& round, double value) { round.stump.attribute = column_of(value, cols); });
+  for (const auto& each : stump_arrays)
+    scatter(fits, state.vector(each.first, n),
+            [&](BoostRound& round, double value) { round.stump.*each.second = value; });
+  for (const BoostFit& fit : fits) {
+    for (const BoostRound& round : fit.rounds) {
+      if (std::abs(round.stump.sign) != 1) file_error("bad_model", "array 'sign' must hold -1 and 1 only");
+      if (!(round.stump.left > 0 && round.stump.right > 0))
+        file_error("bad_model", "arrays 'left' and 'right' must be > 0");
+    }
+  }
+}
+
+/// One row per round: columns and thresholds of the nodes, and the values of the leaves.
+void save_trees(const std::vector<BoostFit>& fits, Index n, int depth, StageState& state) {
+  const Index leaves = Index{1} << static_cast<unsigned>(depth);
+  Matrix attribute(n, leaves - 1), theta(n, leaves - 1), value(n, leaves);
+  Index row = 0;
+  for (const BoostFit& fit : fits) {
+    for (const BoostTree& tree : fit.trees) {
+      for (Index k = 0; k < leaves - 1; ++k) {
+        attribute(row, k) = static_cast<double>(tree.node[static_cast<std::size_t>(k)].attribute);
+        theta(row, k) = tree.node[static_cast<std::size_t>(k)].theta;
+      }
+      for (Index k = 0; k < leaves; ++k) value(row, k) = tree.value[static_cast<std::size_t>(k)];
+      ++row;
+    }
+  }
+  state.set("attribute", attribute);
+  state.set("theta", theta);
+  state.set("value", value);
+}
+
+void load_trees(const StageState& state, Index n, Index cols, int depth, std::vector<BoostFit>& fits) {
+  const Index leaves = Index{1} << static_cast<unsigned>(depth);
+  const Matrix attribute = state.matrix("attribute", n, leaves - 1), theta = state.matrix("theta", n, leaves - 1);
+  const Matrix value = state.matrix("value", n, leaves);
+  if (value.size() > 0 && value.cwiseAbs().maxCoeff() > 1) file_error("bad_model", "array 'value' must be in [-1, 1]");
+  Index row = 0;
+  for (BoostFit& fit : fits) {
+    for (std::size_t r = 0; r < fit.rounds.size(); ++r, ++row) {
+      BoostTree tree;
+      for (Index k = 0; k < leaves - 1; ++k) tree.node.push_back({column_of(attribute(row, k), cols), theta(row, k)});
+      for (Index k = 0; k < leaves; ++k) tree.value.push_back(value(row, k));
+      fit.trees.push_back(std::move(tree));
+    }
+  }
 }
 
 }  // namespace
@@ -148,8 +209,8 @@ Prediction boost_prediction(Vector score) {
   return prediction;
 }
 
-BoostedRuns::BoostedRuns(std::vector<BoostFit> fits, std::vector<Index> kept, bool has_target, bool criteria)
-    : fits_(std::move(fits)), kept_(std::move(kept)), has_target_(has_target), criteria_(criteria) {
+BoostedRuns::BoostedRuns(std::vector<BoostFit> fits, std::vector<Index> kept, Shape shape)
+    : fits_(std::move(fits)), kept_(std::move(kept)), shape_(shape) {
   for (BoostFit& fit : fits_) fit.source_weight = fit.target_weight = Vector();
 }
 
@@ -159,52 +220,70 @@ Index BoostedRuns::rounds() const {
   return sum;
 }
 
+double BoostedRuns::weight_sum(std::size_t r, BoostSide side) const {
+  double sum = 0;
+  for (Index n = 0; n < kept_[r]; ++n) {
+    const BoostRound& round = fits_[r].rounds[static_cast<std::size_t>(n)];
+    sum += side == BoostSide::source ? round.alpha : round.beta;
+  }
+  return sum;
+}
+
+void BoostedRuns::add_run(std::size_t r, BoostSide side, double factor, Vote& vote) const {
+  for (Index n = 0; n < kept_[r]; ++n) {
+    const auto k = static_cast<std::size_t>(n);
+    const BoostRound& round = fits_[r].rounds[k];
+    if (shape_.depth > 0) {
+      vote.trees.push_back(fits_[r].trees[k]);
+    } else {
+      vote.stumps.push_back(round.stump);
+    }
+    vote.weights.push_back(factor * (side == BoostSide::source ? round.alpha : round.beta));
+  }
+}
+
+Vector BoostedRuns::values(const Vote& vote, const Features& x, const Context& context) {
+  if (!vote.trees.empty()) return tree_votes(vote.trees, vote.weights, x, context);
+  return StumpVote(vote.stumps, vote.weights).values(x, context);
+}
+
 Vector BoostedRuns::mean_vote(BoostSide side, const Features& x, const Context& context) const {
-  // f = mean over runs of sum w sign(h) / sum w: one vote of all stumps.
-  std::vector<Stump> stumps;
-  std::vector<double> weights;
+  // f = mean over runs of sum w sign(h) / sum w: one vote of all hypotheses.
+  std::vector<double> sums;
   Index runs = 0;
   for (std::size_t r = 0; r < fits_.size(); ++r) {
-    const std::vector<double> own = side == BoostSide::source ? fits_[r].alphas(kept_[r]) : fits_[r].betas(kept_[r]);
-    double sum = 0;
-    for (const double w : own) sum += w;
-    if (!(sum > 0)) continue;
-    ++runs;
-    for (const Stump& stump : fits_[r].stumps(kept_[r])) stumps.push_back(stump);
-    for (const double w : own) weights.push_back(w / sum);
+    sums.push_back(weight_sum(r, side));
+    runs += sums.back() > 0 ? 1 : 0;
   }
-  for (double& w : weights) w /= static_cast<double>(runs);
-  return StumpVote(stumps, weights).values(x, context);
+  Vote vote;
+  for (std::size_t r = 0; r < fits_.size(); ++r)
+    if (sums[r] > 0) add_run(r, side, 1 / (sums[r] * static_cast<double>(runs)), vote);
+  return values(vote, x, context);
 }
 
 Vector BoostedRuns::plain_vote(const Features& x, const Context& context) const {
-  const BoostFit& fit = fits_.front();
-  return StumpVote(fit.stumps(kept_.front()), fit.alphas(kept_.front())).values(x, context);
+  Vote vote;
+  add_run(0, BoostSide::source, 1, vote);
+  return values(vote, x, context);
 }
 
 void BoostedRuns::save(StageState& state) const {
   state.info["runs"] = Json::array();
   for (std::size_t r = 0; r < fits_.size(); ++r) state.info["runs"].push_back(run_json(fits_[r], kept_[r]));
   const Index n = rounds();
-  const auto stump = [&](const char* name, double Stump::*member) {
-    state.set(name, gathered(fits_, n, [&](const BoostRound& round) { return round.stump.*member; }));
-  };
-  state.set("attribute",
-            gathered(fits_, n, [](const BoostRound& round) { return static_cast<double>(round.stump.attribute); }));
-  stump("theta", &Stump::theta);
-  stump("sign", &Stump::sign);
-  stump("left", &Stump::left);
-  stump("right", &Stump::right);
-  for (const History& each : histories(has_target_, criteria_))
+  if (shape_.depth > 0) {
+    save_trees(fits_, n, shape_.depth, state);
+  } else {
+    save_stumps(fits_, n, state);
+  }
+  for (const History& each : histories(shape_.has_target, shape_.criteria))
     state.set(each.name, gathered(fits_, n, [&](const BoostRound& round) { return round.*each.member; }));
 }
 
-BoostedRuns BoostedRuns::load(const StageState& state, Index cols, bool has_target, bool criteria) {
+BoostedRuns BoostedRuns::load(const StageState& state, Index cols, Shape shape) {
   BoostedRuns runs;
-  runs.has_target_ = has_target;
-  runs.criteria_ = criteria;
-  const Vector attribute = state.vector("attribute", -1);
-  const Index n = attribute.size();
+  runs.shape_ = shape;
+  const Index n = state.vector("alpha", -1).size();
   const auto list = state.info.find("runs");
   if (list == state.info.end() || !list->is_array() || list->empty())
     file_error("bad_model", "'runs' must be a list of objects");
@@ -218,21 +297,12 @@ BoostedRuns BoostedRuns::load(const StageState& state, Index cols, bool has_targ
   if (left != 0) file_error("bad_model", "the runs have fewer rounds than the arrays");
   if (std::all_of(runs.kept_.begin(), runs.kept_.end(), [](Index kept) { return kept == 0; }))
     file_error("bad_model", "no run keeps a round");
-  scatter(runs.fits_, attribute, [&](BoostRound& round, double value) {
-    round.stump.attribute = value >= 0 && value < static_cast<double>(cols) ? static_cast<Index>(value) : -1;
-    if (static_cast<double>(round.stump.attribute) != value)
-      file_error("bad_model", "array 'attribute' names a column that is not there");
-  });
-  const auto stump = [&](const char* name, double Stump::*member) {
-    scatter(runs.fits_, state.vector(name, n), [&](BoostRound& round, double value) { round.stump.*member = value; });
-  };
-  stump("theta", &Stump::theta);
-  stump("sign", &Stump::sign);
-  stump("left", &Stump::left);
-  stump("right", &Stump::right);
-  for (const BoostFit& fit : runs.fits_)
-    for (const BoostRound& round : fit.rounds) check_stump(round.stump, cols);
-  for (const History& each : histories(has_target, criteria))
+  if (shape.depth > 0) {
+    load_trees(state, n, cols, shape.depth, runs.fits_);
+  } else {
+    load_stumps(state, n, cols, runs.fits_);
+  }
+  for (const History& each : histories(shape.has_target, shape.criteria))
     scatter(runs.fits_, state.vector(each.name, n),
             [&](BoostRound& round, double value) { round.*each.member = value; });
   for (const BoostFit& fit : runs.fits_)

@@ -12,6 +12,9 @@ namespace ecotone {
 enum class ExactRowsOption { automatic, yes, no };
 BoostRowsKind rows_kind(ExactRowsOption option);
 
+/// Weak learners of one attribute, or small trees.
+enum class BoostBase { stump, tree };
+
 /// The labels of two classes as -1 and +1. Data errors `needs_classes` and `one_class`.
 std::vector<double> boost_labels(const TrainView& view, const char* who);
 
@@ -25,8 +28,14 @@ enum class BoostSide { source, target };
 class BoostedRuns {
  public:
   BoostedRuns() = default;
-  /// `kept[r]` rounds of run r vote. Target histories are there when `has_target`, criteria when they were computed.
-  BoostedRuns(std::vector<BoostFit> fits, std::vector<Index> kept, bool has_target, bool criteria);
+  /// What the runs have: target histories, criteria, and trees of this depth in place of stumps.
+  struct Shape {
+    bool has_target = false;
+    bool criteria = false;
+    int depth = 0;
+  };
+  /// `kept[r]` rounds of run r vote.
+  BoostedRuns(std::vector<BoostFit> fits, std::vector<Index> kept, Shape shape);
 
   /// sum over kept rounds of alpha sign(h) (source) or beta sign(h) (target), divided by the sum of the weights, as the
   /// mean over the runs that have rounds: in [-1, 1].
@@ -40,13 +49,22 @@ class BoostedRuns {
 
   void save(StageState& state) const;
   /// Checks every array: file error `bad_model`.
-  static BoostedRuns load(const StageState& state, Index cols, bool has_target, bool criteria);
+  static BoostedRuns load(const StageState& state, Index cols, Shape shape);
 
  private:
   std::vector<BoostFit> fits_;
   std::vector<Index> kept_;
-  bool has_target_ = false;
-  bool criteria_ = false;
+  Shape shape_;
+
+  /// Appends run r with these weights, times a factor, to a vote.
+  struct Vote {
+    std::vector<Stump> stumps;
+    std::vector<BoostTree> trees;
+    std::vector<double> weights;
+  };
+  void add_run(std::size_t r, BoostSide side, double factor, Vote& vote) const;
+  double weight_sum(std::size_t r, BoostSide side) const;
+  static Vector values(const Vote& vote, const Features& x, const Context& context);
 };
 
 }  // namespace ecotone

@@ -1,0 +1,255 @@
+#include "ecotone/solve/dasvm.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "ecotone/base/error.h"
+#include "ecotone/solve/dasvm_machine.h"
+
+namespace ecotone {
+namespace {
+
+constexpr std::array<std::string_view, 4> stop_names = {"settled", "no_target_in_margin", "one_class", "max_rounds"};
+
+std::size_t at(Index k) { return static_cast<std::size_t>(k); }
+
+double sign_of(double f) { return f >= 0 ? 1 : -1; }
+
+void check_options(const DasvmProblem& p) {
+  if (!(p.cost > 0) || !std::isfinite(p.cost)) option_error("bad_option", "{}: C must be > 0, got {}", p.who, p.cost);
+  if (p.rho < 1) option_error("bad_option", "{}: rho must be >= 1, got {}", p.who, p.rho);
+  if (p.max_rounds < 0) option_error("bad_option", "{}: max_rounds must be >= 0, got {}", p.who, p.max_rounds);
+  if (!(p.tolerance > 0) || !std::isfinite(p.tolerance))
+    option_error("bad_option", "{}: tolerance must be > 0, got {}", p.who, p.tolerance);
+}
+
+void check_data(const DasvmProblem& p) {
+  const auto n = std::ssize(p.y);
+  if (n > p.x.rows()) data_error("shape_mismatch", "{}: {} labels for {} rows", p.who, n, p.x.rows());
+  if (!p.weight.empty() && std::ssize(p.weight) != n)
+    data_error("shape_mismatch", "{}: {} weights for {} source rows", p.who, p.weight.size(), n);
+  if (n == 0) data_error("empty_data", "{}: there are no source rows", p.who);
+  if (n == p.x.rows()) data_error("no_target", "{}: there are no target rows", p.who);
+  bool plus = false, minus = false;
+  double sum = 0;
+  for (Index i = 0; i < n; ++i) {
+    if (std::abs(p.y[at(i)]) != 1)
+      data_error("bad_label", "{}: labels must be -1 or 1, got {} in row {}", p.who, p.y[at(i)], i);
+    const double w = p.weight.empty() ? 1.0 : p.weight[at(i)];
+    if (!(w >= 0) || !std::isfinite(w)) data_error("negative_weight", "{}: weight of row {} is {}", p.who, i, w);
+    if (p.cost * w > 0) (p.y[at(i)] > 0 ? plus : minus) = true;
+    sum += w;
+  }
+  if (!(sum > 0)) data_error("zero_weights", "{}: all source rows have weight 0", p.who);
+  if (!plus || !minus)
+    data_error("one_class", "{}: all source rows with a weight have the label {}", p.who, plus ? 1 : -1);
+}
+
+/// Labelled rows, rows without labels, and what is known of them between rounds.
+struct Sides {
+  Index source = 0;  ///< first row of the labelled ones
+  Index sources = 0;
+  Index target = 0;  ///< first row of the others
+  Index targets = 0;
+  std::vector<double> y;           ///< of source rows
+  std::vector<double> weight;      ///< of source rows
+  std::vector<char> kept;          ///< source rows that are still in use
+  std::vector<double> label = {};  ///< of target rows; 0: none
+  std::vector<Index> age = {};     ///< rounds since a target row got its label
+};
+
+/// The first `most` of these rows by falling |f|, the earlier one among equals.
+template <class Score>
+std::vector<Index> surest(std::vector<Index> rows, Index most, const Score& score) {
+  const auto count = std::min(std::ssize(rows), most);
+  std::partial_sort(rows.begin(), rows.begin() + count, rows.end(), [&](Index a, Index b) {
+    const double of_a = std::abs(score(a)), of_b = std::abs(score(b));
+    return of_a != of_b ? of_a > of_b : a < b;
+  });
+  rows.resize(at(count));
+  return rows;
+}
+
+class Wanderer {
+ public:
+  Wanderer(const DasvmProblem& problem, DasvmMachine& machine, Sides sides)
+      : p_(problem), machine_(machine), s_(std::move(sides)) {
+    s_.kept.resize(at(s_.sources));
+    for (Index i = 0; i < s_.sources; ++i) s_.kept[at(i)] = p_.cost * s_.weight[at(i)] > 0 ? 1 : 0;
+    s_.label.assign(at(s_.targets), 0);
+    s_.age.assign(at(s_.targets), 0);
+    half_life_ = std::max<Index>(2, (s_.sources + 2 * p_.rho - 1) / (2 * p_.rho));
+  }
+
+  void run(DasvmFit& fit) {
+    // A row's own place is at source + i or target + i; costs of 0 leave rows out.
+    fit.converged = true;
+    refit(0, fit);
+    const Index most = p_.max_rounds > 0 ? p_.max_rounds : 200 + 2 * half_life_;
+    fit.stop = DasvmStop::max_rounds;
+    for (Index round = 1; round <= most; ++round) {
+      const DasvmRound done = change();
+      fit.history.push_back(done);
+      if (round == 1 && done.added == 0) {
+        fit.stop = DasvmStop::no_target_in_margin;
+        break;
+      }
+      if (done.added == 0 && done.removed == 0 && done.flipped == 0) {
+        fit.stop = DasvmStop::settled;
+        break;
+      }
+      if (!two_classes()) {
+        fit.stop = DasvmStop::one_class;
+        break;
+      }
+      refit(round, fit);
+    }
+    settle(fit);
+  }
+
+ private:
+  double target_score(Index i) const { return machine_.score(s_.target + i); }
+  double source_score(Index i) const { return machine_.score(s_.source + i); }
+
+  /// Steps 2 to 4.
+  DasvmRound change() {
+    DasvmRound done;
+    std::array<std::vector<Index>, 2> candidates;
+    for (Index i = 0; i < s_.targets; ++i) {
+      const double f = target_score(i);
+      double& label = s_.label[at(i)];
+      if (label != 0 && sign_of(f) != label) {
+        label = 0;
+        s_.age[at(i)] = 0;
+        ++done.flipped;
+      } else if (label == 0 && std::abs(f) < 1) {
+        candidates[f >= 0 ? 0 : 1].push_back(i);
+      }
+    }
+    for (const double s : {1.0, -1.0}) {
+      for (const Index i :
+           surest(std::move(candidates[s > 0 ? 0 : 1]), p_.rho, [&](Index k) { return target_score(k); })) {
+        s_.label[at(i)] = s;
+        ++done.added;
+      }
+      std::vector<Index> left;
+      for (Index i = 0; i < s_.sources; ++i)
+        if (s_.kept[at(i)] != 0 && s_.y[at(i)] == s) left.push_back(i);
+      for (const Index i : surest(std::move(left), p_.rho, [&](Index k) { return source_score(k); })) {
+        s_.kept[at(i)] = 0;
+        ++done.removed;
+      }
+    }
+    for (Index i = 0; i < s_.targets; ++i) s_.age[at(i)] += s_.label[at(i)] != 0 ? 1 : 0;
+    return done;
+  }
+
+  bool two_classes() const {
+    bool plus = false, minus = false;
+    for (Index i = 0; i < s_.sources; ++i)
+      if (s_.kept[at(i)] != 0) (s_.y[at(i)] > 0 ? plus : minus) = true;
+    for (const double label : s_.label)
+      if (label != 0) (label > 0 ? plus : minus) = true;
+    return plus && minus;
+  }
+
+  /// Steps 1, 5 and 6; round 0 is the machine of the source rows.
+  void refit(Index round, DasvmFit& fit) {
+    const auto risen = [&](Index age) {
+      const double part = std::min(1.0, static_cast<double>(age) / static_cast<double>(half_life_));
+      return 0.9 * part * part;
+    };
+    Vector y = Vector::Ones(p_.x.rows());
+    Vector cost = Vector::Zero(p_.x.rows());
+    for (Index i = 0; i < s_.sources; ++i) {
+      y[s_.source + i] = s_.y[at(i)];
+      if (s_.kept[at(i)] != 0) cost[s_.source + i] = p_.cost * s_.weight[at(i)] * (1 - risen(round));
+    }
+    for (Index i = 0; i < s_.targets; ++i) {
+      if (s_.label[at(i)] == 0) continue;
+      y[s_.target + i] = s_.label[at(i)];
+      cost[s_.target + i] = p_.cost * (0.1 + risen(s_.age[at(i)]));
+    }
+    take(machine_.fit(y, cost), fit);
+  }
+
+  /// Step 7.
+  void settle(DasvmFit& fit) {
+    Vector y = Vector::Ones(p_.x.rows());
+    Vector cost = Vector::Zero(p_.x.rows());
+    bool plus = false, minus = false;
+    for (Index i = 0; i < s_.targets; ++i) {
+      y[s_.target + i] = sign_of(target_score(i));
+      cost[s_.target + i] = p_.cost;
+      (y[s_.target + i] > 0 ? plus : minus) = true;
+    }
+    fit.on_target = plus && minus;
+    if (fit.on_target) take(machine_.fit(y, cost), fit);
+    fit.labels.clear();
+    for (Index i = 0; i < s_.targets; ++i) fit.labels.push_back(sign_of(target_score(i)));
+    fit.beta = machine_.beta();
+    fit.offset = machine_.offset();
+  }
+
+  static void take(const DasvmStep& step, DasvmFit& fit) {
+    fit.kkt = step.kkt;
+    fit.converged = fit.converged && step.converged;
+  }
+
+  const DasvmProblem& p_;
+  DasvmMachine& machine_;
+  Sides s_;
+  Index half_life_ = 2;  ///< m: rounds after which costs stay
+};
+
+/// The way back: target rows with the labels that they got, source rows as if they had none.
+double circular_accuracy(const DasvmProblem& p, const std::vector<double>& labels, DasvmMachine& machine) {
+  const Index sources = std::ssize(p.y), targets = std::ssize(labels);
+  const bool one = std::all_of(labels.begin(), labels.end(), [&](double label) { return label == labels.front(); });
+  DasvmFit back;
+  if (one) {
+    // One class for all of the target: there is nothing else to say on the way back.
+    back.labels.assign(at(sources), labels.front());
+  } else {
+    Sides sides{
+        .source = sources, .sources = targets, .target = 0, .targets = sources, .y = labels, .weight = {}, .kept = {}};
+    sides.weight.assign(at(targets), 1);
+    Wanderer(p, machine, std::move(sides)).run(back);
+  }
+  double right = 0, sum = 0;
+  for (std::size_t i = 0; i < p.y.size(); ++i) {
+    const double w = p.weight.empty() ? 1.0 : p.weight[i];
+    sum += w;
+    if (back.labels[i] == p.y[i]) right += w;
+  }
+  return right / sum;
+}
+
+}  // namespace
+
+std::string_view dasvm_stop_name(DasvmStop stop) { return stop_names[static_cast<std::size_t>(stop)]; }
+
+std::span<const std::string_view> dasvm_stop_names() { return stop_names; }
+
+DasvmFit fit_dasvm(const DasvmProblem& problem, const Context& context) {
+  check_options(problem);
+  check_data(problem);
+  DasvmMachine machine(problem.kernel, problem.x, problem.tolerance, problem.who, context);
+  const Index sources = std::ssize(problem.y);
+  Sides sides{.source = 0,
+              .sources = sources,
+              .target = sources,
+              .targets = problem.x.rows() - sources,
+              .y = {problem.y.begin(), problem.y.end()},
+              .weight = {problem.weight.begin(), problem.weight.end()},
+              .kept = {}};
+  if (sides.weight.empty()) sides.weight.assign(at(sources), 1);
+  DasvmFit fit;
+  Wanderer(problem, machine, std::move(sides)).run(fit);
+  if (problem.circular) fit.circular_accuracy = circular_accuracy(problem, fit.labels, machine);
+  return fit;
+}
+
+}  // namespace ecotone

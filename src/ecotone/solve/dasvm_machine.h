@@ -1,0 +1,65 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "ecotone/base/context.h"
+#include "ecotone/kernels/kernel.h"
+#include "ecotone/linalg/matrix.h"
+
+namespace ecotone {
+
+/// How one of the fits of a DasvmMachine ended.
+struct DasvmStep {
+  Index iterations = 0;  ///< steps of two coefficients
+  double kkt = 0;        ///< largest violation of the optimality conditions
+  bool converged = false;
+};
+
+/// Support vector machines over one set of rows, fitted one after the other with other labels and costs: each starts
+/// from the coefficients of the one before, kernel rows are computed once, and the sums K beta of all rows, those
+/// without a cost too, follow every step. The same bytes for any number of threads.
+class DasvmMachine {
+ public:
+  /// Rows are copied. Data error `non_finite`, option errors of check_kernel.
+  DasvmMachine(const Kernel& kernel, ConstMatrixView x, double tolerance, const char* who, const Context& context);
+  ~DasvmMachine();
+
+  /// min 1/2 ||f||^2 + sum_i cost_i max(0, 1 - y_i f(x_i)). Labels are -1 or +1, rows of cost 0 are left out and their
+  /// labels not read. Both labels must occur among the others.
+  DasvmStep fit(const Vector& y, const Vector& cost);
+
+  /// f of row i.
+  double score(Index i) const { return offset_ - minus_sum_[i]; }
+  const Vector& beta() const { return beta_; }
+  /// What is added to sum_i beta_i k(x_i, x) for new rows x.
+  double offset() const;
+
+ private:
+  class Rows;
+
+  void start();
+  void move_to(const Vector& beta);
+  void find_ends();
+  void choose();
+  Index solve_working_set();
+  void set_offset();
+  double slope(Index i) const { return y_[i] + minus_sum_[i]; }
+
+  Context context_;
+  double tolerance_;
+  std::unique_ptr<Rows> rows_;  ///< kernel rows, in single precision where they are long
+  Vector y_;
+  Vector low_, high_;
+  Vector beta_;
+  Vector minus_sum_;            ///< -K beta
+  std::vector<Index> open_;     ///< rows with a cost
+  std::vector<Index> working_;  ///< the latest working set
+  std::vector<char> taken_;
+  double top_ = 0;
+  double bottom_ = 0;
+  double offset_ = 0;
+};
+
+}  // namespace ecotone

@@ -92,6 +92,7 @@ const std::map<std::string, const char*> quick = {
     {"gp", "gp sigma=3 rank=20"},  // more than 4,000 rows: by a map, whose width would be searched on 2,000 of them
     {"adaboost", "adaboost rounds=30"},
     {"daboost", "daboost rounds=30 vote=3"},
+    {"dasvm", "dasvm tolerance=0.1 rho=4000 circular=false"},  // as svm, in every round
     {"svm", "svm tolerance=0.1"},  // nearly all of 10,752 overlapping rows are support vectors
 };
 

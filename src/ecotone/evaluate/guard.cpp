@@ -17,7 +17,7 @@ struct Counterpart {
   std::string_view adapted;
   std::string_view plain;
 };
-constexpr std::array<Counterpart, 1> counterparts = {{{"adapt.joint", "logistic"}}};
+constexpr std::array<Counterpart, 2> counterparts = {{{"adapt.joint", "logistic"}, {"dasvm", "svm"}}};
 
 /// The plain learner with those of the stage's options that it has, too.
 Stage plain_learner(const Stage& stage) {

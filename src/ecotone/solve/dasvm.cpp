@@ -80,14 +80,14 @@ class Wanderer {
     for (Index i = 0; i < s_.sources; ++i) s_.kept[at(i)] = p_.cost * s_.weight[at(i)] > 0 ? 1 : 0;
     s_.label.assign(at(s_.targets), 0);
     s_.age.assign(at(s_.targets), 0);
-    half_life_ = std::max<Index>(2, (s_.sources + 2 * p_.rho - 1) / (2 * p_.rho));
+    ripe_ = std::max<Index>(2, (s_.sources + 2 * p_.rho - 1) / (2 * p_.rho));
   }
 
   void run(DasvmFit& fit) {
     // A row's own place is at source + i or target + i; costs of 0 leave rows out.
     fit.converged = true;
     refit(0, fit);
-    const Index most = p_.max_rounds > 0 ? p_.max_rounds : 200 + 2 * half_life_;
+    const Index most = p_.max_rounds > 0 ? p_.max_rounds : 200 + 2 * ripe_;
     fit.stop = DasvmStop::max_rounds;
     for (Index round = 1; round <= most; ++round) {
       const DasvmRound done = change();
@@ -158,7 +158,7 @@ class Wanderer {
   /// Steps 1, 5 and 6; round 0 is the machine of the source rows.
   void refit(Index round, DasvmFit& fit) {
     const auto risen = [&](Index age) {
-      const double part = std::min(1.0, static_cast<double>(age) / static_cast<double>(half_life_));
+      const double part = std::min(1.0, static_cast<double>(age) / static_cast<double>(ripe_));
       return 0.9 * part * part;
     };
     Vector y = Vector::Ones(p_.x.rows());
@@ -201,7 +201,7 @@ class Wanderer {
   const DasvmProblem& p_;
   DasvmMachine& machine_;
   Sides s_;
-  Index half_life_ = 2;  ///< m: rounds after which costs stay
+  Index ripe_ = 2;  ///< m: rounds after which costs stay
 };
 
 /// The way back: target rows with the labels that they got, source rows as if they had none.

@@ -36,12 +36,13 @@ def run(xs, ys, xt, tolerance, options):
     return rounds, fits, machine.decision_function(xt)
 
 
-def stable(xs, ys, xt, options, reference, turn_target):
-    """Whether other tolerances and the reversed order of rows give the same: machines tie at |f| = 1, and rounding must not decide."""
-    for tolerance, back in ((1e-9, 1), (1e-12, 1), (1e-11, -1), (1e-12, -1)):
-        rows = back if turn_target else 1
-        rounds, fits, scores = run(xs[::back], ys[::back], xt[::rows], tolerance, options)
-        if rounds != reference[0] or [f["rows"] for f in fits] != [f["rows"] for f in reference[1]] or not numpy.allclose(scores[::rows], reference[2], atol=1e-7):
+def stable(xs, ys, xt, options, reference):
+    """Whether the course survives tiny moves of all rows. Free support vectors tie at |f| = 1, and the kernel of SVC is in single precision: rounding must not decide who leaves."""
+    draw = numpy.random.default_rng(1)
+    for _ in range(8):
+        near = [x + 1e-6 * draw.normal(size=x.shape) for x in (xs, xt)]
+        rounds, fits, scores = run(near[0], ys, near[1], 1e-11, options)
+        if rounds != reference[0] or [f["rows"] for f in fits] != [f["rows"] for f in reference[1]] or not numpy.allclose(scores, reference[2], atol=1e-4):
             return False
     return True
 
@@ -54,7 +55,7 @@ def main():
             (xs, ys), (xt, yt) = rival.moons(rows, draw), rival.moons(rows, draw, angle)
             xt = xt + shift
             rounds, fits, scores = found = run(xs, ys, xt, 1e-11, options)
-            if stable(xs, ys, xt, options, found, shift < 10):
+            if stable(xs, ys, xt, options, found):
                 break
         else:
             raise SystemExit(f"{name}: no stable case")

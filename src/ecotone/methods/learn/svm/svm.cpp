@@ -1,7 +1,5 @@
 #include "ecotone/methods/learn/svm/svm.h"
 
-#include <algorithm>
-#include <cmath>
 #include <span>
 #include <utility>
 #include <vector>
@@ -14,9 +12,6 @@
 
 namespace ecotone {
 namespace {
-
-/// Blocks of rows that are scored together.
-constexpr Index blocks_together = 16;
 
 /// -1 and +1 of two classes, or the numbers.
 std::vector<double> targets_of(const Labels& y) {
@@ -54,18 +49,6 @@ Status status_of(const SvmFit& fit) {
                              fit.iterations, fit.kkt)};
 }
 
-/// Rows of the blocks [first, end), dense.
-Matrix rows_of_blocks(const Features& x, Index first, Index end, const Context& context) {
-  const Index start = x.first_row(first);
-  Matrix rows(x.first_row(end - 1) + x.rows_in(end - 1) - start, x.cols());
-  context.parallel(end - first, [&](Index b) {
-    Scratch scratch;
-    const RowBlock block = x.block(first + b, scratch);
-    rows.middleRows(block.first - start, block.x.rows()) = block.x;
-  });
-  return rows;
-}
-
 }  // namespace
 
 StageResult Svm::fit(const TrainView& view, const SvmOptions& options, const Context& context, FitCache& cache) {
@@ -77,65 +60,43 @@ StageResult Svm::fit(const TrainView& view, const SvmOptions& options, const Con
   if (plan != SvmPlan::exact) return SvmLowRank::fit(view, options, kernel, plan, problem, context);
   auto fitted = std::make_shared<Svm>();
   fitted->task_ = view.y.task;
-  fitted->kernel_ = kernel;
   const DomainSample sample = labelled_sample(view);
   Matrix k1;
   std::optional<SvmGroups> groups;
   if (options.distributional) {
-    DistributionFit domains = fit_domain_kernel("svm", fitted->kernel_, sample, options.sigma1, context);
+    DistributionFit domains = fit_domain_kernel("svm", kernel, sample, options.sigma1, context);
     k1 = std::move(domains.k1);
     groups.emplace(SvmGroups{sample.domain, k1});
     fitted->domains_.emplace(std::move(domains.kernel));
   }
   const SvmGroups* const of_domains = groups ? &*groups : nullptr;
-  const SvmFit fit = fit_svm_in_grid(problem, fitted->kernel_, sample.x, of_domains, cache, context);
+  const SvmFit fit = fit_svm_in_grid(problem, kernel, sample.x, of_domains, cache, context);
   if (options.probability && view.y.task == Task::classify)
-    fitted->platt_ = svm_probability(problem, fitted->kernel_, sample.x, of_domains, view, context);
-
-  std::vector<Index> rows;
-  for (Index i = 0; i < fit.beta.size(); ++i)
-    if (fit.beta[i] != 0) rows.push_back(i);
-  if (rows.empty()) rows.push_back(0);
-  fitted->support_.resize(std::ssize(rows), sample.x.cols());
-  fitted->coefficients_.resize(std::ssize(rows));
-  for (Index s = 0; s < std::ssize(rows); ++s) {
-    const Index i = rows[static_cast<std::size_t>(s)];
-    fitted->support_.row(s) = sample.x.row(i);
-    fitted->coefficients_[s] = fit.beta[i];
-    if (groups) fitted->support_domain_.push_back(sample.domain[static_cast<std::size_t>(i)]);
-  }
-  fitted->offset_ = fit.offset;
+    fitted->platt_ = svm_probability(problem, kernel, sample.x, of_domains, view, context);
+  fitted->machine_ = support_vectors(kernel, sample.x, fit.beta, fit.offset);
+  if (groups)
+    for (const Index i : support_rows(fit.beta))
+      fitted->support_domain_.push_back(sample.domain[static_cast<std::size_t>(i)]);
   fitted->notes_ = {fit.objective, fit.gap, fit.kkt, fit.bounded, fit.iterations};
   return {std::move(fitted), view, status_of(fit)};
 }
 
 Vector Svm::scores(const Batch& batch, const Context& context) const {
-  if (domains_) {
-    const DomainSample sample = batch_sample(batch);
-    const Matrix k1 = batch_domain_kernel("svm", *domains_, sample, context);
-    return svm_scores(kernel_, support_, coefficients_, offset_, sample.x, {support_domain_, k1, sample.domain},
-                      context);
-  }
-  const Features& x = batch.x;
-  Vector score(x.rows());
-  for (Index b = 0; b < x.blocks(); b += blocks_together) {
-    const Matrix rows = rows_of_blocks(x, b, std::min(b + blocks_together, x.blocks()), context);
-    score.segment(x.first_row(b), rows.rows()) = svm_scores(kernel_, support_, coefficients_, offset_, rows, context);
-  }
-  return score;
+  if (!domains_) return support_scores(machine_, batch.x, context);
+  const DomainSample sample = batch_sample(batch);
+  const Matrix k1 = batch_domain_kernel("svm", *domains_, sample, context);
+  return svm_scores(machine_.kernel, machine_.rows, machine_.coefficients, machine_.offset, sample.x,
+                    {support_domain_, k1, sample.domain}, context);
 }
 
 Prediction Svm::predict(const Batch& batch, const Context& context) const {
-  return svm_prediction(task_, platt_, scores(batch, context), batch);
+  return svm_prediction("svm", task_, platt_, scores(batch, context), batch);
 }
 
 StageState Svm::save() const {
   StageState state;
   state.info["route"] = "exact";
-  state.set("support", support_);
-  state.set("coefficients", coefficients_);
-  state.info["offset"] = offset_;
-  save_kernel(kernel_, state);
+  save_support_vectors(machine_, state);
   if (domains_) {
     save_domain_kernel(*domains_, state);
     save_domains(support_domain_, "support_domain", state);
@@ -157,15 +118,12 @@ std::shared_ptr<const Fitted> Svm::load(const StageState& state, const SvmOption
   if (options.route == SvmRoute::low_rank) file_error("bad_model", "it is not of the route low_rank");
   auto fitted = std::make_shared<Svm>();
   fitted->task_ = input.task;
-  fitted->kernel_ = load_kernel(kernel_options(options), state);
-  fitted->support_ = state.matrix("support", -1, input.cols);
-  if (fitted->support_.rows() == 0) file_error("bad_model", "'support' has no rows");
-  fitted->coefficients_ = state.vector("coefficients", fitted->support_.rows());
-  fitted->offset_ = state.number("offset");
+  const Kernel kernel = load_kernel(kernel_options(options), state);
+  fitted->machine_ = load_support_vectors(state, kernel, input.cols);
   if (options.distributional) {
-    fitted->domains_.emplace(load_domain_kernel(fitted->kernel_, state, input.cols));
+    fitted->domains_.emplace(load_domain_kernel(kernel, state, input.cols));
     fitted->support_domain_ =
-        load_domains(state, "support_domain", fitted->support_.rows(), fitted->domains_->domains());
+        load_domains(state, "support_domain", fitted->machine_.rows.rows(), fitted->domains_->domains());
   }
   fitted->platt_ = load_platt(options.probability && input.task == Task::classify, state);
   fitted->notes_ = {state.number("objective"), state.number("gap"), state.number("kkt"), state.count("bounded"),

@@ -8,6 +8,7 @@
 #include "ecotone/methods/learn/calibrate/score_maps.h"
 #include "ecotone/methods/learn/domain_sample.h"
 #include "ecotone/methods/learn/learner_kernel.h"
+#include "ecotone/methods/learn/svm/support_vectors.h"
 #include "ecotone/methods/method.h"
 #include "ecotone/solve/svm.h"
 
@@ -93,10 +94,7 @@ class Svm : public Fitted {
   Vector scores(const Batch& batch, const Context& context) const;
 
   Task task_ = Task::classify;
-  Kernel kernel_;
-  Matrix support_;  ///< at least one row; one with coefficient 0 where there is no support vector
-  Vector coefficients_;
-  double offset_ = 0;
+  SupportVectors machine_;
   std::optional<DistributionKernel> domains_;  ///< with distributional=true
   std::vector<std::int32_t> support_domain_;
   std::optional<PlattMap> platt_;

@@ -113,7 +113,8 @@ Features SvmLowRank::mapped(const Batch& batch, const Context& context) const {
 }
 
 Prediction SvmLowRank::predict(const Batch& batch, const Context& context) const {
-  return svm_prediction(task_, platt_, linear_svm_scores(mapped(batch, context), weights_, offset_, context), batch);
+  return svm_prediction("svm", task_, platt_, linear_svm_scores(mapped(batch, context), weights_, offset_, context),
+                        batch);
 }
 
 StageState SvmLowRank::save() const {

@@ -7,10 +7,11 @@
 
 namespace ecotone {
 
-Prediction svm_prediction(Task task, const std::optional<PlattMap>& platt, Vector score, const Batch& batch) {
+Prediction svm_prediction(const char* who, Task task, const std::optional<PlattMap>& platt, Vector score,
+                          const Batch& batch) {
   for (Index i = 0; i < score.size(); ++i)
     if (!std::isfinite(score[i]))
-      data_error("non_finite", "svm: the values of row {} are too large to predict from",
+      data_error("non_finite", "{}: the values of row {} are too large to predict from", who,
                  origin_of(batch.origin, i) + 1);
   Prediction prediction;
   prediction.task = task;

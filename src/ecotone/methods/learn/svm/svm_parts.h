@@ -10,7 +10,8 @@ namespace ecotone {
 
 /// Numbers, or classes and probabilities: by Platt's map of the scores, or 1 / (1 + exp(-2 score)) without one. Data
 /// error `non_finite`.
-Prediction svm_prediction(Task task, const std::optional<PlattMap>& platt, Vector score, const Batch& batch);
+Prediction svm_prediction(const char* who, Task task, const std::optional<PlattMap>& platt, Vector score,
+                          const Batch& batch);
 
 /// Under the names `platt_slope` and `platt_intercept`, where there is a map.
 void save_platt(const std::optional<PlattMap>& platt, StageState& state);

@@ -1,0 +1,151 @@
+#include "ecotone/methods/adapt/dasvm/dasvm.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "ecotone/base/error.h"
+#include "ecotone/methods/learn/svm/svm_parts.h"
+
+namespace ecotone {
+namespace {
+
+constexpr const char* who = "dasvm";
+
+/// Below it an adaptation should not be trusted.
+constexpr double trusted_accuracy = 0.7;
+
+void check_view(const TrainView& view) {
+  if (view.y.task != Task::classify)
+    data_error("needs_classes",
+               "{}: the label is a number to predict, not a class; use --task classify to treat its values as classes",
+               who);
+  if (view.y.classes.size() == 1)
+    data_error("one_class", "{}: all labelled rows are of class '{}'; at least two classes are needed", who,
+               view.y.classes[0]);
+  if (view.labelled() > 0 && view.labelled() == view.x.rows())
+    data_error("no_target", "{}: no target domain; name one with --target (fit) or use --protocol adapt (evaluate)",
+               who);
+}
+
+void warn_of(const DasvmFit& fit, const Context& context) {
+  if (fit.stop == DasvmStop::no_target_in_margin)
+    context.warn("no_target_in_margin",
+                 "dasvm: no target row lies inside the margin of the source rows' machine, so there is no way to "
+                 "begin; a smaller C or a larger sigma widens the margin");
+  if (!fit.on_target)
+    context.warn("target_one_class", "dasvm: all target rows got one class; the machine is that of the last round");
+  if (fit.circular_accuracy && *fit.circular_accuracy < trusted_accuracy)
+    context.warn("untrusted_adaptation", "dasvm: circular accuracy {:.2f}: do not trust this adaptation",
+                 *fit.circular_accuracy);
+}
+
+Status status_of(const DasvmFit& fit, double tolerance) {
+  const auto rounds = std::ssize(fit.history);
+  const char* plural = rounds == 1 ? "" : "s";
+  if (!fit.converged)
+    return {false, fmt::format("a machine violates the optimality conditions by more than {:.2g}; scale the features "
+                               "or lower C",
+                               tolerance)};
+  if (fit.stop == DasvmStop::max_rounds)
+    return {false, fmt::format("not settled after {} round{}; raise max_rounds or rho", rounds, plural)};
+  return {true, fmt::format("{} after {} round{}", dasvm_stop_name(fit.stop), rounds, plural)};
+}
+
+}  // namespace
+
+StageResult Dasvm::fit(const TrainView& view, const DasvmOptions& options, const Context& context, FitCache&) {
+  check_view(view);
+  const Matrix x = view.x.to_matrix();
+  const Kernel kernel = learner_kernel(kernel_options(options), view, context);
+  std::vector<double> y, weight;
+  for (Index i = 0; i < view.labelled(); ++i) {
+    y.push_back(view.y.index[static_cast<std::size_t>(i)] == 1 ? 1 : -1);
+    weight.push_back(view.weight_of(i));
+  }
+  const DasvmFit fit = fit_dasvm({.x = x,
+                                  .y = y,
+                                  .weight = weight,
+                                  .kernel = kernel,
+                                  .cost = options.cost,
+                                  .rho = options.rho,
+                                  .max_rounds = options.max_rounds,
+                                  .tolerance = options.tolerance,
+                                  .circular = options.circular,
+                                  .who = who},
+                                 context);
+  warn_of(fit, context);
+  auto fitted = std::make_shared<Dasvm>();
+  fitted->machine_ = support_vectors(kernel, x, fit.beta, fit.offset);
+  const auto rounds = std::ssize(fit.history);
+  fitted->notes_ = {.reason = std::string(dasvm_stop_name(fit.stop)),
+                    .on_target = fit.on_target,
+                    .kkt = fit.kkt,
+                    .circular_accuracy = fit.circular_accuracy,
+                    .added = Vector(rounds),
+                    .removed = Vector(rounds),
+                    .flipped = Vector(rounds)};
+  for (Index r = 0; r < rounds; ++r) {
+    const DasvmRound& round = fit.history[static_cast<std::size_t>(r)];
+    fitted->notes_.added[r] = static_cast<double>(round.added);
+    fitted->notes_.removed[r] = static_cast<double>(round.removed);
+    fitted->notes_.flipped[r] = static_cast<double>(round.flipped);
+  }
+  return {std::move(fitted), view, status_of(fit, options.tolerance)};
+}
+
+Prediction Dasvm::predict(const Batch& batch, const Context& context) const {
+  return svm_prediction(who, Task::classify, std::nullopt, support_scores(machine_, batch.x, context), batch);
+}
+
+StageState Dasvm::save() const {
+  StageState state;
+  save_support_vectors(machine_, state);
+  state.info["rounds"] = notes_.added.size();
+  state.info["reason"] = notes_.reason;
+  state.info["on_target"] = notes_.on_target;
+  state.info["kkt"] = notes_.kkt;
+  state.info["circular_accuracy"] = notes_.circular_accuracy ? Json(*notes_.circular_accuracy) : Json(nullptr);
+  state.set("added", notes_.added);
+  state.set("removed", notes_.removed);
+  state.set("flipped", notes_.flipped);
+  return state;
+}
+
+std::shared_ptr<const Fitted> Dasvm::load(const StageState& state, const DasvmOptions& options,
+                                          const StageInput& input) {
+  if (input.task != Task::classify || input.classes.size() != 2)
+    file_error("bad_model", "{} cannot have {} classes", who, input.classes.size());
+  auto fitted = std::make_shared<Dasvm>();
+  fitted->machine_ = load_support_vectors(state, load_kernel(kernel_options(options), state), input.cols);
+  const Index rounds = state.count("rounds");
+  Notes& notes = fitted->notes_;
+  notes.reason = state.text("reason");
+  const auto names = dasvm_stop_names();
+  if (std::find(names.begin(), names.end(), notes.reason) == names.end())
+    file_error("bad_model", "'reason' must be one of {}, got '{}'", fmt::join(names, ", "), notes.reason);
+  const auto on_target = state.info.find("on_target");
+  if (on_target == state.info.end() || !on_target->is_boolean())
+    file_error("bad_model", "'on_target' must be true or false");
+  notes.on_target = on_target->get<bool>();
+  notes.kkt = state.number("kkt");
+  const auto accuracy = state.info.find("circular_accuracy");
+  if (accuracy == state.info.end()) file_error("bad_model", "'circular_accuracy' is missing");
+  if (!accuracy->is_null()) notes.circular_accuracy = state.number("circular_accuracy");
+  notes.added = state.vector("added", rounds);
+  notes.removed = state.vector("removed", rounds);
+  notes.flipped = state.vector("flipped", rounds);
+  return fitted;
+}
+
+Method dasvm_method() {
+  return make_method<DasvmOptions, Dasvm::fit, Dasvm::load>(
+      {.name = "dasvm",
+       .family = Family::adapt,
+       .summary = "Support vector machine that moves from source rows to target rows, a few labels at a time.",
+       .citation = "bruzzone2010",
+       .needs_labels = true,
+       .binary = true});
+}
+
+}  // namespace ecotone

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "ecotone/methods/learn/learner_kernel.h"
+#include "ecotone/methods/learn/svm/support_vectors.h"
+#include "ecotone/methods/method.h"
+#include "ecotone/solve/dasvm.h"
+
+namespace ecotone {
+
+/// Options of dasvm.
+struct DasvmOptions {
+  double cost = 1;
+  KernelChoice kernel = KernelChoice::automatic;
+  AutoNumber sigma{};
+  int degree = 3;
+  double coef0 = 1;
+  double scale = 1;
+  int rho = 10;
+  int max_rounds = 0;
+  double tolerance = 1e-3;
+  bool circular = true;
+
+  static constexpr auto fields() {
+    using O = DasvmOptions;
+    const auto cost = std::tuple{field(
+        "C", &O::cost,
+        "Cost of a row; of source rows, times their weight, it falls to a tenth, of target rows it rises from there",
+        above(0.0))};
+    const auto others = std::tuple{
+        field("rho", &O::rho, "Target rows that get a label, and source rows that leave, per class and round",
+              at_least(1)),
+        field("max_rounds", &O::max_rounds,
+              "Rounds before giving up; 0: twice what it takes to drop all source rows, and 200", at_least(0)),
+        field("tolerance", &O::tolerance, "Largest violation of the optimality conditions at which a machine stops",
+              above(0.0)),
+        field("circular", &O::circular,
+              "Whether to adapt back and warn when too few source rows get their labels; costs a second adaptation")};
+    return std::tuple_cat(cost, learner_kernel_fields<O>(), others);
+  }
+};
+
+/// A support vector machine that went from the source rows to the target rows.
+class Dasvm : public Fitted {
+ public:
+  static StageResult fit(const TrainView& view, const DasvmOptions& options, const Context& context, FitCache& cache);
+  static std::shared_ptr<const Fitted> load(const StageState& state, const DasvmOptions& options,
+                                            const StageInput& input);
+
+  Prediction predict(const Batch& batch, const Context& context) const override;
+  StageState save() const override;
+
+ private:
+  /// What `inspect` shows beside the machine.
+  struct Notes {
+    std::string reason;  ///< a name of DasvmStop
+    bool on_target = false;
+    double kkt = 0;
+    std::optional<double> circular_accuracy;
+    Vector added, removed, flipped;  ///< of each round
+  };
+
+  SupportVectors machine_;
+  Notes notes_;
+};
+
+}  // namespace ecotone

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ecotone/data/generate.h"
+#include "ecotone/methods/registry.h"
 #include "methods/support.h"
 
 namespace ecotone::test {
@@ -112,7 +113,7 @@ TEST(DasvmStage, RefusesStatesThatCannotBe) {
   EXPECT_EQ(refused([](StageState& s) { s.info.erase("circular_accuracy"); }), "bad_model");
   EXPECT_EQ(refused([](StageState& s) { s.info["sigma"] = 0; }), "bad_model");
   EXPECT_EQ(refused([](StageState& s) { s.set("support", Matrix(3, 5)); }), "bad_model");
-  EXPECT_EQ(refused([](StageState& s) { s.set("coefficients", Vector::Zero(1)); }), "bad_model");
+  EXPECT_EQ(refused([](StageState& s) { s.set("coefficients", Vector(Vector::Zero(1))); }), "bad_model");
 }
 
 }  // namespace

@@ -1,21 +1,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "cli/summary.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
+#include "ecotone/base/file.h"
 #include "ecotone/evaluate/experiment.h"
 #include "ecotone/evaluate/text_width.h"
+#include "ecotone/report/figure_svg.h"
 
 namespace ecotone::cli {
 namespace {
 
 struct Flags {
   std::string name;
-  std::string example, table, item;
+  std::string example, table, figure, item;
   int repetitions = 0;
   std::string data;
+  std::string out;
   bool list = false;
 };
 
@@ -53,14 +57,32 @@ void list(const Flags& flags, Session& session) {
 }
 
 const ExperimentItem& chosen_item(const Experiment& experiment, const Flags& flags) {
-  const bool given[] = {!flags.example.empty(), !flags.table.empty(), !flags.item.empty()};
-  if (given[0] + given[1] + given[2] > 1) option_error("usage", "reproduce: give one of --example, --table and --item");
-  if (given[0]) return experiment.item(flags.example, "example");
-  if (given[1]) return experiment.item(flags.table, "table");
-  if (given[2]) return experiment.item(flags.item);
+  const std::pair<const std::string*, const char*> given[] = {
+      {&flags.example, "example"}, {&flags.table, "table"}, {&flags.figure, "figure"}, {&flags.item, ""}};
+  if (std::ranges::count_if(given, [](const auto& one) { return !one.first->empty(); }) > 1)
+    option_error("usage", "reproduce: give one of --example, --table, --figure and --item");
+  for (const auto& one : given)
+    if (!one.first->empty()) return experiment.item(*one.first, one.second);
   std::vector<std::string> there;
   for (const ExperimentItem& item : experiment.items) there.push_back(fmt::format("--{} {}", item.sort, item.name));
   option_error("no_item", "reproduce: say which part of {}: {}", experiment.name, fmt::join(there, ", "));
+}
+
+/// SVG and CSV of every picture, in a folder that is made where it does not exist.
+std::vector<std::string> write_figures(const Figures& figures, const std::filesystem::path& folder) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) file_error("cannot_write", "{}: {}", folder.string(), failed.message());
+  std::vector<std::string> written;
+  const auto write = [&](const auto& figure) {
+    written.push_back((folder / (figure.name + ".svg")).string());
+    write_text(written.back(), figure_svg(figure));
+    written.push_back((folder / (figure.name + ".csv")).string());
+    write_text(written.back(), figure_csv(figure));
+  };
+  for (const LineChart& chart : figures.charts) write(chart);
+  for (const RegionMap& map : figures.maps) write(map);
+  return written;
 }
 
 void run(const Flags& flags, Session& session) {
@@ -73,31 +95,40 @@ void run(const Flags& flags, Session& session) {
   const Experiment found = experiment(flags.name);
   const ExperimentItem& item = chosen_item(found, flags);
   const ReproduceOptions options{.repetitions = flags.repetitions, .data = flags.data};
+  const Figures figures = flags.out.empty() ? Figures{} : draw_figures(found, item, session.context());
   const Reproduction result =
       session.timed("reproduce", [&] { return reproduce(found, item, options, session.context()); });
   session.say(reproduction_table(result));
-  session.print(result.to_json());
+  Json json = result.to_json();
+  if (!flags.out.empty()) {
+    json["files"] = write_figures(figures, flags.out);
+    for (const Json& file : json["files"]) session.say(fmt::format("wrote {}\n", file.get<std::string>()));
+  }
+  session.print(json);
 }
 
 }  // namespace
 
 Verb reproduce_verb(CLI::App& program) {
   const auto flags = std::make_shared<Flags>();
-  Verb verb =
-      make_verb(program, {"reproduce", "Run a paper's experiment again, published numbers beside ours",
-                          "reproduce NAME --example|--table|--item ITEM [flags]",
-                          "  ecotone reproduce --list\n"
-                          "  ecotone reproduce sayed2022 --example weighting\n"
-                          "  ecotone reproduce sayed2022 --example weighting --repetitions 10 --seed 1 --json\n"});
+  Verb verb = make_verb(program, {"reproduce", "Run a paper's experiment again, published numbers beside ours",
+                                  "reproduce NAME --example|--table|--figure|--item ITEM [flags]",
+                                  "  ecotone reproduce --list\n"
+                                  "  ecotone reproduce sayed2022 --example weighting\n"
+                                  "  ecotone reproduce sayed2022 --example weighting --repetitions 10 --seed 1 --json\n"
+                                  "  ecotone reproduce habrard2012 --figure 3 -o FOLDER\n"});
   CLI::App& app = *verb.app;
   app.add_option("NAME", flags->name, "Which experiment; --list shows them");
   app.add_option("--example", flags->example, "An example of the experiment")->type_name("ITEM");
   app.add_option("--table", flags->table, "A table of the experiment")->type_name("ITEM");
+  app.add_option("--figure", flags->figure, "A figure of the experiment")->type_name("ITEM");
   app.add_option("--item", flags->item, "Any part of the experiment, by its name")->type_name("ITEM");
   app.add_option("--repetitions", flags->repetitions, "Repetitions (default: as the experiment says)")
       ->check(CLI::Range(1, 1000000).description(""))
       ->type_name("N");
   app.add_option("--data", flags->data, "Folder of the data files, for parts that read some")->type_name("DIR");
+  app.add_option("-o,--output", flags->out, "Folder for the pictures of a figure, as SVG and their data as CSV")
+      ->type_name("DIR");
   app.add_flag("--list", flags->list, "Show all experiments, or the one named, with their parts");
   verb.run = [flags](Session& session) { run(*flags, session); };
   return verb;

@@ -25,6 +25,7 @@ Claim parse_claim(const Json& json, const std::string& where) {
   claim.text = fields.text("claim");
   claim.row = fields.text("row");
   claim.column = fields.text("column");
+  claim.minus = fields.text("minus", "");
   if (fields.has("at_most")) claim.at_most = fields.number("at_most");
   if (fields.has("at_least")) claim.at_least = fields.number("at_least");
   if (claim.at_most.has_value() == claim.at_least.has_value())
@@ -51,7 +52,7 @@ void require_cell(const std::vector<CellName>& cells, const std::string& row, co
 
 /// The fields that every item has are read here; the others go to the kind.
 ExperimentItem parse_item(const Json& json, const std::vector<Published>& published, const std::string& file) {
-  constexpr std::string_view sorts[] = {"example", "table", "item"};
+  constexpr std::string_view sorts[] = {"example", "table", "figure", "item"};
   ExperimentItem item;
   std::string where = file + ": an item";
   JsonFields fields(json, where);
@@ -61,22 +62,27 @@ ExperimentItem parse_item(const Json& json, const std::vector<Published>& publis
     item.sort = sort;
     item.name = fields.text(item.sort);
   }
-  if (item.sort.empty()) file_error("bad_experiment", "{}: one of example, table, item must name it", where);
+  if (item.sort.empty()) file_error("bad_experiment", "{}: one of example, table, figure, item must name it", where);
   where = fmt::format("{}: {} '{}'", file, item.sort, item.name);
   JsonFields named(json, where);
   item.title = named.text("title");
   item.kind = named.text("kind");
   item.metric = named.text("metric");
   item.repetitions = named.whole("repetitions", 1, 1'000'000);
+  if (named.has("trimmed")) item.trimmed = named.whole("trimmed", 0, (item.repetitions - 1) / 2);
   if (named.has("claims"))
     for (const Json& claim : named.list("claims")) item.claims.push_back(parse_claim(claim, where));
   if (named.has("left_out")) item.left_out = named.texts("left_out");
   item.recipe = json;
-  for (const char* name : {"title", "kind", "metric", "repetitions", "claims", "left_out"}) item.recipe.erase(name);
+  for (const char* name : {"title", "kind", "metric", "repetitions", "trimmed", "claims", "left_out"})
+    item.recipe.erase(name);
   item.recipe.erase(item.sort);
   const std::vector<CellName> cells = kind_by_name(item.kind, where).check(item, where);
   // Claims and numbers about cells that are not there are typing errors.
-  for (const Claim& claim : item.claims) require_cell(cells, claim.row, claim.column, where);
+  for (const Claim& claim : item.claims) {
+    require_cell(cells, claim.row, claim.column, where);
+    if (!claim.minus.empty()) require_cell(cells, claim.minus, claim.column, where);
+  }
   for (const Published& number : published)
     if (number.item == item.name) require_cell(cells, number.row, number.column, where);
   return item;

@@ -10,6 +10,7 @@
 
 #include "ecotone/base/context.h"
 #include "ecotone/base/json.h"
+#include "ecotone/evaluate/figure.h"
 
 /// Experiments of papers: what was done, as data (docs/reproduce.md), and the published numbers beside ours.
 namespace ecotone {
@@ -23,21 +24,23 @@ struct Published {
   std::string from;              ///< where it stands, or how it was made
 };
 
-/// A statement about a mean of ours that the run checks.
+/// A statement about a mean of ours, or about what it is above another row's, that the run checks.
 struct Claim {
   std::string text;
   std::string row, column;
+  std::string minus;                        ///< the other row; empty: none
   std::optional<double> at_most, at_least;  ///< one of them
 };
 
 /// One table, figure or example of an experiment.
 struct ExperimentItem {
   std::string name;
-  std::string sort;  ///< «example», «table» or «item»: the flag that names it
+  std::string sort;  ///< «example», «table», «figure» or «item»: the flag that names it
   std::string title;
   std::string kind;  ///< one of experiment_kinds()
   std::string metric;
   int repetitions = 1;
+  int trimmed = 0;  ///< so many of the smallest and of the largest values are left out of means and spreads
   std::vector<Claim> claims;
   std::vector<std::string> left_out;  ///< what the paper has and this does not, and why
   Json recipe;                        ///< the fields that are the kind's own
@@ -73,6 +76,7 @@ Experiment experiment(std::string_view name);
 struct Cell {
   std::string row, column;
   std::vector<double> values;
+  bool hidden = false;  ///< there for claims, not for the table
 };
 
 struct ReproduceOptions {
@@ -92,6 +96,8 @@ struct ExperimentKind {
   std::vector<CellName> (*check)(const ExperimentItem& item, const std::string& where);
   std::vector<Cell> (*run)(const ExperimentItem& item, int repetitions, const std::filesystem::path& data,
                            const Context& context);
+  /// The pictures of an item, of its first repetition; null: there are none.
+  Figures (*draw)(const ExperimentItem& item, const Context& context) = nullptr;
 };
 std::span<const ExperimentKind> experiment_kinds();
 
@@ -100,8 +106,8 @@ struct ReproducedRow {
   std::string row, column;
   std::optional<double> published, published_spread, published_se;
   std::string from;
-  double ours = 0;                   ///< mean over the repetitions
-  std::optional<double> spread, se;  ///< standard deviation over repetitions, and that / sqrt(repetitions)
+  double ours = 0;                   ///< mean over the repetitions that count
+  std::optional<double> spread, se;  ///< standard deviation over these repetitions, and that / sqrt(their number)
   Index repetitions = 0;
   std::string verdict;
 };
@@ -117,6 +123,7 @@ struct Reproduction {
   std::vector<ReproducedRow> rows;
   std::vector<ReproducedClaim> claims;
   std::vector<std::string> left_out;
+  int trimmed = 0;
   bool matrix = false;  ///< how its table looks
 
   /// As `reproduce --json` prints it.
@@ -131,9 +138,13 @@ std::string_view verdict_rule();
 std::string verdict(const ReproducedRow& row);
 
 /// Runs an item: every repetition has its own seed, derived from the context's. A note says when there are fewer than
-/// 30 repetitions and fewer than the item has. Option error `idle_flag` when data are given to a kind that reads none.
+/// 30 repetitions and fewer than the item has. Option errors: `idle_flag` when data are given to a kind that reads
+/// none, `too_few_repetitions` when leaving the smallest and largest out leaves none.
 Reproduction reproduce(const Experiment& experiment, const ExperimentItem& item, const ReproduceOptions& options,
                        const Context& context);
+
+/// The pictures of an item. Option error `idle_flag` when it has none.
+Figures draw_figures(const Experiment& experiment, const ExperimentItem& item, const Context& context);
 
 /// Published beside ours for a terminal, a block per column, with the claims and, where numbers are published, the rule
 /// below. A matrix has ours alone, a line per row.

@@ -3,6 +3,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/evaluate/experiment.h"
+#include "ecotone/evaluate/experiment_boost.h"
 #include "ecotone/evaluate/experiment_choice.h"
 #include "ecotone/evaluate/experiment_shift.h"
 #include "ecotone/evaluate/json_number.h"
@@ -25,26 +26,42 @@ ReproducedRow beside_published(const Experiment& experiment, const ExperimentIte
     row.published_se = published.se;
     row.from = published.from;
   }
-  row.ours = mean_of(cell.values).value();
-  row.spread = sample_sd(cell.values);
+  std::vector<double> values = cell.values;
+  if (item.trimmed > 0) {
+    std::ranges::sort(values);
+    values.erase(values.end() - item.trimmed, values.end());
+    values.erase(values.begin(), values.begin() + item.trimmed);
+  }
+  row.ours = mean_of(values).value();
+  row.spread = sample_sd(values);
   row.repetitions = static_cast<Index>(cell.values.size());
-  if (row.spread) row.se = *row.spread / std::sqrt(static_cast<double>(row.repetitions));
+  if (row.spread) row.se = *row.spread / std::sqrt(static_cast<double>(values.size()));
   row.verdict = verdict(row);
   return row;
 }
 
+double ours_in(const std::vector<ReproducedRow>& rows, const std::string& name, const std::string& column) {
+  for (const ReproducedRow& row : rows)
+    if (row.row == name && row.column == column) return row.ours;
+  internal_error("no cell '{}' of '{}' for a claim", name, column);
+}
+
 ReproducedClaim checked(const Claim& claim, const std::vector<ReproducedRow>& rows) {
-  for (const ReproducedRow& row : rows) {
-    if (row.row != claim.row || row.column != claim.column) continue;
-    return {claim, row.ours, claim.at_most ? row.ours <= *claim.at_most : row.ours >= *claim.at_least};
-  }
-  internal_error("no cell '{}' of '{}' for a claim", claim.row, claim.column);
+  double ours = ours_in(rows, claim.row, claim.column);
+  if (!claim.minus.empty()) ours -= ours_in(rows, claim.minus, claim.column);
+  return {claim, ours, claim.at_most ? ours <= *claim.at_most : ours >= *claim.at_least};
+}
+
+const ExperimentKind& kind_of(const ExperimentItem& item) {
+  for (const ExperimentKind& kind : experiment_kinds())
+    if (kind.name == item.kind) return kind;
+  internal_error("kind '{}' was not checked", item.kind);
 }
 
 }  // namespace
 
 std::span<const ExperimentKind> experiment_kinds() {
-  static const ExperimentKind kinds[] = {shift_kind(), choice_kind()};
+  static const ExperimentKind kinds[] = {shift_kind(), choice_kind(), boost_kind(), boost_figure_kind()};
   return kinds;
 }
 
@@ -62,17 +79,20 @@ std::string verdict(const ReproducedRow& row) {
 
 Reproduction reproduce(const Experiment& experiment, const ExperimentItem& item, const ReproduceOptions& options,
                        const Context& context) {
-  const auto kinds = experiment_kinds();
-  const auto kind = std::ranges::find(kinds, item.kind, &ExperimentKind::name);
-  if (kind == kinds.end()) internal_error("kind '{}' was not checked", item.kind);
-  if (!options.data.empty() && !kind->reads_data)
+  const ExperimentKind& kind = kind_of(item);
+  if (!options.data.empty() && !kind.reads_data)
     option_error("idle_flag", "--data goes with items that read files; {} {} of {} draws its data", item.sort,
                  item.name, experiment.name);
   const int repetitions = options.repetitions > 0 ? options.repetitions : item.repetitions;
   if (repetitions < enough_repetitions && repetitions < item.repetitions)
     context.note("reproduce: {} repetition{} where the experiment has {}; verdicts of so few say little", repetitions,
                  repetitions == 1 ? "" : "s", item.repetitions);
-  const std::vector<Cell> cells = kind->run(item, repetitions, options.data, context);
+  if (repetitions <= 2 * item.trimmed)
+    option_error("too_few_repetitions",
+                 "reproduce: {} {} of {} leaves out the {} smallest and largest values, so it needs at least {} "
+                 "repetitions, got {}",
+                 item.sort, item.name, experiment.name, item.trimmed, 2 * item.trimmed + 1, repetitions);
+  const std::vector<Cell> cells = kind.run(item, repetitions, options.data, context);
   Reproduction result{.paper = experiment.paper,
                       .item = item.name,
                       .title = item.title,
@@ -81,10 +101,23 @@ Reproduction reproduce(const Experiment& experiment, const ExperimentItem& item,
                       .rows = {},
                       .claims = {},
                       .left_out = item.left_out,
-                      .matrix = kind->matrix};
-  for (const Cell& cell : cells) result.rows.push_back(beside_published(experiment, item, cell));
-  for (const Claim& claim : item.claims) result.claims.push_back(checked(claim, result.rows));
+                      .trimmed = item.trimmed,
+                      .matrix = kind.matrix};
+  std::vector<ReproducedRow> all;
+  for (const Cell& cell : cells) {
+    all.push_back(beside_published(experiment, item, cell));
+    if (!cell.hidden) result.rows.push_back(all.back());
+  }
+  for (const Claim& claim : item.claims) result.claims.push_back(checked(claim, all));
   return result;
+}
+
+Figures draw_figures(const Experiment& experiment, const ExperimentItem& item, const Context& context) {
+  const ExperimentKind& kind = kind_of(item);
+  if (kind.draw == nullptr)
+    option_error("idle_flag", "-o goes with items that draw something; {} {} of {} is a table", item.sort, item.name,
+                 experiment.name);
+  return kind.draw(item, context);
 }
 
 Json Reproduction::to_json() const {
@@ -111,10 +144,13 @@ Json Reproduction::to_json() const {
          {one.claim.at_most ? "at_most" : "at_least", one.claim.at_most ? *one.claim.at_most : *one.claim.at_least},
          {"ours", one.ours},
          {"holds", one.holds}});
+    if (!one.claim.minus.empty()) json_claims.back()["minus"] = one.claim.minus;
   }
-  return {{"paper", paper},       {"item", item},      {"title", title},
-          {"metric", metric},     {"rows", json_rows}, {"claims", json_claims},
-          {"left_out", left_out}, {"source", source},  {"rule", verdict_rule()}};
+  Json json = {{"paper", paper},       {"item", item},      {"title", title},
+               {"metric", metric},     {"rows", json_rows}, {"claims", json_claims},
+               {"left_out", left_out}, {"source", source},  {"rule", verdict_rule()}};
+  if (trimmed > 0) json["trimmed"] = trimmed;
+  return json;
 }
 
 }  // namespace ecotone

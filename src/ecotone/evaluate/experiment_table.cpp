@@ -39,8 +39,11 @@ std::vector<std::string> columns_of(const Reproduction& reproduction) {
 }
 
 std::string blocks(const Reproduction& reproduction) {
-  std::string text = fmt::format("{} repetition{}; value ± standard error\n", reproduction.rows.front().repetitions,
+  std::string text = fmt::format("{} repetition{}; ", reproduction.rows.front().repetitions,
                                  reproduction.rows.front().repetitions == 1 ? "" : "s");
+  if (reproduction.trimmed > 0)
+    text += fmt::format("the {} smallest and largest of each cell left out; ", reproduction.trimmed);
+  text += "value ± standard error\n";
   for (const std::string& column : columns_of(reproduction)) {
     std::vector<const ReproducedRow*> rows;
     for (const ReproducedRow& row : reproduction.rows)

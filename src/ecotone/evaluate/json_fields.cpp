@@ -52,6 +52,12 @@ int JsonFields::whole(const std::string& name, int low, int high) {
   return static_cast<int>(value);
 }
 
+const Json& JsonFields::object(const std::string& name) {
+  const Json& value = field(name);
+  if (!value.is_object()) file_error("bad_experiment", "{}: field '{}' must be an object", where_, name);
+  return value;
+}
+
 const Json& JsonFields::list(const std::string& name) {
   const Json& value = field(name);
   if (!value.is_array() || value.empty())

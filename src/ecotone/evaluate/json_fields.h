@@ -24,6 +24,7 @@ class JsonFields {
   double number(const std::string& name);
   bool flag(const std::string& name);
   int whole(const std::string& name, int low, int high);
+  const Json& object(const std::string& name);
   /// A list of at least one value.
   const Json& list(const std::string& name);
   std::vector<std::string> texts(const std::string& name);

@@ -9,7 +9,7 @@
 namespace ecotone::test {
 namespace {
 
-constexpr const char* narrow = "dasvm C=10 sigma=0.3535533905932738";  // gamma = 4
+constexpr const char* narrow = "dasvm C=1 sigma=0.25";
 
 Dataset moons(const char* angle, const char* rows = "200") {
   return generate("moons", {{"angle", angle}, {"rows", rows}, {"test", "300"}}, context());
@@ -35,8 +35,8 @@ TEST(DasvmStage, GivesWhatItsEngineFinds) {
   const Matrix x = view.x.to_matrix();
   std::vector<double> y;
   for (const std::int32_t k : view.y.index) y.push_back(k == 1 ? 1 : -1);
-  const Kernel kernel{.kind = KernelKind::rbf, .sigma = 0.3535533905932738};
-  const DasvmFit fit = fit_dasvm({.x = x, .y = y, .kernel = kernel, .cost = 10}, context());
+  const Kernel kernel{.kind = KernelKind::rbf, .sigma = 0.25};
+  const DasvmFit fit = fit_dasvm({.x = x, .y = y, .kernel = kernel, .cost = 1}, context());
   const Json stage = model.inspect()["stages"][0];
   EXPECT_EQ(stage["reason"], "settled");
   EXPECT_EQ(stage["rounds"].get<std::size_t>(), fit.history.size());
@@ -54,7 +54,7 @@ TEST(DasvmStage, GivesWhatItsEngineFinds) {
 TEST(DasvmStage, BeatsThePlainMachineOnAModerateTurn) {
   const Dataset data = moons("20");
   const TrainView view = view_of_moons(data);
-  EXPECT_GT(test_error(fitted("svm C=10 sigma=0.3535533905932738", view), data), 0.04);
+  EXPECT_GT(test_error(fitted("svm C=1 sigma=0.25", view), data), 0.04);
   EXPECT_EQ(test_error(fitted(narrow, view), data), 0);
 }
 

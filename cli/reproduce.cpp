@@ -127,7 +127,7 @@ Verb reproduce_verb(CLI::App& program) {
       ->check(CLI::Range(1, 1000000).description(""))
       ->type_name("N");
   app.add_option("--data", flags->data, "Folder of the data files, for parts that read some")->type_name("DIR");
-  app.add_option("-o,--output", flags->out, "Folder for the pictures of a figure, as SVG and their data as CSV")
+  app.add_option("--output,-o", flags->out, "Folder for the pictures of a figure, as SVG and their data as CSV")
       ->type_name("DIR");
   app.add_flag("--list", flags->list, "Show all experiments, or the one named, with their parts");
   verb.run = [flags](Session& session) { run(*flags, session); };

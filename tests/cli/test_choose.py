@@ -32,6 +32,13 @@ def test_grids_are_candidates_and_the_first_is_no_adaptation(ecotone, clinics):
     assert found["no_adaptation"]["regret"] == pytest.approx(scorer["mean"]["regret"] + scorer["mean"]["gain"])
 
 
+def test_circular_is_reverse(ecotone, small):
+    pipelines = ("scale | svm", "scale | dasvm rho=5")
+    circular = ecotone.json("evaluate", small, *pipelines, *SMALL_COLUMNS, *CHOOSE, "circular")
+    assert circular == ecotone.json("evaluate", small, *pipelines, *SMALL_COLUMNS, *CHOOSE, "reverse")
+    assert circular["scorers"][0]["scorer"] == "reverse"
+
+
 def test_no_adaptation_does_not_adapt(ecotone, small):
     grid = "scale | weight.logistic flatten={auto,none} | logistic l2=0.1"
     found = ecotone.json("evaluate", small, grid, *SMALL_COLUMNS, *CHOOSE, "importance")

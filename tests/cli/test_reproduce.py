@@ -1,5 +1,8 @@
 """`ecotone reproduce`: the list, an item as text and JSON, errors, equal bytes."""
 
+import csv
+from xml.etree import ElementTree
+
 ROW = {"row", "column", "published", "published_spread", "ours", "spread", "repetitions", "verdict"}
 WEIGHTING = ("reproduce", "sayed2022", "--example", "weighting", "--repetitions", "2")
 
@@ -57,6 +60,33 @@ def test_few_repetitions_are_noted(ecotone):
 def test_without_published_numbers_the_rule_is_not_shown(ecotone):
     text = ecotone("reproduce", "sayed2022", "--example", "guard", "--repetitions", 1).stdout
     assert "published" not in text and "agrees" not in text
+
+
+def test_a_figure_is_drawn_with_its_data(ecotone, tmp_path):
+    out = ecotone.json("reproduce", "habrard2012", "--figure", "3", "-o", tmp_path / "made" / "here")
+    names = ["losses", "source_region", "target_region"]
+    assert out["files"] == [str(tmp_path / "made" / "here" / f"{name}.{end}") for name in names for end in ("svg", "csv")]
+    losses = list(csv.DictReader((tmp_path / "made/here/losses.csv").open()))
+    assert len(losses) == 1500
+    # Once the target loss is 0 it stays there.
+    target = [float(line["target loss"]) for line in losses]
+    assert all(value == 0 for value in target[target.index(0) :])
+    for name in names:
+        assert ElementTree.parse(tmp_path / f"made/here/{name}.svg").getroot().tag.endswith("svg")
+    assert all(claim["holds"] for claim in out["claims"])
+    assert "target region, % right" in {row["row"] for row in out["rows"]}
+
+
+def test_a_table_without_the_best_and_worst(ecotone):
+    table = ("reproduce", "habrard2012", "--table", "1", "--repetitions", 3)
+    out = ecotone.json(*table)
+    rows = ["SVM", "DASVM", "AdaBoost", "DABoost-H", "DABoost", "DABoost*", "DABoost literal", "DABoost bound", "DABoost vote of 5"]
+    assert [row["row"] for row in out["rows"]] == rows * 4 and out["trimmed"] == 1
+    assert [row["column"] for row in out["rows"][::9]] == ["20", "30", "40", "50"]
+    # One value is left of three, so there is no spread.
+    assert all(row["spread"] is None and row["repetitions"] == 3 for row in out["rows"])
+    ecotone.error("reproduce", "habrard2012", "--table", "1", "--repetitions", 2, exit=2, code="too_few_repetitions")
+    ecotone.error("reproduce", "habrard2012", "--table", "1", "-o", ".", exit=2, code="idle_flag")
 
 
 def test_errors(ecotone):

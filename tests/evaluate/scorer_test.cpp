@@ -42,6 +42,8 @@ TEST(Scorer, NamesAreFoundAndUnknownOnesGetASuggestion) {
     EXPECT_EQ(scorer_by_name(info.name), info.scorer);
     EXPECT_EQ(scorer_name(info.scorer), info.name);
   }
+  EXPECT_EQ(scorer_by_name("circular"), Scorer::reverse);
+  EXPECT_THAT(error_of([] { scorer_by_name("circulr"); }).what(), HasSubstr("did you mean 'circular'?"));
   const Error near = error_of([] { scorer_by_name("entropi"); });
   EXPECT_EQ(near.code(), "unknown_scorer");
   EXPECT_THAT(near.what(), HasSubstr("did you mean 'entropy'?"));

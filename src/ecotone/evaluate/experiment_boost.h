@@ -12,10 +12,10 @@ namespace ecotone {
 ///     "rows": [{"row": NAME, "method": METHOD, ...}]
 ///
 /// Methods: `svm` (C, gamma: lists; folds: the pair of the highest cross-validated accuracy on the source rows),
-/// `dasvm` (C, gamma, rho: lists; the triple of the highest circular accuracy), both with the middle one of those that
-/// tie; `adaboost` (rounds; the best of all stumps in each); `daboost` (run: one of the runs; rule: last, eq13, eq14,
-/// best, which reads test labels, or vote, the mean of all its runs' f_T / sum beta). A row may have "of":
-/// "circular_accuracy" (dasvm; per cent), and "hidden": true: it is there for claims alone.
+/// `dasvm` (C, gamma, rho: lists; the triple of the highest circular accuracy), of those that tie both take the one
+/// nearest to their medians; `adaboost` (rounds; the best of all stumps in each); `daboost` (run: one of the runs;
+/// rule: last, eq13, eq14, best, which reads test labels, or vote, the mean of all its runs' f_T / sum beta). A row may
+/// have "of": "circular_accuracy" (dasvm; per cent), and "hidden": true: it is there for claims alone.
 ExperimentKind boost_kind();
 
 /// Kind `boost_figure`: what the run of one angle does round by round, and where its classifiers say which class. Rows

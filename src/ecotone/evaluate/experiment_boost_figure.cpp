@@ -143,10 +143,10 @@ Figures draw(const ExperimentItem& item, const Context& context) {
   const Matrix all = one.draw.both();
   RegionMap source = map_of(one.source, one.draw.source, one.draw.y, all);
   source.name = "source_region";
-  source.title = "Classifier of the source and the source rows";
+  source.title = "Source classifier and source rows, " + recipe.angle + " degrees";
   RegionMap target = map_of(one.target, one.draw.target, one.draw.y_target, all);
   target.name = "target_region";
-  target.title = "Classifier of the target and the target rows with their true classes";
+  target.title = "Target classifier and target rows, " + recipe.angle + " degrees";
   return {{std::move(chart)}, {std::move(source), std::move(target)}};
 }
 

@@ -103,44 +103,54 @@ double wrong_percent(const Vector& f, const std::vector<double>& y) {
   return 100.0 * static_cast<double>(wrong) / static_cast<double>(f.size());
 }
 
-std::size_t middle_of_best(const std::vector<double>& values) {
+std::size_t middle_of_best(const std::vector<double>& values, const std::vector<std::vector<double>>& settings) {
   const double top = *std::max_element(values.begin(), values.end());
   std::vector<std::size_t> tied;
   for (std::size_t i = 0; i < values.size(); ++i)
     if (values[i] == top) tied.push_back(i);
-  return tied[tied.size() / 2];
+  std::vector<double> away(tied.size(), 0);
+  for (std::size_t o = 0; o < settings.front().size(); ++o) {
+    std::vector<double> option;
+    for (const std::size_t i : tied) option.push_back(settings[i][o]);
+    std::sort(option.begin(), option.end());
+    const double median = option[option.size() / 2];
+    for (std::size_t t = 0; t < tied.size(); ++t) away[t] += std::abs(std::log(settings[tied[t]][o] / median));
+  }
+  return tied[static_cast<std::size_t>(std::min_element(away.begin(), away.end()) - away.begin())];
 }
 
 double svm_error(const MoonsDraw& draw, const SvmGrid& grid, const Context& context) {
   const std::vector<std::vector<Index>> folds = dealt(draw.y, grid.folds, context);
   std::vector<double> accuracy;
-  std::vector<std::pair<double, double>> pairs;
+  std::vector<std::vector<double>> pairs;
   for (const double cost : grid.cost) {
     for (const double gamma : grid.gamma) {
-      pairs.emplace_back(cost, gamma);
+      pairs.push_back({cost, gamma});
       accuracy.push_back(cross_validated(draw, folds, cost, gamma, context));
     }
   }
-  const auto& best = pairs[middle_of_best(accuracy)];
-  return wrong_percent(machine_scores(draw.source, draw.y, best.first, gaussian(best.second), draw.test, context),
+  const std::vector<double>& best = pairs[middle_of_best(accuracy, pairs)];
+  return wrong_percent(machine_scores(draw.source, draw.y, best[0], gaussian(best[1]), draw.test, context),
                        draw.y_test);
 }
 
 DasvmResult dasvm_result(const MoonsDraw& draw, const DasvmGrid& grid, const Context& context) {
   const Matrix x = draw.both();
   std::vector<double> accuracy, errors;
+  std::vector<std::vector<double>> triples;
   for (const double gamma : grid.gamma) {
     for (const double cost : grid.cost) {
       for (const double rho : grid.rho) {
         const Kernel kernel = gaussian(gamma);
         const DasvmFit fit =
             fit_dasvm({.x = x, .y = draw.y, .kernel = kernel, .cost = cost, .rho = static_cast<Index>(rho)}, context);
+        triples.push_back({gamma, cost, rho});
         accuracy.push_back(100 * fit.circular_accuracy.value_or(0));
         errors.push_back(wrong_percent(svm_scores(kernel, x, fit.beta, fit.offset, draw.test, context), draw.y_test));
       }
     }
   }
-  const std::size_t best = middle_of_best(accuracy);
+  const std::size_t best = middle_of_best(accuracy, triples);
   return {errors[best], accuracy[best]};
 }
 

@@ -25,8 +25,9 @@ MoonsDraw draw_moons_problem(const std::string& angle, int rows, int test, const
 /// Per cent of rows with y f <= 0.
 double wrong_percent(const Vector& f, const std::vector<double>& y);
 
-/// The middle one of those that have the highest value, the later of two.
-std::size_t middle_of_best(const std::vector<double>& values);
+/// Of the settings that have the highest value: the one nearest to their medians, each option's median by itself (the
+/// larger of two), in sums of |log ratios|; the first among equals.
+std::size_t middle_of_best(const std::vector<double>& values, const std::vector<std::vector<double>>& settings);
 
 struct SvmGrid {
   std::vector<double> cost, gamma;

@@ -31,6 +31,9 @@ constexpr std::array<ScorerInfo, 7> infos = {{
      false},
 }};
 
+/// What `reverse` is called where adaptation is the subject.
+constexpr std::string_view circular = "circular";
+
 const ScorerInfo& info_of(Scorer scorer) {
   for (const ScorerInfo& info : infos)
     if (info.scorer == scorer) return info;
@@ -61,11 +64,13 @@ std::span<const ScorerInfo> scorer_infos() { return infos; }
 std::string_view scorer_name(Scorer scorer) { return info_of(scorer).name; }
 
 Scorer scorer_by_name(std::string_view name) {
+  if (name == circular) return Scorer::reverse;
   std::vector<std::string> names;
   for (const ScorerInfo& info : infos) {
     if (info.name == name) return info.scorer;
     names.emplace_back(info.name);
   }
+  names.emplace_back(circular);
   const std::string near = did_you_mean(name, names);
   if (!near.empty()) option_error("unknown_scorer", "unknown scorer '{}'; did you mean '{}'?", name, near);
   option_error("unknown_scorer", "unknown scorer '{}'; there are {}", name, fmt::join(names, ", "));

@@ -128,11 +128,11 @@ std::string figure_svg(const RegionMap& map) {
   svg += region(map, width, height);
   const auto x = [&](double value) { return margin_left + (value - map.left) / (map.right - map.left) * width; };
   const auto y = [&](double value) { return margin_top + (map.top - value) / (map.top - map.bottom) * height; };
-  for (double tick = std::ceil(map.left); tick <= map.right; ++tick) {
+  for (double tick = std::ceil(map.left) + 0.0; tick <= map.right; ++tick) {
     svg += rule(x(tick), margin_top + height, x(tick), margin_top + height + 5, "#555");
     svg += text(x(tick), margin_top + height + 19, "middle", fmt::format("{:.0f}", tick));
   }
-  for (double tick = std::ceil(map.bottom); tick <= map.top; ++tick) {
+  for (double tick = std::ceil(map.bottom) + 0.0; tick <= map.top; ++tick) {
     svg += rule(margin_left - 5, y(tick), margin_left, y(tick), "#555");
     svg += text(margin_left - 9, y(tick) + 4, "end", fmt::format("{:.0f}", tick));
   }

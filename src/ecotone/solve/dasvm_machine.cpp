@@ -204,7 +204,7 @@ void DasvmMachine::choose() {
     if (r < fall.size()) take(fall[r].second, fresh);
   }
   for (const Index i : working_)
-    if (low_[i] < high_[i]) take(i, working_rows);
+    if (low_[i] < high_[i] && beta_[i] != 0) take(i, working_rows);
   for (const Index i : open_)
     if (beta_[i] > low_[i] && beta_[i] < high_[i]) take(i, working_rows);
   for (const Index i : next) taken_[at(i)] = 0;

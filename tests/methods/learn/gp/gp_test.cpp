@@ -117,6 +117,23 @@ TEST(GpStage, AWeightOfTwoIsARowTwice) {
     }
 }
 
+TEST(GpStage, SameBytesForAnyNumberOfThreads) {
+  const TrainView view = waves(300, 2);
+  const Batch fresh{waves(40, 9).x, dealt_domains(40, 2)};
+  for (const bool distributional : {false, true})
+    for (const GpRoute route : {GpRoute::exact, GpRoute::low_rank})
+      for (const GpFitRule rule : {GpFitRule::likelihood, GpFitRule::cv}) {
+        GpOptions options{.sigma = {1.5}, .fit = rule, .route = route, .rank = 50};
+        options.distributional = distributional;
+        const Prediction one = fitted(view, options, context(1)).fitted->predict(fresh, context(1));
+        for (const int threads : {2, 7}) {
+          const Prediction more = fitted(view, options, context(threads)).fitted->predict(fresh, context(threads));
+          EXPECT_TRUE(same_bytes(one.value, more.value));
+          EXPECT_TRUE(same_bytes(one.variance, more.variance));
+        }
+      }
+}
+
 TEST(GpStage, LeavesTheVarianceOutWhereItIsNotWanted) {
   const TrainView view = waves(60, 2);
   const Batch fresh{waves(10, 9).x, std::nullopt};

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -15,8 +14,9 @@
 namespace ecotone {
 namespace {
 
-/// Rows that are read and predicted together.
-constexpr Index rows_together = 8192;
+/// Blocks of rows that are read and predicted together.
+constexpr Index blocks_together = 16;
+/// Rows whose kernel values with the training rows are held at once.
 constexpr Index block_rows = 1024;
 
 /// Rows of weight 0 have an infinite noise: they are left out.
@@ -40,14 +40,26 @@ GpFitted fit_route(const TrainView& view, const GpOptions& options, const Contex
   return options.distributional ? fit_distributional_gp(view, options, context) : fit_exact_gp(view, options, context);
 }
 
+/// Rows of the blocks [first, end), dense.
+Matrix rows_of_blocks(const Features& x, Index first, Index end, const Context& context) {
+  const Index start = x.first_row(first);
+  Matrix rows(x.first_row(end - 1) + x.rows_in(end - 1) - start, x.cols());
+  context.parallel(end - first, [&](Index b) {
+    Scratch scratch;
+    const RowBlock block = x.block(first + b, scratch);
+    rows.middleRows(block.first - start, block.x.rows()) = block.x;
+  });
+  return rows;
+}
+
 GpPrediction predict_rows(const ExactGp& gp, const Features& x, GpVariance variance, const Context& context) {
   GpPrediction result{Matrix(x.rows(), 1), Vector(variance == GpVariance::none ? 0 : x.rows())};
-  for (Index first = 0; first < x.rows(); first += rows_together) {
-    std::vector<Index> rows(static_cast<std::size_t>(std::min(rows_together, x.rows() - first)));
-    std::iota(rows.begin(), rows.end(), first);
-    const GpPrediction part = predict_gp(gp.fit, gp.kernel, gp.x, x.take(rows).to_matrix(), variance, context);
-    result.mean.middleRows(first, part.mean.rows()) = part.mean;
-    if (variance != GpVariance::none) result.variance.segment(first, part.mean.rows()) = part.variance;
+  for (Index b = 0; b < x.blocks(); b += blocks_together) {
+    const Matrix z = rows_of_blocks(x, b, std::min(b + blocks_together, x.blocks()), context);
+    const GpPrediction part = predict_gp(gp.fit, gp.kernel, gp.x, z, variance, context);
+    const Index first = x.first_row(b);
+    result.mean.middleRows(first, z.rows()) = part.mean;
+    if (variance != GpVariance::none) result.variance.segment(first, z.rows()) = part.variance;
   }
   return result;
 }
@@ -100,6 +112,8 @@ Gp::Gp(GpProcess process, bool variance, const GpNotes& notes)
 
 StageResult Gp::fit(const TrainView& view, const GpOptions& options, const Context& context, FitCache&) {
   GpFitted found = fit_route(weighted_rows(view), options, context);
+  // Only the variance needs it, and it is the larger part of the memory.
+  if (!options.variance) std::visit([](auto& gp) { gp.fit.factor = Cholesky::of_lower(Matrix()); }, found.process);
   return {std::make_shared<Gp>(std::move(found.process), options.variance, found.notes), view, std::move(found.status)};
 }
 

@@ -52,7 +52,7 @@ LowRankMap load_landmarks(const std::string& prefix, const Kernel& kernel, const
 void save_domain_map(const DistributionMap& map, StageState& state) {
   const DistributionMapParts& parts = map.parts();
   state.info["sigma1"] = parts.sigma1;
-  if (parts.origin.size() > 0) state.set("domain_origin", parts.origin);
+  if (parts.origin.size() > 0) state.set("mean_origin", parts.origin);
   state.set("domain_centre", parts.centre);
   state.set("domain_basis", parts.basis);
   state.set("domain_coordinates", parts.coordinates);
@@ -68,7 +68,7 @@ DistributionMap load_domain_map(const Kernel& kernel, const StageState& state, I
   const bool linear = kernel.kind == KernelKind::linear;
   const bool rbf = kernel.kind == KernelKind::rbf;
   if (linear) {
-    parts.origin = state.vector("domain_origin", cols);
+    parts.origin = state.vector("mean_origin", cols);
   } else {
     parts.means = load_landmarks("mean", kernel, state, cols);
   }

@@ -37,7 +37,7 @@ void save_landmarks(const std::string& prefix, const LowRankMap& map, StageState
 /// File error `bad_model` when it is none. `cols` are those of the landmarks; negative: any.
 LowRankMap load_landmarks(const std::string& prefix, const Kernel& kernel, const StageState& state, Index cols);
 
-/// Under the names `sigma1`, `domain_centre`, `domain_basis`, `domain_coordinates`, `domain_origin` (linear kernel),
+/// Under the names `sigma1`, `domain_centre`, `domain_basis`, `domain_coordinates`, `mean_origin` (linear kernel),
 /// and the landmarks of `mean` (embeddings), `domain` (k1) and `row`.
 void save_domain_map(const DistributionMap& map, StageState& state);
 /// File error `bad_model` when it is none. `cols` are those of the rows.

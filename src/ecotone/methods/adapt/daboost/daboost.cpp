@@ -67,8 +67,9 @@ Status status_of(const std::vector<BoostFit>& fits, const DaBoostOptions& option
     loss = std::max(loss, fit.rounds.empty() ? 1 : fit.rounds.back().loss_target);
   }
   if (early == fits.end())
-    return {true, fmt::format("{} runs of {} rounds, source error {:.3g} %, target loss {:.3g} %", fits.size(),
-                              options.rounds, 100 * err, 100 * loss)};
+    return {true, fmt::format("{} of {} rounds, source error {:.3g} %, target loss {:.3g} %",
+                              fits.size() == 1 ? "a run" : fmt::format("{} runs", fits.size()), options.rounds,
+                              100 * err, 100 * loss)};
   const auto stopped =
       std::count_if(fits.begin(), fits.end(), [](const BoostFit& f) { return f.stop != BoostStop::rounds; });
   return {false,

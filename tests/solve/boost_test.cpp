@@ -4,37 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
-#include <numeric>
 
 #include "ecotone/base/error.h"
-#include "ecotone/data/dataset.h"
-#include "ecotone/data/generate.h"
+#include "solve/boost_support.h"
 
 namespace ecotone {
 namespace {
-
-struct Moons {
-  Matrix source, target;
-  std::vector<double> y;
-
-  BoostProblem problem() const {
-    return {.source = Features::dense(source), .y = y, .target = Features::dense(target)};
-  }
-};
-
-Moons moons(int angle, int rows, std::uint64_t seed = 3) {
-  const Dataset data = generate("moons", {{"angle", std::to_string(angle)}, {"rows", std::to_string(rows)}},
-                                Context(Context::Settings{.threads = 1, .seed = seed}));
-  Moons result;
-  const Matrix x = data.x.to_matrix();
-  result.source = x.topRows(rows);
-  result.target = x.bottomRows(rows);
-  for (int i = 0; i < rows; ++i) result.y.push_back(data.y->index[static_cast<std::size_t>(i)] == 1 ? 1 : -1);
-  return result;
-}
-
-Context threads(int count) { return Context(Context::Settings{.threads = count}); }
 
 std::string code_of(const BoostProblem& problem, const BoostOptions& options = {}) {
   try {
@@ -173,22 +148,6 @@ std::string bytes(const BoostFit& fit) {
   return all;
 }
 
-/// Rows of normal numbers, the label of the first two columns.
-Moons normal(Index rows, Index cols) {
-  Moons data;
-  Random random(5, "test");
-  const auto draw = [&](double move) {
-    Matrix x(rows, cols);
-    for (Index i = 0; i < rows; ++i)
-      for (Index j = 0; j < cols; ++j) x(i, j) = random.normal() + move;
-    return x;
-  };
-  data.source = draw(0);
-  data.target = draw(0.3);
-  for (Index i = 0; i < rows; ++i) data.y.push_back(data.source(i, 0) + 0.5 * data.source(i, 1) > 0.1 ? 1 : -1);
-  return data;
-}
-
 TEST(Boost, GivesEqualBytesForAnyNumberOfThreads) {
   const Moons data = normal(70'000, 3);
   BoostOptions options;
@@ -247,85 +206,6 @@ TEST(Boost, TakesAWeightOfTwoAsARowTwiceAndOfZeroAsNone) {
     const BoostFit c = fit_boost(zero, options, threads(1));
     EXPECT_EQ(c.source_weight[40], 0);
     EXPECT_TRUE((c.source_weight.head(40).array() == a.source_weight.array()).all());
-  }
-}
-
-TEST(Boost, OnBinsIsTheExactOneWhereValuesLieInTheMiddleOfBins) {
-  // 256 values at the middles of the uniform bins between 0 and 1; both modes then see the same rows.
-  Moons data;
-  Random random(9, "test");
-  const auto draw = [&] {
-    Matrix x(400, 3);
-    for (Index i = 0; i < x.rows(); ++i)
-      for (Index j = 0; j < x.cols(); ++j) x(i, j) = (static_cast<double>(random.below(256)) + 0.5) / 256;
-    x.row(0).setZero();
-    x.row(1).setOnes();
-    return x;
-  };
-  data.source = draw();
-  data.target = draw();
-  for (Index i = 0; i < 400; ++i) data.y.push_back(data.source(i, 0) + data.source(i, 1) > 1 ? 1 : -1);
-  std::vector<std::vector<StumpCandidate>> fixed;
-  for (int n = 0; n < 150; ++n) {
-    auto& list = fixed.emplace_back();
-    for (int k = 0; k < 6; ++k)
-      list.push_back({static_cast<Index>(random.below(3)), static_cast<double>(1 + random.below(255)) / 256});
-  }
-  BoostOptions options;
-  options.search = BoostSearch::fixed;
-  options.fixed = fixed;
-  options.gamma = 0.21;
-  // A constant, so that no other scale puts the middle of a bin at the edge of the band.
-  options.scale = {StumpScaleKind::raw, 0.7};
-  options.rows = BoostRowsKind::exact;
-  const BoostFit exact = fit_boost(data.problem(), options, threads(1));
-  options.rows = BoostRowsKind::binned;
-  const BoostFit binned = fit_boost(data.problem(), options, threads(2));
-  EXPECT_TRUE(binned.binned);
-  EXPECT_FALSE(exact.binned);
-  ASSERT_EQ(exact.rounds.size(), 150U);
-  ASSERT_EQ(binned.rounds.size(), 150U);
-  for (std::size_t n = 0; n < 150; ++n) {
-    const BoostRound &e = exact.rounds[n], &b = binned.rounds[n];
-    ASSERT_EQ(e.stump.theta, b.stump.theta) << n;
-    // The two rows at the ends are not in the middle of their bins: nothing else may differ, and they by half a bin.
-    EXPECT_NEAR(e.eps, b.eps, 2e-3) << n;
-    EXPECT_NEAR(e.viol, b.viol, 2e-3) << n;
-    EXPECT_NEAR(e.err_source, b.err_source, 5e-3) << n;
-    EXPECT_NEAR(e.loss_target, b.loss_target, 5e-3) << n;
-  }
-}
-
-TEST(Boost, OnBinsMovesMassesByNoMoreThanOneBin) {
-  const Moons data = normal(20'000, 2);
-  BoostOptions options;
-  options.rounds = 1;
-  for (int run = 0; run < 20; ++run) {
-    options.run = run;
-    options.rows = BoostRowsKind::binned;
-    const BoostFit binned = fit_boost(data.problem(), options, threads(2));
-    ASSERT_EQ(binned.rounds.size(), 1U);
-    const BoostRound& b = binned.rounds[0];
-    // The same stump on the numbers: the source error is that of an edge, so equal; the band by a bin at either edge.
-    const std::vector<std::vector<StumpCandidate>> fixed = {{{b.stump.attribute, b.stump.theta}}};
-    BoostOptions same = options;
-    same.rows = BoostRowsKind::exact;
-    same.search = BoostSearch::fixed;
-    same.fixed = fixed;
-    const BoostFit exact = fit_boost(data.problem(), same, threads(1));
-    ASSERT_EQ(exact.rounds.size(), 1U);
-    EXPECT_NEAR(b.eps, exact.rounds[0].eps, 1e-12);
-    const double bin =
-        (std::max(data.source.col(b.stump.attribute).maxCoeff(), data.target.col(b.stump.attribute).maxCoeff()) -
-         std::min(data.source.col(b.stump.attribute).minCoeff(), data.target.col(b.stump.attribute).minCoeff())) /
-        256;
-    Index near = 0;
-    for (Index i = 0; i < data.target.rows(); ++i) {
-      const double v = data.target(i, b.stump.attribute) - b.stump.theta;
-      const double edge = options.gamma * (v > 0 ? b.stump.right : b.stump.left);
-      near += std::abs(std::abs(v) - edge) <= bin ? 1 : 0;
-    }
-    EXPECT_LE(std::abs(b.viol - exact.rounds[0].viol), static_cast<double>(near) / 20'000 + 1e-12);
   }
 }
 

@@ -231,5 +231,40 @@ TEST(DaBoost, RefusesModelFilesThatDoNotFit) {
   EXPECT_EQ(code(none), "bad_model");
 }
 
+TEST(DaBoost, RefusesTreesThatDoNotFit) {
+  const Moons data = moons(30, 40);
+  const StageInput input{.cols = 2, .task = Task::classify, .classes = {"-1", "1"}};
+  FitCache cache;
+  DaBoostOptions options;
+  options.rounds = 10;
+  options.vote = 1;
+  options.base = BoostBase::tree;
+  options.candidates = 10;
+  const auto fitted_stage = DaBoost::fit(data.view, options, context(), cache).fitted;
+  const StageState good = fitted_stage->save();
+  const auto loaded = DaBoost::load(good, options, input);
+  EXPECT_EQ(loaded->save().arrays().size(), good.arrays().size());
+  const Batch batch{data.target, std::nullopt};
+  EXPECT_TRUE(same_bytes(loaded->predict(batch, context()), fitted_stage->predict(batch, context())));
+  const auto code = [&](const char* name, double value) {
+    StageState bad = good;
+    Matrix values = good.matrix(name, -1, -1);
+    values(2, 1) = value;
+    bad.set(name, values);
+    return code_of([&] { DaBoost::load(bad, options, input); });
+  };
+  EXPECT_EQ(code("attribute", 2), "bad_model");
+  EXPECT_EQ(code("attribute", -1), "bad_model");
+  EXPECT_EQ(code("attribute", 0.5), "bad_model");
+  EXPECT_EQ(code("value", 1.5), "bad_model");
+  EXPECT_EQ(code("theta", std::nan("")), "bad_model");
+  StageState narrow = good;
+  narrow.set("value", Matrix(Matrix::Zero(10, 3)));
+  EXPECT_EQ(code_of([&] { DaBoost::load(narrow, options, input); }), "bad_model");
+  // A model of trees is none of stumps.
+  options.base = BoostBase::stump;
+  EXPECT_EQ(code_of([&] { DaBoost::load(good, options, input); }), "bad_model");
+}
+
 }  // namespace
 }  // namespace ecotone::test

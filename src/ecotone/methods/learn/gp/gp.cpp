@@ -111,6 +111,8 @@ Gp::Gp(GpProcess process, bool variance, const GpNotes& notes)
     : process_(std::move(process)), variance_(variance), notes_(notes) {}
 
 StageResult Gp::fit(const TrainView& view, const GpOptions& options, const Context& context, FitCache&) {
+  if (!options.distributional && !options.sigma1.is_auto())
+    context.warn("unused_option", "gp: sigma1 is for distributional=true");
   GpFitted found = fit_route(weighted_rows(view), options, context);
   // Only the variance needs it, and it is the larger part of the memory.
   if (!options.variance) std::visit([](auto& gp) { gp.fit.factor = Cholesky::of_lower(Matrix()); }, found.process);

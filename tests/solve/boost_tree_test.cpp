@@ -78,7 +78,9 @@ void check_theory(const Data& data, const BoostOptions& options, bool with_targe
     ASSERT_LE(round.log_z, round.log_bound + 1e-9);
     ASSERT_LT(round.log_bound, 0);
     EXPECT_NEAR(round.err_source, (f_s.array() <= 0).cast<double>().mean(), 1e-9);
-    if (with_target) EXPECT_NEAR(round.loss_target, (f_t.array() < 0).cast<double>().mean(), 1e-9);
+    if (with_target) {
+      EXPECT_NEAR(round.loss_target, (f_t.array() < 0).cast<double>().mean(), 1e-9);
+    }
   }
   EXPECT_NEAR(fit.source_weight.sum(), 1, 1e-12);
 }

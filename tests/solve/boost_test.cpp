@@ -209,6 +209,38 @@ TEST(Boost, TakesAWeightOfTwoAsARowTwiceAndOfZeroAsNone) {
   }
 }
 
+TEST(Boost, TakesNoNoticeOfTheScaleOfTheWeights) {
+  const Moons data = moons(30, 40);
+  std::vector<double> counts(data.y.size(), 1), shares(data.y.size());
+  for (std::size_t i = 0; i < 10; ++i) counts[i] = 3;
+  for (std::size_t i = 0; i < shares.size(); ++i) shares[i] = 1 / (1.5 + static_cast<double>(i));
+  for (const BoostRowsKind kind : {BoostRowsKind::exact, BoostRowsKind::binned}) {
+    BoostOptions options;
+    options.rounds = 100;
+    options.rows = kind;
+    options.select = BoostSelect::min_bound;
+    options.candidates = 5;
+    const auto fit = [&](std::vector<double> weight, double factor) {
+      for (double& w : weight) w *= factor;
+      BoostProblem problem = data.problem();
+      problem.weight = weight;
+      return fit_boost(problem, options, threads(1));
+    };
+    const std::vector<double> equal(data.y.size(), 1);
+    for (const double factor : {0.1, 2.0, 1e6}) {
+      EXPECT_TRUE(bytes(fit(equal, factor)) == bytes(fit_boost(data.problem(), options, threads(1))));
+      EXPECT_TRUE(bytes(fit(counts, factor)) == bytes(fit(counts, 1)));
+      const BoostFit a = fit(shares, factor), b = fit(shares, 1);
+      ASSERT_EQ(a.rounds.size(), b.rounds.size());
+      for (std::size_t n = 0; n < a.rounds.size(); ++n) {
+        EXPECT_EQ(a.rounds[n].stump.theta, b.rounds[n].stump.theta);
+        EXPECT_NEAR(a.rounds[n].alpha, b.rounds[n].alpha, 1e-9);
+        EXPECT_NEAR(a.rounds[n].log_bound, b.rounds[n].log_bound, 1e-9);
+      }
+    }
+  }
+}
+
 TEST(Boost, DrawsOtherStumpsInOtherRunsAndWithOtherSeeds) {
   const Moons data = moons(30, 40);
   BoostOptions options;

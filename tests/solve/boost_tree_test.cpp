@@ -111,10 +111,43 @@ TEST(BoostTree, GivesEqualBytesForAnyNumberOfThreads) {
   }
 }
 
+TEST(BoostTree, FavoursNoClass) {
+  Data data = crossed(60);
+  data.target.array() += 0.7;  // leaves without source rows
+  for (const bool with_target : {true, false}) {
+    BoostOptions options;
+    options.depth = 4;
+    options.rounds = 30;
+    options.candidates = 5;
+    options.gamma = 0.1;
+    if (!with_target) options.search = BoostSearch::all;
+    Data swapped = data;
+    for (double& y : swapped.y) y = -y;
+    const BoostFit a = fit_boost(data.problem(with_target), options, threads(1));
+    const BoostFit b = fit_boost(swapped.problem(with_target), options, threads(1));
+    ASSERT_EQ(a.trees.size(), b.trees.size());
+    ASSERT_FALSE(a.trees.empty());
+    Index undecided = 0;
+    for (std::size_t n = 0; n < a.trees.size(); ++n) {
+      EXPECT_EQ(a.rounds[n].alpha, b.rounds[n].alpha);
+      for (std::size_t l = 0; l < a.trees[n].value.size(); ++l) {
+        EXPECT_EQ(a.trees[n].value[l], -b.trees[n].value[l]);
+        EXPECT_EQ(a.trees[n].sign[l], -b.trees[n].sign[l]);
+        undecided += a.trees[n].value[l] == 0 ? 1 : 0;
+      }
+    }
+    EXPECT_GT(undecided, 0);
+    const Features x = Features::dense(data.target);
+    const Vector votes = tree_votes(a.trees, a.alphas(std::ssize(a.trees)), x, threads(1));
+    EXPECT_EQ(votes, Vector(-tree_votes(b.trees, b.alphas(std::ssize(b.trees)), x, threads(1))));
+  }
+}
+
 TEST(BoostTree, VotesWithTheSignsOfItsLeaves) {
   BoostTree tree;
   tree.node = {{0, 0.5}, {1, 0.0}, {1, 2.0}};
   tree.value = {0.2, -1, 0, 0.7};
+  tree.sign = {1, -1, -1, 1};
   Matrix x(4, 2);
   x << 0.5, 0, 0.4, 1, 0.6, 2, 0.6, 2.1;
   const std::vector<double> wanted = {0.2, -1, 0, 0.7};
@@ -122,7 +155,7 @@ TEST(BoostTree, VotesWithTheSignsOfItsLeaves) {
   const std::vector<BoostTree> trees = {tree};
   const std::vector<double> weights = {3};
   const Vector votes = tree_votes(trees, weights, Features::dense(x), threads(1));
-  EXPECT_EQ(votes, Vector(Eigen::Vector4d(3, -3, 3, 3)));
+  EXPECT_EQ(votes, Vector(Eigen::Vector4d(3, -3, -3, 3)));
 }
 
 }  // namespace

@@ -64,14 +64,40 @@ void check_finite(const Features& x, const char* who, const char* what, const Co
                found.value);
 }
 
-/// Source rows that count where some have weight 0, with their labels and weights; nothing where all count.
+/// Multiples of the smallest weight up to this are counts of rows.
+constexpr double most_copies = 1e6;
+
+/// Weights up to a common factor, which must not matter: where all are whole multiples of the smallest, it is 1, so
+/// that a weight of 2 is a row twice; otherwise their mean is 1. No weights at all where they are equal.
+std::vector<double> scaled_weights(std::vector<double> weight, const char* who) {
+  if (weight.empty()) return weight;
+  double total = 0;
+  for (const double w : weight) total += w;
+  if (!std::isfinite(total)) data_error("non_finite", "{}: the row weights add up to infinity", who);
+  const auto range = std::minmax_element(weight.begin(), weight.end());
+  const double least = *range.first;
+  if (least == *range.second) return {};
+  const bool counts = std::all_of(weight.begin(), weight.end(), [least](double w) {
+    const double copies = w / least;
+    return copies <= most_copies && std::abs(copies - std::round(copies)) <= 1e-12 * copies;
+  });
+  const double mean = total / static_cast<double>(weight.size());
+  for (double& w : weight) w = counts ? std::round(w / least) : w / mean;
+  return weight;
+}
+
+/// Source rows that count: those without weight 0, with their labels and weights. `rows` and `y` are empty where all
+/// do.
 struct Kept {
   std::vector<Index> rows;
   std::vector<double> y, weight;
 
   explicit Kept(const BoostProblem& problem) {
     const auto zero = std::find(problem.weight.begin(), problem.weight.end(), 0.0);
-    if (zero == problem.weight.end()) return;
+    if (zero == problem.weight.end()) {
+      weight = scaled_weights({problem.weight.begin(), problem.weight.end()}, problem.who);
+      return;
+    }
     for (std::size_t i = 0; i < problem.weight.size(); ++i) {
       if (problem.weight[i] == 0) continue;
       rows.push_back(static_cast<Index>(i));
@@ -79,6 +105,7 @@ struct Kept {
       weight.push_back(problem.weight[i]);
     }
     if (rows.empty()) data_error("zero_weights", "{}: all row weights are 0", problem.who);
+    weight = scaled_weights(std::move(weight), problem.who);
   }
 
   /// Weights of the kept rows, as weights of all.
@@ -96,13 +123,12 @@ BoostData prepared(const BoostProblem& problem, double gamma, const Kept& kept, 
   data.who = problem.who;
   data.gamma = gamma;
   data.y = whole ? problem.y : std::span<const double>(kept.y);
-  data.weight = whole ? problem.weight : std::span<const double>(kept.weight);
+  data.weight = kept.weight;
   bool positive = false, negative = false;
   for (std::size_t i = 0; i < data.y.size(); ++i) {
     data.total += data.weight_of(i);
     (data.y[i] > 0 ? positive : negative) = true;
   }
-  if (!std::isfinite(data.total)) data_error("non_finite", "{}: the row weights add up to infinity", problem.who);
   if (!positive || !negative)
     data_error("one_class", "{}: all source rows with weight are of one class; two are needed", problem.who);
   data.source = whole ? problem.source : problem.source.take(kept.rows);

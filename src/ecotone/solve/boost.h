@@ -41,10 +41,12 @@ constexpr int boost_redraws = 50;
 /// Labelled source rows and target rows without labels.
 struct BoostProblem {
   Features source;
-  std::span<const double> y;            ///< -1 or +1 of each source row
-  std::span<const double> weight = {};  ///< of source rows, not negative; empty: all 1. A weight of 2 is a row twice
-  Features target = {};                 ///< may have no rows: AdaBoost
-  const char* who = "daboost";          ///< in messages
+  std::span<const double> y;  ///< -1 or +1 of each source row
+  /// Of source rows, not negative; empty: all 1. A common factor does not matter: where all weights are whole multiples
+  /// of the smallest, these multiples count copies of rows; otherwise the mean weight counts as one row.
+  std::span<const double> weight = {};
+  Features target = {};         ///< may have no rows: AdaBoost
+  const char* who = "daboost";  ///< in messages
 };
 
 struct BoostOptions {

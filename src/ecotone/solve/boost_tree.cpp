@@ -131,6 +131,7 @@ class TreeRows : public BoostRows {
     coded.tree.node.assign(nodes(), {0, std::numeric_limits<double>::max()});
     coded.bin.assign(nodes(), boost_bin_count);
     coded.tree.value.assign(nodes() + 1, 0);
+    coded.tree.sign.assign(nodes() + 1, 1);
     return coded;
   }
   void split(CodedTree& coded, std::size_t node, Index attribute, int bin) const {
@@ -181,18 +182,27 @@ StumpCandidate TreeRows::draw(Random& random) {
   return {std::ssize(trees_) - 1, 0};
 }
 
-/// value = (D+ - D-) / (D+ + D-) of the source in every leaf, 0 where it has no rows; and the masses of the tree.
+/// value = (D+ - D-) / (D+ + D-) of the source in every leaf, 0 where it has no rows; and the masses of the tree. The
+/// sign of a leaf with value 0 is that of the nearest node above with more of one class, else the class of the first
+/// row: so that no class is favoured.
 void TreeRows::set_values(CodedTree& coded, StumpMasses& m) const {
-  std::array<Pair, most_leaves> leaf{};
+  std::array<Pair, 2 * most_leaves - 1> all{};  // nodes, then leaves
   for (Index i = 0; i < table_.sources; ++i) {
-    Pair& pair = leaf[place(coded, table_.source.data(), table_.sources, i, table_.depth)];
+    Pair& pair = all[nodes() + place(coded, table_.source.data(), table_.sources, i, table_.depth)];
     const auto k = static_cast<std::size_t>(i);
     (table_.y[k] > 0 ? pair.up : pair.down) += source_.weight[k];
   }
+  for (std::size_t k = 2 * nodes(); k > 0; --k) {
+    all[(k - 1) / 2].up += all[k].up;
+    all[(k - 1) / 2].down += all[k].down;
+  }
   for (std::size_t l = 0; l < coded.tree.value.size(); ++l) {
-    const Pair& pair = leaf[l];
+    const Pair& pair = all[nodes() + l];
     const double sum = pair.up + pair.down;
     coded.tree.value[l] = sum > 0 ? (pair.up - pair.down) / sum : 0;
+    std::size_t k = nodes() + l;
+    while (k > 0 && all[k].up == all[k].down) k = (k - 1) / 2;
+    coded.tree.sign[l] = all[k].up == all[k].down ? table_.y[0] : (all[k].up > all[k].down ? 1 : -1);
     m.right += std::max(pair.up, pair.down);
     m.wrong += std::min(pair.up, pair.down);
   }
@@ -212,9 +222,9 @@ UpdateSums TreeRows::update(const BoostStep& step, const Context&) {
   UpdateSums result;
   for (Index i = 0; i < table_.sources; ++i) {
     const auto k = static_cast<std::size_t>(i);
-    const double h = coded.tree.value[place(coded, table_.source.data(), table_.sources, i, table_.depth)];
+    const double side = coded.tree.sign[place(coded, table_.source.data(), table_.sources, i, table_.depth)];
     double& margin = source_.margin[k];
-    margin += (h >= 0) == (table_.y[k] > 0) ? step.alpha : -step.alpha;
+    margin += side * table_.y[k] * step.alpha;
     const double share = table_.first[k] / table_.total;
     result.err += margin <= 0 ? share : 0;
     result.margin += margin <= table_.gamma ? share : 0;

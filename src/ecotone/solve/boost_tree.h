@@ -13,18 +13,22 @@ namespace ecotone {
 /// Deepest tree of boosting.
 constexpr int boost_most_depth = 6;
 
-/// A tree of fixed depth whose leaves hold margins: h(x) is the value of the leaf of x, and sign(h) is +1 from 0 on.
+/// A tree of fixed depth whose leaves hold margins: h(x) is the value of the leaf of x. A leaf of value 0 has a sign
+/// too.
 struct BoostTree {
   std::vector<StumpCandidate>
       node;                   ///< 2^depth - 1, children of k at 2k + 1 and 2k + 2; x_j > theta goes to the second
   std::vector<double> value;  ///< of each leaf, in [-1, 1]
+  std::vector<double> sign;   ///< of each leaf, -1 or 1, and that of its value unless it is 0
 
-  double at(const double* row) const {
+  /// Number of the leaf of a row.
+  std::size_t leaf(const double* row) const {
     std::size_t k = 0;
     while (k < node.size()) k = 2 * k + (row[node[k].attribute] > node[k].theta ? 2 : 1);
-    return value[k - node.size()];
+    return k - node.size();
   }
-  double side(const double* row) const { return at(row) >= 0 ? 1 : -1; }
+  double at(const double* row) const { return value[leaf(row)]; }
+  double side(const double* row) const { return sign[leaf(row)]; }
 };
 
 /// f(x) = sum_n w_n sign(h_n(x)) of all rows, on all threads.

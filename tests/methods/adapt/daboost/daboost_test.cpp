@@ -257,6 +257,8 @@ TEST(DaBoost, RefusesTreesThatDoNotFit) {
   EXPECT_EQ(code("attribute", -1), "bad_model");
   EXPECT_EQ(code("attribute", 0.5), "bad_model");
   EXPECT_EQ(code("value", 1.5), "bad_model");
+  EXPECT_EQ(code("sign", 0.5), "bad_model");
+  EXPECT_EQ(code("sign", 0), "bad_model");
   EXPECT_EQ(code("theta", std::nan("")), "bad_model");
   StageState narrow = good;
   narrow.set("value", Matrix(Matrix::Zero(10, 3)));

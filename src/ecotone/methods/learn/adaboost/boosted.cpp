@@ -130,10 +130,10 @@ void load_stumps(const StageState& state, Index n, Index cols, std::vector<Boost
   }
 }
 
-/// One row per round: columns and thresholds of the nodes, and the values of the leaves.
+/// One row per round: columns and thresholds of the nodes, and the values and signs of the leaves.
 void save_trees(const std::vector<BoostFit>& fits, Index n, int depth, StageState& state) {
   const Index leaves = Index{1} << static_cast<unsigned>(depth);
-  Matrix attribute(n, leaves - 1), theta(n, leaves - 1), value(n, leaves);
+  Matrix attribute(n, leaves - 1), theta(n, leaves - 1), value(n, leaves), sign(n, leaves);
   Index row = 0;
   for (const BoostFit& fit : fits) {
     for (const BoostTree& tree : fit.trees) {
@@ -141,26 +141,35 @@ void save_trees(const std::vector<BoostFit>& fits, Index n, int depth, StageStat
         attribute(row, k) = static_cast<double>(tree.node[static_cast<std::size_t>(k)].attribute);
         theta(row, k) = tree.node[static_cast<std::size_t>(k)].theta;
       }
-      for (Index k = 0; k < leaves; ++k) value(row, k) = tree.value[static_cast<std::size_t>(k)];
+      for (Index k = 0; k < leaves; ++k) {
+        value(row, k) = tree.value[static_cast<std::size_t>(k)];
+        sign(row, k) = tree.sign[static_cast<std::size_t>(k)];
+      }
       ++row;
     }
   }
   state.set("attribute", attribute);
   state.set("theta", theta);
   state.set("value", value);
+  state.set("sign", sign);
 }
 
 void load_trees(const StageState& state, Index n, Index cols, int depth, std::vector<BoostFit>& fits) {
   const Index leaves = Index{1} << static_cast<unsigned>(depth);
   const Matrix attribute = state.matrix("attribute", n, leaves - 1), theta = state.matrix("theta", n, leaves - 1);
-  const Matrix value = state.matrix("value", n, leaves);
+  const Matrix value = state.matrix("value", n, leaves), sign = state.matrix("sign", n, leaves);
   if (value.size() > 0 && value.cwiseAbs().maxCoeff() > 1) file_error("bad_model", "array 'value' must be in [-1, 1]");
+  if ((sign.array().abs() != 1 || sign.array() * value.array() < 0).any())
+    file_error("bad_model", "array 'sign' must hold -1 and 1 only, the signs of 'value'");
   Index row = 0;
   for (BoostFit& fit : fits) {
     for (std::size_t r = 0; r < fit.rounds.size(); ++r, ++row) {
       BoostTree tree;
       for (Index k = 0; k < leaves - 1; ++k) tree.node.push_back({column_of(attribute(row, k), cols), theta(row, k)});
-      for (Index k = 0; k < leaves; ++k) tree.value.push_back(value(row, k));
+      for (Index k = 0; k < leaves; ++k) {
+        tree.value.push_back(value(row, k));
+        tree.sign.push_back(sign(row, k));
+      }
       fit.trees.push_back(std::move(tree));
     }
   }

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "ecotone/base/error.h"
+#include "ecotone/base/file.h"
 #include "ecotone/solve/boost_rows.h"
 
 namespace ecotone {
@@ -24,8 +25,9 @@ void check_options(const BoostProblem& problem, const BoostOptions& o) {
     option_error("bad_option", "{}: candidates must be in [1, {}], got {}", who, boost_most_candidates, o.candidates);
   if (o.run < 0 || o.run >= boost_most_runs)
     option_error("bad_option", "{}: run must be in [0, {}), got {}", who, boost_most_runs, o.run);
-  if (!(o.b_t > 0 && o.b_t <= 1)) option_error("bad_option", "{}: b_t must be in (0, 1], got {}", who, o.b_t);
-  if (o.floor && !(*o.floor >= 1e-12 && *o.floor < 0.5))
+  // Half of the weight or less outside is no weak learner.
+  if (!(o.b_t > 0.5 && o.b_t <= 1)) option_error("bad_option", "{}: b_t must be in (0.5, 1], got {}", who, o.b_t);
+  if (o.floor && !(*o.floor >= boost_least_floor && *o.floor < 0.5))
     option_error("bad_option", "{}: floor must be in [1e-12, 0.5), got {}", who, *o.floor);
   if (!(o.scale.raw > 0) || !std::isfinite(o.scale.raw))
     option_error("bad_option", "{}: a scale must be > 0, got {}", who, o.scale.raw);
@@ -64,28 +66,6 @@ void check_finite(const Features& x, const char* who, const char* what, const Co
                found.value);
 }
 
-/// Multiples of the smallest weight up to this are counts of rows.
-constexpr double most_copies = 1e6;
-
-/// Weights up to a common factor, which must not matter: where all are whole multiples of the smallest, it is 1, so
-/// that a weight of 2 is a row twice; otherwise their mean is 1. No weights at all where they are equal.
-std::vector<double> scaled_weights(std::vector<double> weight, const char* who) {
-  if (weight.empty()) return weight;
-  double total = 0;
-  for (const double w : weight) total += w;
-  if (!std::isfinite(total)) data_error("non_finite", "{}: the row weights add up to infinity", who);
-  const auto range = std::minmax_element(weight.begin(), weight.end());
-  const double least = *range.first;
-  if (least == *range.second) return {};
-  const bool counts = std::all_of(weight.begin(), weight.end(), [least](double w) {
-    const double copies = w / least;
-    return copies <= most_copies && std::abs(copies - std::round(copies)) <= 1e-12 * copies;
-  });
-  const double mean = total / static_cast<double>(weight.size());
-  for (double& w : weight) w = counts ? std::round(w / least) : w / mean;
-  return weight;
-}
-
 /// Source rows that count: those without weight 0, with their labels and weights. `rows` and `y` are empty where all
 /// do.
 struct Kept {
@@ -95,7 +75,7 @@ struct Kept {
   explicit Kept(const BoostProblem& problem) {
     const auto zero = std::find(problem.weight.begin(), problem.weight.end(), 0.0);
     if (zero == problem.weight.end()) {
-      weight = scaled_weights({problem.weight.begin(), problem.weight.end()}, problem.who);
+      weight = scaled_weights({problem.weight.begin(), problem.weight.end()}, problem.copies, problem.who);
       return;
     }
     for (std::size_t i = 0; i < problem.weight.size(); ++i) {
@@ -105,7 +85,7 @@ struct Kept {
       weight.push_back(problem.weight[i]);
     }
     if (rows.empty()) data_error("zero_weights", "{}: all row weights are 0", problem.who);
-    weight = scaled_weights(std::move(weight), problem.who);
+    weight = scaled_weights(std::move(weight), problem.copies, problem.who);
   }
 
   /// Weights of the kept rows, as weights of all.
@@ -151,14 +131,15 @@ class Rounds {
       : options_(options), rows_(rows), context_(context), target_(data.target.rows() > 0) {
     const auto targets = static_cast<double>(data.target.rows());
     // c = 1/(2 n): alpha and beta stay finite where nothing is wrong.
-    floor_source_ = options.floor.value_or(std::min(0.25, 0.5 / data.total));
-    floor_target_ = options.floor.value_or(std::min(0.25, 0.5 / std::max(targets, 1.0)));
+    floor_source_ = options.floor.value_or(std::clamp(0.5 / data.total, boost_least_floor, 0.25));
+    floor_target_ = options.floor.value_or(std::clamp(0.5 / std::max(targets, 1.0), boost_least_floor, 0.25));
     log_ratio_ = target_ ? std::log(targets / data.total) : -infinity;
     for (Index j = 0; j < rows.cols(); ++j) {
       if (!std::isfinite(rows.high(j) - rows.low(j)))
         data_error("non_finite", "{}: the range of column '{}' is too large", data.who, data.source.name(j));
       if (rows.low(j) < rows.high(j)) varying_.push_back(j);
     }
+    fit_.constant = varying_.empty();
     if (!options.criteria || !target_) return;
     for (std::size_t i = 0; i < data.y.size(); ++i) projected_.source.emplace_back(0, data.weight_of(i) / data.total);
     projected_.target.assign(static_cast<std::size_t>(data.target.rows()), {0, 1 / targets});
@@ -360,6 +341,20 @@ bool use_bins(const BoostData& data, BoostRowsKind kind) {
   return data.source.rows() + data.target.rows() >= boost_binned_rows;
 }
 
+/// Of what the rounds leave, and of the criteria; the tables of the rows ask for their own.
+void require_round_memory(const BoostData& data, const BoostOptions& options, int runs, int side_by_side) {
+  const std::size_t leaves = options.depth > 0 ? std::size_t{1} << static_cast<unsigned>(options.depth) : 0;
+  // Twice: a vector grows into another, and the model holds the same numbers.
+  const std::size_t round = 2 * (sizeof(BoostRound) + (leaves > 0 ? sizeof(BoostTree) + 32 * leaves : 0));
+  require_memory(static_cast<std::size_t>(options.rounds) * static_cast<std::size_t>(runs) * round, data.who,
+                 "the history of all rounds", "use fewer rounds or runs");
+  if (!options.criteria || data.target.rows() == 0) return;
+  // p and the weight of every row, a sorted copy, and cumulative sums that may grow into others.
+  const auto rows = static_cast<std::size_t>(data.source.rows() + data.target.rows());
+  require_memory(rows * 56 * static_cast<std::size_t>(side_by_side), data.who, "the criteria",
+                 "leave criteria out and use stop=last");
+}
+
 }  // namespace
 
 std::vector<BoostFit> fit_boost_runs(const BoostProblem& problem, const BoostOptions& options, int runs,
@@ -371,8 +366,9 @@ std::vector<BoostFit> fit_boost_runs(const BoostProblem& problem, const BoostOpt
   const Kept kept(problem);
   const BoostData data = prepared(problem, options.gamma, kept, context);
   const bool binned = options.depth > 0 || use_bins(data, options.rows);
+  require_round_memory(data, options, runs, options.depth > 0 || !binned ? std::min(runs, context.threads()) : 1);
   const auto table = options.depth > 0 ? make_tree_table(data, options.bins, options.depth, runs, context)
-                     : binned          ? make_binned_table(data, options.bins, context)
+                     : binned          ? make_binned_table(data, options.bins, options.weights ? runs : 0, context)
                                        : make_exact_table(data, runs, context);
   std::vector<BoostFit> fits(static_cast<std::size_t>(runs));
   const auto run = [&](Index r) {
@@ -382,6 +378,7 @@ std::vector<BoostFit> fit_boost_runs(const BoostProblem& problem, const BoostOpt
     BoostFit& fit = fits[static_cast<std::size_t>(r)];
     fit = Rounds(data, own, *rows, context).run();
     fit.binned = binned;
+    if (!options.weights) return;
     fit.source_weight = kept.spread(rows->source_weight(), problem.source.rows());
     fit.target_weight = rows->target_weight();
   };

@@ -35,6 +35,9 @@ constexpr Index boost_binned_rows = 100'000;
 constexpr int boost_most_rounds = 1 << 26;
 constexpr int boost_most_candidates = 1 << 14;
 constexpr int boost_most_runs = 1 << 16;
+/// Smallest floor, and largest alpha and beta gamma: ln((1 - floor) / floor) / 2.
+constexpr double boost_least_floor = 1e-12;
+constexpr double boost_most_vote = 13.82;
 /// Draws of a round of which none is a weak learner before it gives up.
 constexpr int boost_redraws = 50;
 
@@ -45,7 +48,8 @@ struct BoostProblem {
   /// Of source rows, not negative; empty: all 1. A common factor does not matter: where all weights are whole multiples
   /// of the smallest, these multiples count copies of rows; otherwise the mean weight counts as one row.
   std::span<const double> weight = {};
-  Features target = {};         ///< may have no rows: AdaBoost
+  bool copies = true;    ///< whether whole multiples count copies; otherwise the mean weight is one row in any case
+  Features target = {};  ///< may have no rows: AdaBoost
   const char* who = "daboost";  ///< in messages
 };
 
@@ -55,7 +59,7 @@ struct BoostOptions {
   int candidates = 1;  ///< thresholds that are drawn in a round
   BoostSelect select = BoostSelect::max_wtplus;
   StumpScale scale = {};
-  double b_t = 1;               ///< largest share of the target weight that may lie outside the band; 1: no limit
+  double b_t = 1;  ///< largest share of the target weight that may lie outside the band, in (1/2, 1]; 1: no limit
   std::optional<double> floor;  ///< of both ratios, in (0, 1/2); none: 1/(2 n) of each domain, at most 1/4
   std::uint64_t seed = 0;
   int run = 0;  ///< independent runs have different draws
@@ -65,6 +69,7 @@ struct BoostOptions {
   BoostRowsKind rows = BoostRowsKind::automatic;
   BoostBins bins = BoostBins::uniform;
   bool criteria = false;  ///< also d_H, d_Hgamma, d_band, eq. 13 and eq. 14 of every round; sorts all rows each time
+  bool weights = true;    ///< whether the fit has the weights of the rows after the last round
 };
 
 /// One round: the stump, its masses before the update, and the losses of the votes after it.
@@ -106,9 +111,10 @@ struct BoostFit {
   std::vector<BoostTree> trees;  ///< of each round, where trees were asked for
   BoostStop stop = BoostStop::rounds;
   BoostRefusals refused;
+  bool constant = false;    ///< every column is, so that there are no stumps
   double log_w_source = 0;  ///< after the last round
   double log_w_target = 0;
-  Vector source_weight;  ///< D_S after the last round, sum 1; rows of weight 0 have 0
+  Vector source_weight;  ///< BoostOptions::weights only. D_S after the last round, sum 1; rows of weight 0 have 0
   Vector target_weight;  ///< D_T, sum 1
   bool binned = false;
 

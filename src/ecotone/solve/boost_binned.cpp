@@ -337,12 +337,12 @@ Vector BinnedRows::target_weight() const {
 
 }  // namespace
 
-std::unique_ptr<BoostTable> make_binned_table(const BoostData& data, BoostBins bins, const Context& context) {
-  // A byte a value, the weights, and the weights that the result has.
+std::unique_ptr<BoostTable> make_binned_table(const BoostData& data, BoostBins bins, int kept, const Context& context) {
+  // A byte a value, the weights of the run that is on, and those that the results keep.
   const auto rows = static_cast<std::size_t>(data.source.rows() + data.target.rows());
   const std::size_t first = data.weight.empty() ? 0 : 8 * data.y.size();
-  require_memory(rows * static_cast<std::size_t>(data.source.cols() + 16) + first, data.who, "boosting on bins",
-                 "use fewer rows");
+  require_memory(rows * static_cast<std::size_t>(data.source.cols() + 8 + 8 * kept) + first, data.who,
+                 "boosting on bins", "use fewer rows");
   return std::make_unique<BinnedTable>(data, bins, context);
 }
 

@@ -53,6 +53,10 @@ struct BoostData {
   double weight_of(std::size_t i) const { return weight.empty() ? 1.0 : weight[i]; }
 };
 
+/// Weights up to a common factor, which must not matter: where all are whole multiples of the smallest, it is 1, so
+/// that a weight of 2 is a row twice; otherwise their mean is 1. No weights at all where they are equal.
+std::vector<double> scaled_weights(std::vector<double> weight, bool copies, const char* who);
+
 class BoostRows {
  public:
   virtual ~BoostRows() = default;
@@ -94,8 +98,8 @@ class BoostTable {
   virtual bool runs_side_by_side() const = 0;
 };
 std::unique_ptr<BoostTable> make_exact_table(const BoostData& data, int runs, const Context& context);
-std::unique_ptr<BoostTable> make_binned_table(const BoostData& data, BoostBins bins, const Context& context);
-
+/// `kept` runs keep the weights of all rows.
+std::unique_ptr<BoostTable> make_binned_table(const BoostData& data, BoostBins bins, int kept, const Context& context);
 std::unique_ptr<BoostTable> make_tree_table(const BoostData& data, BoostBins bins, int depth, int runs,
                                             const Context& context);
 

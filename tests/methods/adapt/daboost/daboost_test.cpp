@@ -145,7 +145,7 @@ TEST(DaBoost, KeepsWhatItHasWhenNoStumpIsLeft) {
   EXPECT_LT(run["rounds"], 1500);
   EXPECT_EQ(run["refused"]["source"].get<int>() + run["refused"]["target"].get<int>(), boost_redraws);
   EXPECT_FALSE(model.statuses()[0].converged);
-  EXPECT_NE(model.statuses()[0].text.find("try another gamma"), std::string::npos);
+  EXPECT_NE(model.statuses()[0].text.find("try a smaller gamma"), std::string::npos) << model.statuses()[0].text;
   ASSERT_FALSE(recorder.warnings.empty());
   EXPECT_EQ(recorder.warnings.back().first, "not_converged");
   EXPECT_EQ(model.predict({data.target, std::nullopt}, context()).index.size(), 40U);
@@ -156,8 +156,76 @@ TEST(DaBoost, SaysWhyThereIsNoModelAtAll) {
   const Moons data = moons(30, 40);
   const auto fit = [&] { fitted("daboost gamma=0.9", data.view); };
   EXPECT_EQ(code_of(fit), "no_weak_da_learner");
-  EXPECT_NE(message_of(fit).find("try another gamma"), std::string::npos) << message_of(fit);
+  EXPECT_NE(message_of(fit).find("try a smaller gamma"), std::string::npos) << message_of(fit);
   EXPECT_NE(message_of(fit).find("within gamma 0.9"), std::string::npos) << message_of(fit);
+}
+
+TEST(DaBoost, AdvisesByTheReason) {
+  Moons data = moons(30, 40);
+  const auto message = [&](const char* text) { return message_of([&] { fitted(text, data.view); }); };
+  // Few stumps have this little outside the margin.
+  const std::string limited = message("daboost gamma=0.01 b_t=0.5001");
+  EXPECT_NE(limited.find("raise b_t"), std::string::npos) << limited;
+  EXPECT_NE(message("daboost b_t=0.5").find("(0.5, 1]"), std::string::npos) << message("daboost b_t=0.5");
+  // The label has nothing to do with the columns: every row is there with both classes.
+  Matrix x = data.view.x.to_matrix();
+  for (Index i = 0; i < 40; i += 2) x.row(i + 1) = x.row(i);
+  for (std::size_t i = 0; i < 40; ++i) data.view.y.index[i] = static_cast<std::int32_t>(i % 2);
+  data.view.x = Features::dense(x);
+  EXPECT_NE(message("daboost").find("or base=tree"), std::string::npos) << message("daboost");
+  data.view.x = Features::dense(Matrix::Ones(80, 2));
+  EXPECT_NE(message("daboost").find("every column is constant"), std::string::npos) << message("daboost");
+}
+
+TEST(DaBoost, TellsOfTheRoundsThatVote) {
+  bool fewer = false;
+  for (const int angle : {0, 20, 30, 50}) {
+    const Model model = fitted("daboost rounds=100 vote=1 stop=eq14", moons(angle, 150).view);
+    const Json json = stage(model);
+    const auto kept = json["runs"][0]["kept"].get<std::size_t>();
+    fewer = fewer || kept < 100;
+    const double err = json["err_source"][kept - 1], loss = json["loss_target"][kept - 1];
+    EXPECT_EQ(model.statuses()[0].text,
+              fmt::format("a run of 100 rounds, of which {} vote, source error {:.3g} %, target loss {:.3g} %", kept,
+                          100 * err, 100 * loss));
+  }
+  EXPECT_TRUE(fewer);
+}
+
+TEST(DaBoost, DividesByANumber) {
+  const Moons data = moons(30, 60);
+  const Json one = stage(fitted("daboost rounds=20 vote=1 scale=1", data.view));
+  const Json raw = stage(fitted("daboost rounds=20 vote=1 scale=raw", data.view));
+  const Json half = stage(fitted("daboost rounds=20 vote=1 scale=0.5", data.view));
+  EXPECT_EQ(one["beta"], raw["beta"]);
+  EXPECT_EQ(half["left"], Json(std::vector<double>(20, 0.5)));
+  EXPECT_EQ(half["right"], half["left"]);
+  EXPECT_EQ(code_of([&] { fitted("daboost scale=0", data.view); }), "bad_option");
+}
+
+TEST(DaBoost, LetsSourceDomainsCountEqually) {
+  Moons data = moons(30, 60);
+  // Two source domains, of 15 and of 45 rows.
+  data.view.domain.names.push_back("other");
+  data.view.role.push_back(Role::source);
+  for (std::size_t i = 0; i < 15; ++i) data.view.domain.index[4 * i] = 2;
+  const std::vector<double> equal = boost_weights(data.view, GroupShares::equal);
+  double first = 0, second = 0;
+  for (std::size_t i = 0; i < 60; ++i) (i % 4 == 0 ? first : second) += equal[i];
+  EXPECT_NEAR(first, second, 1e-12);
+  EXPECT_TRUE(boost_weights(data.view, GroupShares::pooled).empty());
+  for (const std::string name : {"daboost vote=1 rounds=30", "adaboost rounds=30"}) {
+    Moons by_hand = data;
+    by_hand.view.weight = Vector::Constant(60, 2.0 / 3);
+    for (Index i = 0; i < 60; i += 4) by_hand.view.weight[i] = 2;
+    const Json found = stage(fitted(name + " domain_weights=equal", data.view));
+    const Json wanted = stage(fitted(name + " domain_weights=equal", by_hand.view));
+    const Json pooled = stage(fitted(name, data.view));
+    EXPECT_NE(found["alpha"], pooled["alpha"]);
+    ASSERT_EQ(found["alpha"].size(), wanted["alpha"].size());
+    for (std::size_t n = 0; n < found["alpha"].size(); ++n)
+      EXPECT_NEAR(found["alpha"][n].get<double>(), wanted["alpha"][n].get<double>(), 1e-9);
+  }
 }
 
 TEST(DaBoost, RespectsRowWeightsAndLearnsSeveralClasses) {
@@ -219,6 +287,8 @@ TEST(DaBoost, RefusesModelFilesThatDoNotFit) {
   EXPECT_EQ(code(with("right", -1)), "bad_model");
   EXPECT_EQ(code(with("alpha", -1)), "bad_model");
   EXPECT_EQ(code(with("beta", -1)), "bad_model");
+  EXPECT_EQ(code(with("alpha", 1e308)), "bad_model");
+  EXPECT_EQ(code(with("beta", 70)), "bad_model");
   EXPECT_EQ(code(with("eps", std::numeric_limits<double>::infinity())), "bad_model");
   for (const char* path : {"/runs/0/rounds", "/runs/0/kept", "/runs/1/stop", "/runs/0/refused", "/runs/0/refused/b_t",
                            "/runs/0/binned", "/runs/1", "/target_share", "/target_rows", "/runs"}) {

@@ -31,6 +31,7 @@ TEST(AdaBoostStage, StopsAtAPerfectStumpAndSaysSo) {
   view.x = Features::dense(x);
   const Model model = fitted("adaboost", view);
   EXPECT_EQ(model.inspect()["stages"][0]["runs"][0]["stop"], "perfect");
+  EXPECT_EQ(model.statuses()[0].text, "1 round, the last makes no errors");
   EXPECT_TRUE(model.statuses()[0].converged);
   EXPECT_EQ(model.predict({view.x, std::nullopt}, context()).index, view.y.index);
 }
@@ -38,7 +39,27 @@ TEST(AdaBoostStage, StopsAtAPerfectStumpAndSaysSo) {
 TEST(AdaBoostStage, RefusesColumnsThatSayNothing) {
   TrainView view = overlapping(60, 2, 2, 1);
   view.x = Features::dense(Matrix::Ones(60, 2));
-  EXPECT_EQ(code_of([&] { fitted("adaboost", view); }), "no_weak_learner");
+  const auto fit = [&] { fitted("adaboost", view); };
+  EXPECT_EQ(code_of(fit), "no_weak_learner");
+  EXPECT_NE(message_of(fit).find("every column is constant"), std::string::npos) << message_of(fit);
+}
+
+TEST(AdaBoostStage, RefusesVotesThatNoFloorAllows) {
+  const TrainView view = overlapping(60, 2, 2, 1);
+  const StageInput input{.cols = 2, .task = Task::classify, .classes = {"a", "b"}};
+  FitCache cache;
+  AdaBoostOptions options;
+  options.rounds = 10;
+  StageState state = AdaBoost::fit(view, options, context(), cache).fitted->save();
+  const Vector alpha = state.vector("alpha", -1), bound = state.vector("log_bound", alpha.size());
+  EXPECT_LE(state.vector("log_z", alpha.size()).sum(), bound.sum() + 1e-9);
+  AdaBoost::load(state, options, input);
+  for (const double large : {1e308, 14.0}) {
+    state.set("alpha", Vector(Vector::Constant(alpha.size(), large)));
+    EXPECT_EQ(code_of([&] { AdaBoost::load(state, options, input); }), "bad_model");
+  }
+  state.set("alpha", Vector(Vector::Constant(alpha.size(), 1e-320)));
+  EXPECT_EQ(code_of([&] { AdaBoost::load(state, options, input); }), "bad_model");
 }
 
 TEST(AdaBoostStage, LearnsTheSameFromRowsTwiceAndOnBins) {

@@ -19,7 +19,8 @@ BoostOptions boost_options(const DaBoostOptions& options, const Context& context
   boost.rounds = options.rounds;
   boost.candidates = options.candidates;
   boost.select = options.select;
-  boost.scale.kind = options.scale;
+  boost.scale.kind = options.scale.value ? StumpScaleKind::raw : static_cast<StumpScaleKind>(options.scale.word);
+  boost.scale.raw = options.scale.value.value_or(1);
   boost.b_t = options.b_t;
   boost.floor = options.floor.value;
   boost.seed = context.seed();
@@ -27,6 +28,7 @@ BoostOptions boost_options(const DaBoostOptions& options, const Context& context
   boost.bins = options.bins;
   boost.criteria = options.shape().criteria;
   boost.depth = options.shape().depth;
+  boost.weights = false;
   return boost;
 }
 
@@ -49,34 +51,52 @@ Index kept_rounds(const BoostFit& fit, DaBoostStop stop) {
   return std::ssize(fit.rounds);
 }
 
+/// What to do against the reason for which most hypotheses were refused.
+const char* advice(const BoostRefusals& r, const DaBoostOptions& options) {
+  if (r.b_t > r.target && r.b_t >= r.source) return "raise b_t";
+  if (r.target >= r.source) return "try a smaller gamma";
+  return options.base == BoostBase::stump ? "use columns that say more of the label, or base=tree"
+                                          : "use columns that say more of the label, or deeper trees";
+}
+
 /// Why a run stopped before its last round, and what to do.
 std::string refusal_text(const BoostFit& fit, const DaBoostOptions& options) {
+  if (fit.constant) return "every column is constant";
   const BoostRefusals& r = fit.refused;
   return fmt::format(
       "{} hypotheses were drawn and refused: {} are no better than chance on the source, {} have half of the "
-      "target's weight or more within gamma {}, {} exceed b_t; try another gamma",
-      r.source + r.target + r.b_t, r.source, r.target, options.gamma, r.b_t);
+      "target's weight or more within gamma {}, {} exceed b_t; {}",
+      r.source + r.target + r.b_t, r.source, r.target, options.gamma, r.b_t, advice(r, options));
 }
 
-Status status_of(const std::vector<BoostFit>& fits, const DaBoostOptions& options) {
-  const auto early =
-      std::find_if(fits.begin(), fits.end(), [](const BoostFit& f) { return f.stop != BoostStop::rounds; });
-  double err = 0, loss = 0;
-  for (const BoostFit& fit : fits) {
-    err = std::max(err, fit.rounds.empty() ? 1 : fit.rounds.back().err_source);
-    loss = std::max(loss, fit.rounds.empty() ? 1 : fit.rounds.back().loss_target);
+/// «5 runs of 1500 rounds, of which 20 to 31 vote».
+std::string runs_text(const std::vector<Index>& kept, const DaBoostOptions& options) {
+  const std::string text = fmt::format("{} of {}", kept.size() == 1 ? "a run" : fmt::format("{} runs", kept.size()),
+                                       rounds_text(options.rounds));
+  if (options.stop == DaBoostStop::last) return text;
+  const auto range = std::minmax_element(kept.begin(), kept.end());
+  if (*range.first == *range.second) return fmt::format("{}, of which {} vote", text, *range.first);
+  return fmt::format("{}, of which {} to {} vote", text, *range.first, *range.second);
+}
+
+/// Of the rounds that vote.
+Status status_of(const std::vector<BoostFit>& fits, const std::vector<Index>& kept, const DaBoostOptions& options) {
+  const auto is_early = [](const BoostFit& f) { return f.stop != BoostStop::rounds; };
+  const auto early = std::find_if(fits.begin(), fits.end(), is_early);
+  if (early == fits.end()) {
+    double err = 0, loss = 0;
+    for (std::size_t r = 0; r < fits.size(); ++r) {
+      const BoostRound& last = fits[r].rounds[static_cast<std::size_t>(kept[r] - 1)];
+      err = std::max(err, last.err_source);
+      loss = std::max(loss, last.loss_target);
+    }
+    return {true, fmt::format("{}, source error {:.3g} %, target loss {:.3g} %", runs_text(kept, options), 100 * err,
+                              100 * loss)};
   }
-  if (early == fits.end())
-    return {true, fmt::format("{} of {} rounds, source error {:.3g} %, target loss {:.3g} %",
-                              fits.size() == 1 ? "a run" : fmt::format("{} runs", fits.size()), options.rounds,
-                              100 * err, 100 * loss)};
-  const auto stopped =
-      std::count_if(fits.begin(), fits.end(), [](const BoostFit& f) { return f.stop != BoostStop::rounds; });
   return {false,
-          fmt::format("no_weak_da_learner: {} of {} runs stopped early, run {} after {} of {} rounds; in its last "
-                      "round {}",
-                      stopped, fits.size(), early - fits.begin() + 1, early->rounds.size(), options.rounds,
-                      refusal_text(*early, options))};
+          fmt::format("no_weak_da_learner: {} of {} runs stopped early, run {} after {} of {}; in its last round {}",
+                      std::count_if(fits.begin(), fits.end(), is_early), fits.size(), early - fits.begin() + 1,
+                      early->rounds.size(), rounds_text(options.rounds), refusal_text(*early, options))};
 }
 
 }  // namespace
@@ -91,16 +111,18 @@ StageResult DaBoost::fit(const TrainView& view, const DaBoostOptions& options, c
   const bool smooth = options.smooth == DaBoostSmooth::knn && options.classifier == BoostSide::target;
   BoostProblem problem{.source = view.labelled_x(), .y = y};
   problem.target = target_rows(view);
-  problem.weight = {view.weight.data(), static_cast<std::size_t>(view.weight.size())};
+  const std::vector<double> weight = boost_weights(view, options.domain_weights);
+  problem.weight = weight;
+  problem.copies = options.domain_weights == GroupShares::pooled;
   problem.who = who;
   std::vector<BoostFit> fits = fit_boost_runs(problem, boost_options(options, context), options.vote, context);
   const auto some = [](const BoostFit& fit) { return !fit.rounds.empty(); };
   if (std::none_of(fits.begin(), fits.end(), some))
     data_error("no_weak_da_learner", "{}: no round has a weak learner of both domains; {}", who,
                refusal_text(fits.front(), options));
-  Status status = status_of(fits, options);
   std::vector<Index> kept;
   for (const BoostFit& fit : fits) kept.push_back(kept_rounds(fit, options.stop));
+  Status status = status_of(fits, kept, options);
 
   auto fitted = std::make_shared<DaBoost>();
   fitted->side_ = options.classifier;

@@ -18,7 +18,7 @@ struct DaBoostOptions {
   int rounds = 1500;
   int candidates = 1;
   BoostSelect select = BoostSelect::max_wtplus;
-  StumpScaleKind scale = StumpScaleKind::side;
+  WordOrNumber scale{};  // side; words in the order of StumpScaleKind
   double b_t = 1;
   AutoNumber floor{};
   DaBoostStop stop = DaBoostStop::last;
@@ -30,6 +30,7 @@ struct DaBoostOptions {
   ExactRowsOption exact = ExactRowsOption::automatic;
   BoostBins bins = BoostBins::uniform;
   bool criteria = false;
+  GroupShares domain_weights = GroupShares::pooled;
 
   static constexpr auto fields() {
     using O = DaBoostOptions;
@@ -45,10 +46,10 @@ struct DaBoostOptions {
               one_of("max_wtplus", "min_bound", "min_source")),
         field("scale", &O::scale,
               "What a stump divides by: distance to the end of the range on either side, the larger of both, the "
-              "range, half of it, nothing",
-              one_of("side", "maxabs", "range", "half", "raw")),
+              "range, half of it, nothing; or this number",
+              or_words(above(0.0), "side", "maxabs", "range", "half", "raw")),
         field("b_t", &O::b_t, "Largest share of the target weight that may lie outside the margin; 1: no limit",
-              Limits{.low = 0, .high = 1, .open_low = true}),
+              Limits{.low = 0.5, .high = 1, .open_low = true}),
         field("floor", &O::floor, "Least error of a stump in either domain; auto: 1 / (2 rows of the domain)",
               Limits{.low = 1e-12, .high = 0.5, .open_high = true}),
         field("stop", &O::stop, "Rounds that vote: all, or up to the last minimum of criterion (13) or (14)",
@@ -70,10 +71,14 @@ struct DaBoostOptions {
               one_of("auto", "true", "false")),
         field("bins", &O::bins, "Edges of the bins: equally far apart, or equally many rows between them",
               one_of("uniform", "quantile")),
-        field("criteria", &O::criteria, "Whether the history also has the divergences and criteria (13) and (14)")};
+        field(
+            "criteria", &O::criteria,
+            "Whether the history also has the divergences and criteria (13) and (14); each round then sorts all rows"),
+        field("domain_weights", &O::domain_weights, "Source domains count equally, or by their rows",
+              one_of("equal", "pooled"))};
   }
   BoostedRuns::Shape shape() const {
-    return {true, criteria || stop != DaBoostStop::last, base == BoostBase::tree ? depth : 0};
+    return {true, criteria || stop != DaBoostStop::last, base == BoostBase::tree ? depth : 0, gamma};
   }
 };
 

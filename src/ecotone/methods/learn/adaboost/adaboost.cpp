@@ -14,16 +14,15 @@ BoostedRuns::Shape shape_of(const AdaBoostOptions& options) {
 }
 
 Status status_of(const BoostFit& fit) {
-  const auto rounds = fit.rounds.size();
+  const std::string rounds = rounds_text(std::ssize(fit.rounds));
   const double error = 100 * fit.rounds.back().err_source;
   switch (fit.stop) {
     case BoostStop::perfect:
-      return {true, fmt::format("{} rounds, the last makes no errors", rounds)};
+      return {true, fmt::format("{}, the last makes no errors", rounds)};
     case BoostStop::no_weak_learner:
-      return {true,
-              fmt::format("{} rounds, then nothing was better than chance; training error {:.3g} %", rounds, error)};
+      return {true, fmt::format("{}, then nothing was better than chance; training error {:.3g} %", rounds, error)};
     default:
-      return {true, fmt::format("{} rounds, training error {:.3g} %", rounds, error)};
+      return {true, fmt::format("{}, training error {:.3g} %", rounds, error)};
   }
 }
 
@@ -34,7 +33,9 @@ AdaBoost::AdaBoost(BoostedRuns runs) : runs_(std::move(runs)) {}
 StageResult AdaBoost::fit(const TrainView& view, const AdaBoostOptions& options, const Context& context, FitCache&) {
   const std::vector<double> y = boost_labels(view, who);
   BoostProblem problem{.source = view.labelled_x(), .y = y};
-  problem.weight = {view.weight.data(), static_cast<std::size_t>(view.weight.size())};
+  const std::vector<double> weight = boost_weights(view, options.domain_weights);
+  problem.weight = weight;
+  problem.copies = options.domain_weights == GroupShares::pooled;
   problem.who = who;
   BoostOptions boost;
   boost.rounds = options.rounds;
@@ -42,12 +43,14 @@ StageResult AdaBoost::fit(const TrainView& view, const AdaBoostOptions& options,
   boost.rows = rows_kind(options.exact);
   boost.bins = options.bins;
   boost.depth = shape_of(options).depth;
+  boost.weights = false;
   std::vector<BoostFit> fits = fit_boost_runs(problem, boost, 1, context);
   const Index rounds = std::ssize(fits.front().rounds);
   if (rounds == 0) {
-    data_error("no_weak_learner",
-               "{}: no stump is better than chance: every column is constant or says nothing of the label by itself",
-               who);
+    data_error("no_weak_learner", "{}: {}", who,
+               fits.front().constant
+                   ? "every column is constant"
+                   : "no stump or tree is better than chance: no column says anything of the label by itself");
   }
   Status status = status_of(fits.front());
   return {std::make_shared<AdaBoost>(BoostedRuns(std::move(fits), {rounds}, shape_of(options))), view,

@@ -14,6 +14,7 @@ struct AdaBoostOptions {
   int depth = 2;
   ExactRowsOption exact = ExactRowsOption::automatic;
   BoostBins bins = BoostBins::quantile;
+  GroupShares domain_weights = GroupShares::pooled;
 
   static constexpr auto fields() {
     using O = AdaBoostOptions;
@@ -28,7 +29,9 @@ struct AdaBoostOptions {
               "100,000 rows on",
               one_of("auto", "true", "false")),
         field("bins", &O::bins, "Edges of the bins: equally far apart, or equally many rows between them",
-              one_of("uniform", "quantile"))};
+              one_of("uniform", "quantile")),
+        field("domain_weights", &O::domain_weights, "Domains count equally, or by their rows",
+              one_of("equal", "pooled"))};
   }
 };
 

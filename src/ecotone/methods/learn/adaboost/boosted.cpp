@@ -16,15 +16,15 @@ struct History {
   const char* name;
   double BoostRound::*member;
 };
-constexpr std::array<History, 6> source_history = {{{"eps", &BoostRound::eps},
+constexpr std::array<History, 7> source_history = {{{"eps", &BoostRound::eps},
                                                     {"alpha", &BoostRound::alpha},
                                                     {"log_z", &BoostRound::log_z},
+                                                    {"log_bound", &BoostRound::log_bound},
                                                     {"err_source", &BoostRound::err_source},
                                                     {"margin_loss", &BoostRound::margin_loss},
                                                     {"margin_loss_normalised", &BoostRound::margin_loss_normalised}}};
-constexpr std::array<History, 6> target_history = {{{"viol", &BoostRound::viol},
+constexpr std::array<History, 5> target_history = {{{"viol", &BoostRound::viol},
                                                     {"beta", &BoostRound::beta},
-                                                    {"log_bound", &BoostRound::log_bound},
                                                     {"log_w_source", &BoostRound::log_w_source},
                                                     {"log_w_target", &BoostRound::log_w_target},
                                                     {"loss_target", &BoostRound::loss_target}}};
@@ -204,6 +204,21 @@ std::vector<double> boost_labels(const TrainView& view, const char* who) {
   return y;
 }
 
+std::vector<double> boost_weights(const TrainView& view, GroupShares shares) {
+  std::vector<double> weight(view.weight.begin(), view.weight.end());
+  if (shares == GroupShares::pooled) return weight;
+  const auto rows = static_cast<std::size_t>(view.labelled());
+  weight.resize(rows, 1);
+  std::vector<double> total(static_cast<std::size_t>(view.domain.count()), 0);
+  const auto domain = [&](std::size_t i) { return static_cast<std::size_t>(view.domain.index[i]); };
+  for (std::size_t i = 0; i < rows; ++i) total[domain(i)] += weight[i];
+  for (std::size_t i = 0; i < rows; ++i)
+    if (total[domain(i)] > 0) weight[i] /= total[domain(i)];
+  return weight;
+}
+
+std::string rounds_text(Index rounds) { return fmt::format("{} round{}", rounds, rounds == 1 ? "" : "s"); }
+
 Prediction boost_prediction(Vector score) {
   Prediction prediction;
   prediction.probability.resize(score.size(), 2);
@@ -314,9 +329,20 @@ BoostedRuns BoostedRuns::load(const StageState& state, Index cols, Shape shape) 
   for (const History& each : histories(shape.has_target, shape.criteria))
     scatter(runs.fits_, state.vector(each.name, n),
             [&](BoostRound& round, double value) { round.*each.member = value; });
+  // What the floor allows: hostile weights would give sums that are no numbers.
   for (const BoostFit& fit : runs.fits_)
     for (const BoostRound& round : fit.rounds)
-      if (round.alpha < 0 || round.beta < 0) file_error("bad_model", "arrays 'alpha' and 'beta' must be at least 0");
+      if (round.alpha < 0 || round.alpha > boost_most_vote || round.beta < 0 ||
+          round.beta > boost_most_vote / shape.gamma)
+        file_error("bad_model", "arrays 'alpha' and 'beta' must be in [0, {}] and [0, {}]", boost_most_vote,
+                   boost_most_vote / shape.gamma);
+  for (std::size_t r = 0; r < runs.fits_.size(); ++r) {
+    for (const BoostSide side : {BoostSide::source, BoostSide::target}) {
+      const double sum = runs.weight_sum(r, side);
+      if (!std::isfinite(2 * sum) || (sum > 0 && !std::isfinite(1 / sum)))
+        file_error("bad_model", "the weights of run {} add up to {}", r + 1, sum);
+    }
+  }
   return runs;
 }
 

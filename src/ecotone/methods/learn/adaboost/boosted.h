@@ -5,6 +5,7 @@
 
 #include "ecotone/methods/method.h"
 #include "ecotone/solve/boost.h"
+#include "ecotone/solve/path_means.h"
 
 namespace ecotone {
 
@@ -17,6 +18,12 @@ enum class BoostBase { stump, tree };
 
 /// The labels of two classes as -1 and +1. Data errors `needs_classes` and `one_class`.
 std::vector<double> boost_labels(const TrainView& view, const char* who);
+
+/// Row weights of the labelled rows; empty: all 1. equal: times a factor, so that domains have the same total.
+std::vector<double> boost_weights(const TrainView& view, GroupShares shares);
+
+/// «1 round», «3 rounds».
+std::string rounds_text(Index rounds);
 
 /// The class, and 1 / (1 + exp(-2 score)), of decision values; a score of 0 goes to the second class.
 Prediction boost_prediction(Vector score);
@@ -33,6 +40,7 @@ class BoostedRuns {
     bool has_target = false;
     bool criteria = false;
     int depth = 0;
+    double gamma = 1;  ///< no beta is larger than boost_most_vote / gamma
   };
   /// `kept[r]` rounds of run r vote.
   BoostedRuns(std::vector<BoostFit> fits, std::vector<Index> kept, Shape shape);

@@ -84,8 +84,24 @@ std::string weights_text(const std::vector<Json>& columns, const std::vector<std
   return text;
 }
 
+/// Objects inside an object as entries of it: {"refused": {"source": 3}} is {"refused/source": 3}.
+Json flattened(const Json& object) {
+  Json flat = Json::object();
+  for (const auto& field : object.items()) {
+    if (!field.value().is_object()) {
+      flat[field.key()] = field.value();
+      continue;
+    }
+    const Json inner = flattened(field.value());
+    for (const auto& each : inner.items()) flat[field.key() + "/" + each.key()] = each.value();
+  }
+  return flat;
+}
+
 /// What several models inside one have in common: «binary/offset  0.1 -2 3.5», a value per model.
-std::string models_text(const std::string& key, const Json& models, std::size_t width) {
+std::string models_text(const std::string& key, const Json& list, std::size_t width) {
+  std::vector<Json> models;
+  for (const Json& model : list) models.push_back(flattened(model));
   std::string text;
   for (const auto& field : models.front().items()) {
     Json values = Json::array();
@@ -169,8 +185,8 @@ std::size_t width_of_entries(const Json& stage) {
     width = std::max(width, entry.key().size());
     const Json& value = entry.value();
     if (!value.is_array() || value.empty() || !value.front().is_object()) continue;
-    for (const auto& field : value.front().items())
-      width = std::max(width, entry.key().size() + 1 + field.key().size());
+    const Json first = flattened(value.front());
+    for (const auto& field : first.items()) width = std::max(width, entry.key().size() + 1 + field.key().size());
   }
   return width;
 }

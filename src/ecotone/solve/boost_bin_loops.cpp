@@ -1,14 +1,14 @@
 #include "ecotone/solve/boost_bin_loops.h"
 
-#include <cstring>
+#include "ecotone/solve/boost_lanes.h"
 
 namespace ecotone {
 namespace {
 
-using Four = double __attribute__((vector_size(32)));
-using Mask = std::int64_t __attribute__((vector_size(32)));
-
-[[gnu::always_inline]] inline void load(const double* from, Four& to) { std::memcpy(&to, from, sizeof(Four)); }
+using lanes::Four;
+using lanes::load;
+using lanes::Mask;
+using lanes::store;
 
 [[gnu::always_inline]] inline void scale_all(const std::uint8_t* code, const Histogram& factor, double least,
                                              double* weight, Index count) {
@@ -19,7 +19,7 @@ using Mask = std::int64_t __attribute__((vector_size(32)));
     load(weight + i, w);
     w *= Four{factor[code[i]], factor[code[i + 1]], factor[code[i + 2]], factor[code[i + 3]]};
     w = w > low ? w : low;
-    std::memcpy(weight + i, &w, sizeof(Four));
+    store(w, weight + i);
   }
   for (; i < count; ++i) {
     const double w = weight[i] * factor[code[i]];
@@ -48,10 +48,6 @@ using Mask = std::int64_t __attribute__((vector_size(32)));
 [[gnu::target("avx2")]] void count_wide(const double* weight, double limit, Index count, Index& above) {
   count_all(weight, limit, count, above);
 }
-bool wide() {
-  static const bool has = __builtin_cpu_supports("avx2") != 0;
-  return has;
-}
 #endif
 
 }  // namespace
@@ -69,7 +65,7 @@ void add_to_bins(const std::uint8_t* code, const double* weight, Index count, Hi
 
 void scale_by_bins(const std::uint8_t* code, const Histogram& factor, double least, double* weight, Index count) {
 #if defined(__x86_64__)
-  if (wide()) return scale_wide(code, factor, least, weight, count);
+  if (lanes::wide()) return scale_wide(code, factor, least, weight, count);
 #endif
   scale_all(code, factor, least, weight, count);
 }
@@ -77,7 +73,7 @@ void scale_by_bins(const std::uint8_t* code, const Histogram& factor, double lea
 Index count_above(const double* weight, double limit, Index count) {
   Index above = 0;
 #if defined(__x86_64__)
-  if (wide()) {
+  if (lanes::wide()) {
     count_wide(weight, limit, count, above);
     return above;
   }

@@ -11,13 +11,9 @@
 namespace ecotone {
 namespace {
 
-/// The margin of rows that only fill up the last vector: never lost, never the least.
-constexpr double far_margin = 1e300;
 /// Source weights are multiplied; when the margins may have moved apart by this since, they are computed anew, so
 /// that none is lost below the smallest number.
 constexpr double refresh_after = 300;
-
-Index padded(Index rows) { return (rows + boost_lanes - 1) / boost_lanes * boost_lanes; }
 
 /// One domain: columns of numbers, padded.
 struct Columns {
@@ -81,25 +77,12 @@ struct ExactTable : BoostTable {
   }
 };
 
-/// Weights and margins of one domain in one run.
-struct Weights {
-  std::vector<double> weight, margin;
-
-  explicit Weights(const Columns& c) : weight(c.first), margin(c.first.size(), far_margin) {
-    std::fill(margin.begin(), margin.begin() + c.rows, 0.0);
-  }
-  Vector normalised(Index rows) const {
-    const Eigen::Map<const Vector> w(weight.data(), rows);
-    return w / w.sum();
-  }
-};
-
 class ExactRows : public BoostRows {
  public:
   explicit ExactRows(const ExactTable& table)
       : table_(table),
-        source_(table.source),
-        target_(table.target),
+        source_(table.source.first, table.source.rows),
+        target_(table.target.first, table.target.rows),
         source_sum_(table.total),
         target_sum_(static_cast<double>(table.target.rows)) {
     low_ = table.low;
@@ -122,7 +105,7 @@ class ExactRows : public BoostRows {
   StumpCandidate best_of_column(Index j, double& best) const;
 
   const ExactTable& table_;
-  Weights source_, target_;
+  PaddedWeights source_, target_;
   double source_sum_, target_sum_;
   double target_least_ = 0;
   double since_refresh_ = 0;

@@ -1,21 +1,20 @@
 #include "ecotone/solve/boost_loops.h"
 
-#include <cstdint>
-#include <cstring>
 #include <limits>
 
 #include "ecotone/linalg/exponential.h"
+#include "ecotone/solve/boost_lanes.h"
 
 namespace ecotone {
 namespace {
 
-using Four = double __attribute__((vector_size(32)));
-using Mask = std::int64_t __attribute__((vector_size(32)));
+using lanes::Four;
+using lanes::load;
+using lanes::Mask;
+using lanes::store;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-[[gnu::always_inline]] inline void load(const double* from, Four& to) { std::memcpy(&to, from, sizeof(Four)); }
-[[gnu::always_inline]] inline void store(const Four& from, double* to) { std::memcpy(to, &from, sizeof(Four)); }
 [[gnu::always_inline]] inline Four all(double value) { return Four{value, value, value, value}; }
 [[gnu::always_inline]] inline double sum_of(const Four& a, const Four& b) {
   const Four s = a + b;
@@ -156,10 +155,6 @@ struct Size {
                                               double beta, double* margin, Index count, TargetSums& sums) {
   target_step(x, first, stump, gamma, beta, margin, count, sums);
 }
-bool wide() {
-  static const bool has = __builtin_cpu_supports("avx2") != 0;
-  return has;
-}
 #endif
 
 }  // namespace
@@ -167,7 +162,7 @@ bool wide() {
 void source_masses(const double* x, const double* y, const double* weight, double theta, Index count, double& right,
                    double& wrong) {
 #if defined(__x86_64__)
-  if (wide()) return source_wide(x, y, weight, theta, count, right, wrong);
+  if (lanes::wide()) return source_wide(x, y, weight, theta, count, right, wrong);
 #endif
   source_all(x, y, weight, theta, count, right, wrong);
 }
@@ -175,7 +170,7 @@ void source_masses(const double* x, const double* y, const double* weight, doubl
 void target_masses(const double* x, const double* weight, const Stump& stump, double gamma, Index count, double& inside,
                    double& outside) {
 #if defined(__x86_64__)
-  if (wide()) return target_wide(x, weight, stump, gamma, count, inside, outside);
+  if (lanes::wide()) return target_wide(x, weight, stump, gamma, count, inside, outside);
 #endif
   target_all(x, weight, stump, gamma, count, inside, outside);
 }
@@ -184,7 +179,7 @@ SourceSums update_source(const double* x, const double* y, const double* first, 
                          const SourceUpdate& update, double* weight, double* margin, Index count) {
   SourceSums sums;
 #if defined(__x86_64__)
-  if (wide()) {
+  if (lanes::wide()) {
     source_step_wide(x, y, first, stump, update, weight, margin, count, sums);
     return sums;
   }
@@ -197,7 +192,7 @@ TargetSums update_target(const double* x, const double* first, const Stump& stum
                          double* margin, Index count) {
   TargetSums sums;
 #if defined(__x86_64__)
-  if (wide()) {
+  if (lanes::wide()) {
     target_step_wide(x, first, stump, gamma, beta, margin, count, sums);
     return sums;
   }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
 #include "ecotone/base/index.h"
 #include "ecotone/solve/boost_rows.h"
 
@@ -8,6 +11,21 @@ namespace ecotone {
 
 /// Arrays are padded to a multiple of this with rows of weight 0.
 constexpr Index boost_lanes = 8;
+constexpr Index padded(Index rows) { return (rows + boost_lanes - 1) / boost_lanes * boost_lanes; }
+
+/// Weights and margins of one domain in one run, padded.
+struct PaddedWeights {
+  std::vector<double> weight, margin;
+
+  /// The margin of rows that only fill up the last vector is far: never lost, never the least.
+  PaddedWeights(const std::vector<double>& first, Index rows) : weight(first), margin(first.size(), 1e300) {
+    std::fill(margin.begin(), margin.begin() + rows, 0.0);
+  }
+  Vector normalised(Index rows) const {
+    const Eigen::Map<const Vector> w(weight.data(), rows);
+    return w / w.sum();
+  }
+};
 
 /// Weights with (x > theta) = (y > 0), and the others.
 void source_masses(const double* x, const double* y, const double* weight, double theta, Index count, double& right,

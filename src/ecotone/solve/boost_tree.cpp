@@ -32,10 +32,6 @@ Vector tree_votes(std::span<const BoostTree> trees, std::span<const double> weig
 namespace {
 
 constexpr std::size_t most_leaves = std::size_t{1} << boost_most_depth;
-/// The margin of rows that only fill up the last vector.
-constexpr double far_margin = 1e300;
-
-Index padded(Index rows) { return (rows + boost_lanes - 1) / boost_lanes * boost_lanes; }
 
 /// What all runs share: bins of all values, one byte each.
 struct TreeTable : BoostTable {
@@ -68,12 +64,10 @@ struct TreeTable : BoostTable {
 };
 
 /// Weights and margins of one domain: D = first exp(-margin), up to a factor.
-struct Weights {
-  std::vector<double> weight, margin;
+struct Weights : PaddedWeights {
   double sum = 0, least = 0;
 
-  Weights(const std::vector<double>& first, Index rows) : weight(first), margin(first.size(), far_margin) {
-    std::fill(margin.begin(), margin.begin() + rows, 0.0);
+  Weights(const std::vector<double>& first, Index rows) : PaddedWeights(first, rows) {
     for (const double w : first) sum += w;
   }
   /// Weights of the margins as they are now; gives ln Z.
@@ -82,10 +76,6 @@ struct Weights {
     least = *std::min_element(margin.begin(), margin.begin() + rows);
     sum = weights_of_margins(first.data(), margin.data(), least, weight.data(), std::ssize(weight));
     return std::log(sum) - least - before;
-  }
-  Vector normalised(Index rows) const {
-    const Eigen::Map<const Vector> w(weight.data(), rows);
-    return w / w.sum();
   }
 };
 

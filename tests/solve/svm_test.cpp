@@ -300,6 +300,51 @@ TEST(Svm, HasEqualBytesForAnyNumberOfThreads) {
   }
 }
 
+TEST(Svm, AFarRowCostsTheOthersNoDigits) {
+  const Data data = classes(600, 2, 21, 0);
+  const Kernel kernel{.sigma = 0.5};
+  Data with = data;
+  // One row far away, and two that are far away but near each other: a kernel of differences tells them apart.
+  with.x.conservativeResize(603, 2);
+  with.x.bottomRows(3) << 1e12, 0, 1e8, 1e8, 1e8, 1e8 + 1;
+  with.y.insert(with.y.end(), {1, 1, -1});
+  const SvmFit fit = fit_svm({.y = data.y}, kernel, data.x, with_threads(1));
+  const SvmProblem problem{.y = with.y};
+  const SvmFit far = fit_svm(problem, kernel, with.x, with_threads(1));
+  EXPECT_TRUE(far.converged);
+  const Vector a = svm_scores(kernel, data.x, fit.beta, fit.offset, data.x, with_threads(1));
+  const Vector b = svm_scores(kernel, with.x, far.beta, far.offset, with.x, with_threads(1));
+  EXPECT_LT((a - b.head(600)).cwiseAbs().maxCoeff(), 0.05);
+  // The solver's kernel is the one that scores are computed with.
+  expect_optimal(problem, far, b, 2e-3);
+  EXPECT_GT(b[601], b[602] + 0.5);
+}
+
+TEST(Svm, AnOffsetOfTheColumnsCostsALinearKernelNothing) {
+  const Data data = classes(300, 3, 23);
+  const Kernel kernel{.kind = KernelKind::linear};
+  const SvmProblem problem{.y = data.y, .tolerance = 1e-5};
+  const Matrix moved = data.x.array() + 1e7;
+  const SvmFit near = fit_svm(problem, kernel, data.x, with_threads(1));
+  const SvmFit far = fit_svm(problem, kernel, moved, with_threads(1));
+  EXPECT_TRUE(far.converged);
+  const Vector a = svm_scores(kernel, data.x, near.beta, near.offset, data.x, with_threads(1));
+  const Vector b = svm_scores(kernel, moved, far.beta, far.offset, moved, with_threads(1));
+  EXPECT_LT((a - b).cwiseAbs().maxCoeff(), 1e-3);
+}
+
+TEST(Svm, ScoresOfARowDoNotDependOnTheOthers) {
+  const Data data = classes(400, 3, 25);
+  const SvmFit fit = fit_svm({.y = data.y}, {.sigma = 1}, data.x, with_threads(1));
+  const auto scores = [&](const Matrix& z) {
+    return svm_scores({.sigma = 1}, data.x, fit.beta, fit.offset, z, with_threads(1));
+  };
+  Matrix z = data.x.topRows(20);
+  const Vector before = scores(z);
+  z.bottomRows(19).array() += 1e9;
+  EXPECT_EQ(scores(z)[0], before[0]);
+}
+
 TEST(Svm, SolvesWhatIsDegenerate) {
   const Context context = with_threads(1);
   // Duplicate rows with opposite labels: nothing can be learned, all coefficients are at their cost.

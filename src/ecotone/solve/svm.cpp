@@ -6,6 +6,8 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
+#include "ecotone/kernels/landmark_kernel.h"
+#include "ecotone/linalg/distances.h"
 #include "ecotone/solve/svm_checks.h"
 #include "ecotone/solve/svm_smo.h"
 #include "ecotone/solve/svm_source.h"
@@ -127,9 +129,19 @@ SvmFit fit_rows(const SvmProblem& problem, const Kernel& kernel, ConstMatrixView
                  "take fewer rows or columns");
   SvmFeatures source(kernel, x, rows, groups);
   SvmFit fit = fit_source(problem, rows, source, context);
-  // x.z of centred rows, with sum beta = 0: sum_i beta_i (x_i - c).(z - c) = sum_i beta_i x_i.z - sum_i beta_i x_i.c
-  if (kernel.kind == KernelKind::linear) fit.offset -= (x.transpose() * fit.beta).dot(source.centre());
+  if (kernel.kind == KernelKind::linear) fit.offset -= svm_moved_offset(x, fit.beta, source.centre().transpose());
   return fit;
+}
+
+/// The kernel of new rows and rows of training, seen from these alone: a far row among new ones changes none of the
+/// others. The linear kernel of rows so seen is another, which takes another offset; not with groups, nor where the
+/// coefficients do not sum to 0.
+Vector scores_origin(const Kernel& kernel, ConstMatrixView x, ConstVectorView beta, bool groups) {
+  constexpr double rounding = 1e-10;
+  const bool balanced = std::abs(beta.sum()) <= rounding * beta.lpNorm<1>();
+  const bool linear = kernel.kind == KernelKind::linear && !groups && balanced;
+  if (kernel.kind == KernelKind::rbf || linear) return typical_row(x);
+  return Vector::Zero(x.cols());
 }
 
 Vector scores_of(const Kernel& kernel, ConstMatrixView x, ConstVectorView beta, double offset, ConstMatrixView z,
@@ -137,16 +149,18 @@ Vector scores_of(const Kernel& kernel, ConstMatrixView x, ConstVectorView beta, 
   if (x.rows() != beta.size() || x.cols() != z.cols())
     internal_error("svm_scores: {} x {} rows, {} coefficients, {} columns", x.rows(), x.cols(), beta.size(), z.cols());
   constexpr Index side = KernelTiles::side;
+  const Vector origin = scores_origin(kernel, x, beta, groups != nullptr);
+  if (kernel.kind == KernelKind::linear) offset += svm_moved_offset(x, beta, origin);
   Vector scores = Vector::Constant(z.rows(), offset);
-  const KernelTiles tiles(kernel, z, x);
+  const LandmarkKernel training(kernel, origin, x);
   context.parallel((z.rows() + side - 1) / side, [&](Index b) {
     const Index first = b * side;
     const Index height = std::min(side, z.rows() - first);
-    Matrix k(side, side);
+    Matrix k(side, side), centred;
     for (Index j = 0; j < x.rows(); j += side) {
       const Index width = std::min(side, x.rows() - j);
       auto part = k.topLeftCorner(height, width);
-      tiles.tile(first, j, part);
+      training.block(z.middleRows(first, height), j, part, centred);
       for (Index r = 0; groups != nullptr && r < height; ++r)
         for (Index c = 0; c < width; ++c) part(r, c) *= groups->factor(groups->z[at(first + r)], groups->x[at(j + c)]);
       scores.segment(first, height).noalias() += part * beta.segment(j, width);
@@ -156,6 +170,13 @@ Vector scores_of(const Kernel& kernel, ConstMatrixView x, ConstVectorView beta, 
 }
 
 }  // namespace
+
+double svm_moved_offset(ConstMatrixView x, ConstVectorView beta, ConstVectorView origin) {
+  double moved = 0;
+  for (Index i = 0; i < x.rows(); ++i)
+    if (beta[i] != 0) moved += beta[i] * (x.row(i).transpose() - origin).dot(origin);
+  return moved;
+}
 
 SvmFit fit_svm(const SvmProblem& problem, const Kernel& kernel, ConstMatrixView x, const Context& context) {
   return fit_rows(problem, kernel, x, nullptr, context);

@@ -67,6 +67,10 @@ struct SvmGroups {
 SvmFit fit_svm(const SvmProblem& problem, const Kernel& kernel, ConstMatrixView x, const SvmGroups& groups,
                const Context& context);
 
+/// What the offset of a machine of the linear kernel grows by when rows are seen from another origin c, with
+/// sum beta = 0: sum_i beta_i x_i.z = sum_i beta_i (x_i - c).(z - c) + sum_i beta_i (x_i - c).c
+double svm_moved_offset(ConstMatrixView x, ConstVectorView beta, ConstVectorView origin);
+
 /// sum_i beta_i k(x_i, z) + offset of every row z of Z, on all threads, without ever holding all kernel values.
 Vector svm_scores(const Kernel& kernel, ConstMatrixView x, ConstVectorView beta, double offset, ConstMatrixView z,
                   const Context& context);

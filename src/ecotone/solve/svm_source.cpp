@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ecotone/linalg/distances.h"
 #include "ecotone/linalg/products.h"
 #include "ecotone/solve/svm_loops.h"
 
@@ -15,6 +16,11 @@ double power(double base, int degree) {
     if (degree % 2 == 1) result *= base;
   return result;
 }
+
+/// Exponents beyond this count as this, as in gaussian_values.
+constexpr double largest_exponent = 87;
+/// ||x||^2 / (2 sigma^2) from which products of rows cost exponents more than 1e-9.
+constexpr double far = 1e6;
 
 Index at(std::span<const Index> indices, Index k) { return indices[static_cast<std::size_t>(k)]; }
 
@@ -37,7 +43,7 @@ SvmFeatures::SvmFeatures(const Kernel& kernel, ConstMatrixView x, std::span<cons
   check_kernel(kernel);
   for (Index i = 0; i < x_.rows(); ++i) x_.row(i) = x.row(at(chosen, i));
   if (x_.rows() > 0 && (shift_invariant(kernel) || (kernel.kind == KernelKind::linear && groups == nullptr))) {
-    centre_ = x_.colwise().mean();
+    centre_ = typical_row(x_).transpose();
     x_.rowwise() -= centre_;
   }
   if (kernel.kind == KernelKind::rbf) norms_ = x_.rowwise().squaredNorm();
@@ -83,10 +89,27 @@ void SvmFeatures::kernel_values(ConstMatrixView gathered, std::span<const Index>
   for (Index r = 0; r < out.rows(); ++r) {
     double* const row = out.data() + r * out.outerStride();
     if (kernel_.kind == KernelKind::rbf) {
-      gaussian_values(norms_[at(rows, r)], norms_.data() + first, scale, row, out.cols());
+      const double norm = norms_[at(rows, r)];
+      if (norm * scale > far) {
+        far_values(gathered.middleRows(r, 1), norm, first, row, out.cols());
+      } else {
+        gaussian_values(norm, norms_.data() + first, scale, row, out.cols());
+      }
     } else {
       for (Index c = 0; c < out.cols(); ++c) row[c] = power(kernel_.scale * row[c] + kernel_.coef0, kernel_.degree);
     }
+  }
+}
+
+void SvmFeatures::far_values(ConstMatrixView row, double norm, Index first, double* values, Index count) const {
+  const double scale = 0.5 / kernel_.sigma / kernel_.sigma;
+  for (Index c = 0; c < count; ++c) {
+    const double other = norms_[first + c];
+    // ||x - z|| >= | ||x|| - ||z|| |: one that is half or twice as long is so far away that the exponent is the
+    // largest.
+    const bool apart = other < norm / 4 || other / 4 > norm;
+    const double exponent = apart ? largest_exponent : scale * (row.row(0) - x_.row(first + c)).squaredNorm();
+    values[c] = std::exp(-std::min(exponent, largest_exponent));
   }
 }
 

@@ -34,9 +34,10 @@ class SvmSource {
   virtual void permute_rows(std::span<const Index> from) = 0;
 };
 
-/// Of the rows `chosen` of X, centred where the kernel allows it: with sum beta = 0 a linear kernel of centred rows has
-/// the same optimum, and products of centred rows lose fewer digits. With groups the values are k times
-/// factor(group of one row, group of the other), and only kernels of distances are centred.
+/// Of the rows `chosen` of X, seen from a typical one where the kernel allows it: with sum beta = 0 a linear kernel of
+/// such rows has the same optimum, and their products lose fewer digits. A row far away costs the others none. With
+/// groups the values are k times factor(group of one row, group of the other), and only kernels of distances are
+/// centred.
 class SvmFeatures : public SvmSource {
  public:
   SvmFeatures(const Kernel& kernel, ConstMatrixView x, std::span<const Index> chosen,
@@ -50,6 +51,8 @@ class SvmFeatures : public SvmSource {
  private:
   void permute_rows(std::span<const Index> from) override;
   void kernel_values(ConstMatrixView gathered, std::span<const Index> rows, Index first, MatrixView out) const;
+  /// rbf of a row that is far from the centre, from differences.
+  void far_values(ConstMatrixView row, double norm, Index first, double* values, Index count) const;
 
   Kernel kernel_;
   Eigen::RowVectorXd centre_;

@@ -206,7 +206,17 @@ TEST(LinearSvm, OfNumbersThatAreConstantOrWithinEpsilonIsThatNumber) {
     EXPECT_TRUE(fit.converged);
     EXPECT_LT(fit.weights.norm(), 1e-6);
     EXPECT_NEAR(fit.offset, 3.5, 0.1 + 1e-6);
+    EXPECT_EQ(fit.support, 0);
   }
+  // Most of them at one end: the mean is not without loss, the middle is.
+  std::vector<double> apart(50, 1.0);
+  apart[7] = 1.2;
+  const LinearSvmFit fit =
+      fit_linear_svm({.kind = SvmKind::numbers, .y = apart, .epsilon = 0.101}, Features::dense(data.x), context);
+  EXPECT_EQ(fit.weights.norm(), 0);
+  EXPECT_NEAR(fit.offset, 1.1, 1e-12);
+  EXPECT_EQ(fit.support, 0);
+  EXPECT_EQ(fit.gap, 0);
 }
 
 TEST(LinearSvm, SaysWhenItHasNotConverged) {

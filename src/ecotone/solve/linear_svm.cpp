@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -91,6 +92,18 @@ LinearSvmPoint start_point(const LinearSvmRows& rows, const Context& context) {
   return newton_linear_svm(part, first_point(part), start_tolerance, newton_steps, context).point;
 }
 
+/// Numbers within epsilon of their middle: no row has a loss there, and no weights are shorter than 0.
+std::optional<double> middle_without_loss(const SvmProblem& p, const std::vector<Index>& rows) {
+  if (p.kind == SvmKind::classes) return std::nullopt;
+  double low = p.y[at(rows[0])], high = low;
+  for (const Index i : rows) {
+    low = std::min(low, p.y[at(i)]);
+    high = std::max(high, p.y[at(i)]);
+  }
+  if (!(high - low <= 2 * p.epsilon)) return std::nullopt;
+  return low + (high - low) / 2;
+}
+
 }  // namespace
 
 LinearSvmFit fit_linear_svm(const SvmProblem& problem, const Features& x, const Context& context) {
@@ -99,6 +112,14 @@ LinearSvmFit fit_linear_svm(const SvmProblem& problem, const Features& x, const 
   const std::vector<Index> with_cost = svm_rows_with_cost(problem);
   const auto [kept, is_kept] = in_memory(x, context);
   check_features(problem, kept, context);
+  if (const std::optional<double> middle = middle_without_loss(problem, with_cost)) {
+    LinearSvmFit fit;
+    fit.weights = Vector::Zero(x.cols());
+    fit.offset = *middle;
+    fit.kept = is_kept;
+    fit.converged = true;
+    return fit;
+  }
   LinearSvmRows rows{kept,         Eigen::Map<const Vector>(problem.y.data(), x.rows()),   Vector::Zero(x.rows()),
                      problem.kind, problem.kind == SvmKind::numbers ? problem.epsilon : 0, column_means(kept, context)};
   for (const Index i : with_cost) rows.cost[i] = problem.cost * (problem.weight.empty() ? 1.0 : problem.weight[at(i)]);

@@ -105,6 +105,21 @@ TEST(DistributionKernel, SameBytesForAnyNumberOfThreads) {
   }
 }
 
+TEST(DistributionKernel, ValuesOfARowDoNotDependOnTheOthers) {
+  const Matrix x = random_matrix(300, 3);
+  const auto domain = in_turn(300, 2);
+  const Context context = with_threads(1);
+  const DistributionFit fit = fit_distribution_kernel({.sigma = 1.5}, {x, domain, 2}, 0, context);
+  const Matrix b = random_matrix(300, 1);
+  Matrix z = x.topRows(20);
+  const auto z_domain = in_turn(20, 2);
+  const Matrix cross = fit.kernel.cross({z, z_domain, 2}, fit.k1, context);
+  const Matrix product = fit.kernel.multiply({z, z_domain, 2}, fit.k1, b, context);
+  z.bottomRows(19).array() += 1e9;
+  EXPECT_TRUE(same_bytes(fit.kernel.cross({z, z_domain, 2}, fit.k1, context).topRows(1), cross.topRows(1)));
+  EXPECT_EQ(fit.kernel.multiply({z, z_domain, 2}, fit.k1, b, context)(0, 0), product(0, 0));
+}
+
 TEST(DistributionKernel, TrainingDomainsAsNewOnesAreThemselves) {
   const Context context = with_threads(2);
   const Matrix x = random_matrix(300, 3).array() + 1e6;

@@ -7,6 +7,7 @@
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
 #include "ecotone/kernels/cross_sums.h"
+#include "ecotone/kernels/landmark_kernel.h"
 #include "ecotone/linalg/distances.h"
 #include "ecotone/linalg/products.h"
 
@@ -55,6 +56,10 @@ void DistributionKernel::check(const DomainRows& rows, ConstMatrixView k1) const
   if (k1.rows() != rows.domains || k1.cols() != domains())
     data_error("shape_mismatch", "distributional kernel: k1 is {} x {} for {} domains and {} of training", k1.rows(),
                k1.cols(), rows.domains, domains());
+}
+
+Vector DistributionKernel::origin() const {
+  return kernel_.kind == KernelKind::rbf ? typical_row(x_) : Vector(Vector::Zero(x_.cols()));
 }
 
 Matrix DistributionKernel::squared_distances(const DomainRows& sample, const Context& context) const {
@@ -111,15 +116,16 @@ Matrix DistributionKernel::gram(ConstMatrixView k1, const Context& context) cons
 
 Matrix DistributionKernel::cross(const DomainRows& rows, ConstMatrixView k1, const Context& context) const {
   check(rows, k1);
-  const KernelTiles tiles(kernel_, rows.x, x_);
-  require_gram(tiles.rows(), tiles.cols());
-  Matrix k(tiles.rows(), tiles.cols());
-  const Index across = parts(tiles.cols());
-  context.parallel(parts(tiles.rows()) * across, [&](Index t) {
+  const LandmarkKernel training(kernel_, origin(), x_);
+  require_gram(rows.x.rows(), x_.rows());
+  Matrix k(rows.x.rows(), x_.rows());
+  const Index across = parts(k.cols());
+  context.parallel(parts(k.rows()) * across, [&](Index t) {
     const Index i = t / across * side;
     const Index j = t % across * side;
     auto block = k.block(i, j, std::min(side, k.rows() - i), std::min(side, k.cols() - j));
-    tiles.tile(i, j, block);
+    Matrix centred;
+    training.block(rows.x.middleRows(i, block.rows()), j, block, centred);
     scale_tile(block, rows.domain.data() + i, domain_.data() + j, k1);
   });
   return k;
@@ -130,15 +136,15 @@ Matrix DistributionKernel::multiply(const DomainRows& rows, ConstMatrixView k1, 
   check(rows, k1);
   if (b.rows() != x_.rows())
     data_error("shape_mismatch", "distributional kernel: {} coefficients for {} training rows", b.rows(), x_.rows());
-  const KernelTiles tiles(kernel_, rows.x, x_);
-  Matrix result = Matrix::Zero(tiles.rows(), b.cols());
-  context.parallel(parts(tiles.rows()), [&](Index s) {
+  const LandmarkKernel training(kernel_, origin(), x_);
+  Matrix result = Matrix::Zero(rows.x.rows(), b.cols());
+  context.parallel(parts(result.rows()), [&](Index s) {
     const Index i = s * side;
-    const Index height = std::min(side, tiles.rows() - i);
-    Matrix part(height, b.cols());
-    for (Index j = 0; j < tiles.cols(); j += side) {
-      Matrix k(height, std::min(side, tiles.cols() - j));
-      tiles.tile(i, j, k);
+    const Index height = std::min(side, result.rows() - i);
+    Matrix part(height, b.cols()), centred;
+    for (Index j = 0; j < x_.rows(); j += side) {
+      Matrix k(height, std::min(side, x_.rows() - j));
+      training.block(rows.x.middleRows(i, height), j, k, centred);
       scale_tile(k, rows.domain.data() + i, domain_.data() + j, k1);
       ecotone::multiply(k, b.middleRows(j, k.cols()), part);
       result.middleRows(i, height) += part;

@@ -88,6 +88,8 @@ class DistributionKernel {
   double sigma1_;
 
   void check(const DomainRows& rows, ConstMatrixView k1) const;
+  /// What rows are seen from: of the training rows alone, so that a far new row changes none of the others.
+  Vector origin() const;
 };
 
 /// A kernel, and what is known of the training domains.

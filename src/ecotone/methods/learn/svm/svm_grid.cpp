@@ -1,14 +1,15 @@
 #include "ecotone/methods/learn/svm/svm_grid.h"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ecotone/base/file.h"
 #include "ecotone/base/random.h"
+#include "ecotone/linalg/distances.h"
 
 namespace ecotone {
 namespace {
@@ -39,6 +40,7 @@ std::uint64_t rows_print(const Kernel& kernel, ConstMatrixView x, const SvmGroup
 
 struct SharedGram {
   std::uint64_t print = 0;
+  Vector origin;  ///< what the rows of a linear kernel are seen from
   Matrix k;
 };
 
@@ -49,14 +51,35 @@ struct LastFit {
   std::vector<double> beta;
 };
 
-Matrix gram_of(const Kernel& kernel, ConstMatrixView x, const SvmGroups* groups, const Context& context) {
+/// Products of rows far from 0 would lose their digits. With sum beta = 0 those of rows seen from a typical one have
+/// the same optimum but for the offset; not with groups.
+SharedGram gram_of(std::uint64_t print, const Kernel& kernel, ConstMatrixView x, const SvmGroups* groups,
+                   const Context& context) {
+  if (kernel.kind == KernelKind::linear && groups == nullptr) {
+    const Vector origin = typical_row(x);
+    const Matrix centred = x.rowwise() - origin.transpose();
+    return {print, origin, kernel_gram(kernel, centred, context)};
+  }
   Matrix k = kernel_gram(kernel, x, context);
-  if (groups == nullptr) return k;
+  if (groups == nullptr) return {print, {}, std::move(k)};
   context.parallel(k.rows(), [&](Index i) {
     const auto factor = groups->factor.row(groups->x[static_cast<std::size_t>(i)]);
     for (Index j = 0; j < k.cols(); ++j) k(i, j) *= factor[groups->x[static_cast<std::size_t>(j)]];
   });
-  return k;
+  return {print, {}, std::move(k)};
+}
+
+/// By the number of rows, so that equal data go the same way; but where there is no memory at all, without.
+bool holds_gram(Index rows) {
+  const auto n = static_cast<std::size_t>(rows);
+  const std::size_t bytes = n * n * sizeof(double);
+  return bytes <= most_gram_bytes && bytes <= available_memory();
+}
+
+SvmFit fit_gram(const SvmProblem& problem, const SharedGram& gram, ConstMatrixView x, const Context& context) {
+  SvmFit fit = fit_svm(problem, gram.k, context);
+  if (gram.origin.size() > 0) fit.offset -= svm_moved_offset(x, fit.beta, gram.origin);
+  return fit;
 }
 
 SvmFit fit_alone(const SvmProblem& problem, const Kernel& kernel, ConstMatrixView x, const SvmGroups* groups,
@@ -80,14 +103,13 @@ SvmFit fit_svm_in_grid(const SvmProblem& problem, const Kernel& kernel, ConstMat
     for (double& b : start) b *= problem.cost / last->cost;
     warm.start = start;
   }
-  const auto n = static_cast<std::size_t>(x.rows());
-  const bool fits = n * n * sizeof(double) <= std::min(most_gram_bytes, available_memory() / 4);
   auto gram = cache.last<SharedGram>("svm/gram");
-  if (fits && (!gram || gram->print != rows)) {
-    cache.leave("svm/gram", SharedGram{rows, gram_of(kernel, x, groups, context)});
+  if (gram && gram->print != rows) gram = nullptr;
+  if (!gram && holds_gram(x.rows())) {
+    cache.leave("svm/gram", gram_of(rows, kernel, x, groups, context));
     gram = cache.last<SharedGram>("svm/gram");
   }
-  SvmFit fit = fits ? fit_svm(warm, gram->k, context) : fit_alone(warm, kernel, x, groups, context);
+  SvmFit fit = gram ? fit_gram(warm, *gram, x, context) : fit_alone(warm, kernel, x, groups, context);
   cache.leave(start_key, LastFit{rows, problem.cost, {fit.beta.begin(), fit.beta.end()}});
   return fit;
 }

@@ -58,10 +58,18 @@ DomainSample batch_sample(const Batch& batch) {
 void warn_of_training_domains(const char* who, const std::vector<std::string>& names, const DomainWidth& width,
                               const Context& context) {
   if (names.size() == 1)
-    context.warn("one_domain", "{}: distributional=true with one training domain, '{}', is the same as without it", who,
-                 names[0]);
+    context.warn(
+        "one_domain",
+        "{}: distributional=true with one training domain, '{}': nothing is learnt of domains, their kernel only "
+        "tells how unlike it a new one is",
+        who, names[0]);
   else if (width.fallback)
     context.warn("domain_width_fallback", "{}: the domains do not differ, sigma1 is {:g}", who, width.sigma);
+  else if (width.floored && width.share > width.sampling)
+    context.warn("domain_width_floored",
+                 "{}: the training domains are near each other (median distance {:.3g}); sigma1 is a quarter of the "
+                 "spread within them, {:.3g}, so that new domains are not like none of them",
+                 who, width.median, width.sigma);
   else if (width.floored)
     context.warn("domain_width_floored",
                  "{}: the training domains are nearer to each other (median distance {:.3g}) than samples of one "

@@ -37,8 +37,9 @@ DomainSample labelled_sample(const TrainView& view);
 /// The rows of a batch; without domains it is one domain.
 DomainSample batch_sample(const Batch& batch);
 
-/// Warnings: `one_domain` (k1 is 1, so this is pooling), `domain_width_floored` (the domains are nearer to each other
-/// than samples of one distribution), `domain_width_fallback` (all rows are equal).
+/// Warnings: `one_domain` (k1 of training is 1, so nothing is learnt of domains), `domain_width_floored` (the domains
+/// are nearer to each other than samples of one distribution, or than a quarter of the spread within them),
+/// `domain_width_fallback` (all rows are equal).
 void warn_of_training_domains(const char* who, const std::vector<std::string>& names, const DomainWidth& width,
                               const Context& context);
 /// fit_distribution_kernel on a sample of training rows, with these warnings.

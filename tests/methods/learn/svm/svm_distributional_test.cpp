@@ -93,6 +93,49 @@ TEST(SvmDistributional, IsPoolingWithOneDomain) {
   EXPECT_LT((a - b).cwiseAbs().maxCoeff(), 1e-9);
 }
 
+TEST(SvmDistributional, RowsWithoutWeightAreNoPartOfTheSamples) {
+  const TrainView view = turning(4);
+  TrainView less = view, weighted = view;
+  // Half of the rows of every domain, moved away, have no weight.
+  Matrix x = view.x.to_matrix();
+  std::vector<Index> kept;
+  weighted.weight = Vector::Ones(x.rows());
+  for (Index i = 0; i < x.rows(); ++i) {
+    if (i % 2 == 0) {
+      kept.push_back(i);
+      continue;
+    }
+    weighted.weight[i] = 0;
+    x.row(i).array() += 5;
+  }
+  weighted.x = Features::dense(std::move(x));
+  less.x = view.x.take(kept);
+  less.y = view.y.take(kept);
+  less.domain = view.domain.take(kept);
+  for (const SvmRoute route : {SvmRoute::exact, SvmRoute::low_rank}) {
+    const SvmOptions options{.route = route, .distributional = true};
+    const StageResult with = fitted(weighted, options);
+    EXPECT_EQ(with.next.labelled(), view.labelled());
+    const Vector a = with.fitted->predict(all_of(less), context()).score.col(0);
+    const Vector b = fitted(less, options).fitted->predict(all_of(less), context()).score.col(0);
+    EXPECT_TRUE(a == b) << (a - b).cwiseAbs().maxCoeff();
+  }
+}
+
+TEST(SvmDistributional, SaysWhichFloorTheWidthHas) {
+  const auto message = [](const DomainWidth& width) {
+    Recorder recorder;
+    warn_of_training_domains("svm", {"a", "b"}, width, context().observed_by(&recorder));
+    EXPECT_EQ(codes(recorder), std::vector<std::string>{"domain_width_floored"});
+    return recorder.warnings.empty() ? std::string() : recorder.warnings[0].second;
+  };
+  const DomainWidth sampling{.sigma = 0.3, .median = 0.1, .sampling = 0.3, .share = 0.2, .floored = true};
+  const DomainWidth share{.sigma = 0.3, .median = 0.1, .sampling = 0.05, .share = 0.3, .floored = true};
+  EXPECT_NE(message(sampling).find("than samples of one distribution"), std::string::npos);
+  EXPECT_EQ(message(share).find("samples"), std::string::npos);
+  EXPECT_NE(message(share).find("a quarter of the spread"), std::string::npos);
+}
+
 TEST(SvmDistributional, SaysWhatTheSampleOfADomainWas) {
   const TrainView view = turning(4);
   const StageResult result = fitted(view, {.distributional = true});

@@ -50,6 +50,64 @@ TEST(SvmStage, SaysTheDualityGap) {
   EXPECT_FALSE(fitted(rings(300), {.max_iterations = 3}).status.converged);
 }
 
+TEST(SvmStage, SaysTheGapBesideTheObjective) {
+  const StageResult result = fitted(rings(300), {});
+  const StageState state = result.fitted->save();
+  const double primal = state.number("gap") - state.number("objective");
+  EXPECT_NE(result.status.text.find(fmt::format("duality gap {:.2g} of {:.4g}", state.number("gap"), primal)),
+            std::string::npos)
+      << result.status.text;
+}
+
+TEST(SvmStage, NamesTheClassThatWeightsLeave) {
+  TrainView view = rings(40);
+  view.y.classes = {"cat", "dog"};
+  view.weight = Vector::Ones(40);
+  for (Index i = 0; i < 40; ++i)
+    if (view.y.index[static_cast<std::size_t>(i)] == 0) view.weight[i] = 0;
+  for (const SvmRoute route : {SvmRoute::exact, SvmRoute::low_rank}) {
+    try {
+      fitted(view, {.route = route});
+      FAIL() << "one class was fitted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), "one_class");
+      EXPECT_NE(std::string(error.what()).find("'dog'"), std::string::npos) << error.what();
+    }
+  }
+  view.weight.setZero();
+  EXPECT_EQ(code_of([&] { fitted(view, {}); }), "zero_weights");
+}
+
+TEST(SvmStage, WarnsOfNumbersWithinEpsilon) {
+  for (const SvmRoute route : {SvmRoute::exact, SvmRoute::low_rank}) {
+    for (const double spread : {0.15, 0.25}) {
+      TrainView view = overlapping(20, 2, 2, 1, 0);
+      view.y = Labels{Task::regress, {}, {}, Vector::LinSpaced(20, 3.0, 3.0 + spread)};
+      Recorder recorder;
+      fitted(view, {.route = route}, context().observed_by(&recorder));
+      const bool told = std::any_of(recorder.warnings.begin(), recorder.warnings.end(),
+                                    [](const auto& warning) { return warning.first == "within_epsilon"; });
+      EXPECT_EQ(told, spread < 0.2);
+    }
+  }
+}
+
+TEST(SvmStage, AnOffsetOfTheColumnsCostsAGridOfLinearKernelsNothing) {
+  TrainView view = overlapping(200, 3, 2, 2, 0);
+  TrainView moved = view;
+  moved.x = Features::dense(view.x.to_matrix().array() + 1e7);
+  FitCache near_cache(FitCache::Order::in_order), far_cache(FitCache::Order::in_order);
+  for (const double cost : {0.1, 1.0, 10.0}) {
+    const SvmOptions options{.cost = cost, .kernel = KernelChoice::linear, .tolerance = 1e-5};
+    const StageResult near = Svm::fit(view, options, context(), near_cache);
+    const StageResult far = Svm::fit(moved, options, context(), far_cache);
+    EXPECT_TRUE(far.status.converged) << far.status.text;
+    const Vector a = near.fitted->predict({view.x, std::nullopt}, context()).score.col(0);
+    const Vector b = far.fitted->predict({moved.x, std::nullopt}, context()).score.col(0);
+    EXPECT_LT((a - b).cwiseAbs().maxCoeff(), 1e-2) << cost;
+  }
+}
+
 TEST(SvmStage, PredictsNumbers) {
   TrainView view = overlapping(300, 2, 2, 1, 0);
   const Matrix x = view.x.to_matrix();

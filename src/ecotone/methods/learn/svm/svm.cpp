@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ecotone/base/error.h"
+#include "ecotone/methods/cross_fit.h"
 #include "ecotone/methods/learn/svm/svm_grid.h"
 #include "ecotone/methods/learn/svm/svm_low_rank.h"
 #include "ecotone/methods/learn/svm/svm_parts.h"
@@ -21,10 +22,32 @@ std::vector<double> targets_of(const Labels& y) {
   return result;
 }
 
-void check_options(const TrainView& view, const SvmOptions& options, const Context& context) {
+/// Rows of weight 0 cost nothing, and they are no part of the sample of a domain: they are left out.
+TrainView rows_with_weight(const TrainView& view) {
+  std::vector<Index> kept;
+  for (Index i = 0; i < view.labelled(); ++i)
+    if (view.weight_of(i) != 0) kept.push_back(i);
+  if (kept.empty() && view.labelled() > 0) data_error("zero_weights", "svm: all rows have weight 0");
+  return std::ssize(kept) == view.labelled() ? view : view_of_rows(view, kept);
+}
+
+void check_classes(const TrainView& view, bool all) {
   if (view.y.task == Task::classify && view.y.classes.size() == 1)
-    data_error("one_class", "svm: all labelled rows are of class '{}'; at least two classes are needed",
-               view.y.classes[0]);
+    data_error("one_class", "svm: all labelled rows{} are of class '{}'; at least two classes are needed",
+               all ? "" : " with a weight", view.y.classes[0]);
+}
+
+/// Numbers that one constant serves without a loss: that is the machine.
+void warn_within_epsilon(const TrainView& view, const SvmOptions& options, const Context& context) {
+  if (view.y.task != Task::regress || view.labelled() == 0) return;
+  const double spread = view.y.value.maxCoeff() - view.y.value.minCoeff();
+  if (spread <= 2 * options.epsilon)
+    context.warn("within_epsilon",
+                 "svm: all labels are within epsilon = {:g} of one number, which is every answer; lower epsilon",
+                 options.epsilon);
+}
+
+void warn_unused_options(const TrainView& view, const SvmOptions& options, const Context& context) {
   if (options.probability && view.y.task != Task::classify)
     context.warn("unused_option", "svm: probability is for classes, the label is a number to predict");
   if (!options.distributional && !options.sigma1.is_auto())
@@ -43,7 +66,9 @@ SvmProblem problem_of(const TrainView& view, std::span<const double> y, const Sv
 }
 
 Status status_of(const SvmFit& fit) {
-  if (fit.converged) return {true, fmt::format("{} support vectors, duality gap {:.2g}", fit.support, fit.gap)};
+  if (fit.converged)
+    return {true, fmt::format("{} support vectors, duality gap {:.2g} of {:.4g}", fit.support, fit.gap,
+                              fit.gap - fit.objective)};
   return {false, fmt::format("not converged after {} iterations, the optimality conditions are still violated by "
                              "{:.2g}; scale the features, lower C or raise max_iterations",
                              fit.iterations, fit.kkt)};
@@ -52,7 +77,17 @@ Status status_of(const SvmFit& fit) {
 }  // namespace
 
 StageResult Svm::fit(const TrainView& view, const SvmOptions& options, const Context& context, FitCache& cache) {
-  check_options(view, options, context);
+  check_classes(view, true);
+  const TrainView kept = rows_with_weight(view);
+  check_classes(kept, false);
+  warn_unused_options(view, options, context);
+  warn_within_epsilon(kept, options, context);
+  StageResult result = fit_rows(kept, options, context, cache);
+  result.next = view;
+  return result;
+}
+
+StageResult Svm::fit_rows(const TrainView& view, const SvmOptions& options, const Context& context, FitCache& cache) {
   const Kernel kernel = learner_kernel(kernel_options(options), view, context);
   const std::vector<double> y = targets_of(view.y);
   const SvmProblem problem = problem_of(view, y, options);

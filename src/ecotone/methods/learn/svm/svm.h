@@ -42,7 +42,7 @@ struct SvmOptions {
     const auto others = std::tuple{
         field("distributional", &O::distributional,
               "The kernel is multiplied by one of the domains that two rows come from, Gaussian on the mean embeddings "
-              "of their rows"),
+              "of their rows, each counted once whatever its weight, but not those of weight 0"),
         field("sigma1", &O::sigma1,
               "Width of that kernel; auto: the median distance of the domains, but not below what samples of one "
               "distribution differ by, nor below a quarter of the spread within domains",
@@ -91,6 +91,8 @@ class Svm : public Fitted {
     Index iterations = 0;
   };
 
+  static StageResult fit_rows(const TrainView& view, const SvmOptions& options, const Context& context,
+                              FitCache& cache);
   Vector scores(const Batch& batch, const Context& context) const;
 
   Task task_ = Task::classify;

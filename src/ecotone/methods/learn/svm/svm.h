@@ -65,7 +65,10 @@ struct SvmOptions {
               "Steps of two coefficients before giving up, 0: 100 per row, at least ten million; of weights Newton "
               "steps, 0: 200",
               at_least(0)),
-        field("cache_mb", &O::cache_mb, "Megabytes for kernel rows; 0: half of the memory that is free", at_least(0))};
+        field("cache_mb", &O::cache_mb,
+              "Megabytes for kernel rows; 0: half of the memory that is free. Where not all rows fit the last digits "
+              "depend on it, so a number makes results the same whatever is free",
+              at_least(0))};
     return std::tuple_cat(cost, learner_kernel_fields<O>(), others);
   }
 };

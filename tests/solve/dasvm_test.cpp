@@ -129,6 +129,8 @@ TEST(Dasvm, FollowsASmallTurnWithoutErrorAndFindsTheWayBack) {
   EXPECT_EQ(data.wrong(fit.labels), 0);
   EXPECT_EQ(fit.stop, DasvmStop::settled);
   EXPECT_EQ(fit.circular_accuracy, 1.0);
+  EXPECT_EQ(fit.circular_balanced, 1.0);
+  EXPECT_FALSE(fit.one_label());
   // Every source row was dropped once, and in the end every target row inside the margin has a label.
   Index removed = 0;
   for (const DasvmRound& round : fit.history) removed += round.removed;
@@ -168,6 +170,32 @@ TEST(Dasvm, StopsWhereNoTargetRowLiesInsideTheMargin) {
   EXPECT_TRUE(fit.on_target);
   ASSERT_EQ(fit.history.size(), 1U);
   EXPECT_EQ(fit.history[0].added, 0);
+  EXPECT_EQ(fit.history[0].removed, 0);  // the last machine is that of all source rows
+}
+
+TEST(Dasvm, AWayBackToOneClassIsWorthHalf) {
+  // The target is so far away that its scores are the offset, which has the sign of the larger class.
+  Matrix x(20, 1);
+  std::vector<double> y;
+  for (Index i = 0; i < 20; ++i) x(i, 0) = i < 10 ? static_cast<double>(i) : 1000.0 + static_cast<double>(i);
+  for (Index i = 0; i < 10; ++i) y.push_back(i < 8 ? -1 : 1);
+  const DasvmFit fit = fit_dasvm({.x = x, .y = y, .kernel = {.kind = KernelKind::rbf, .sigma = 1}}, Context());
+  EXPECT_TRUE(fit.one_label());
+  EXPECT_EQ(fit.circular_accuracy, 0.8);
+  EXPECT_EQ(fit.circular_balanced, 0.5);
+}
+
+TEST(Dasvm, EndsAtTheFirstMachineThatDoesNotConverge) {
+  const Moons data = moons(60, 30, 1);
+  for (const double tolerance : {1e-16, 1e-300}) {
+    const DasvmFit fit = fit_dasvm(
+        {.x = data.x, .y = data.source_labels(), .kernel = narrow, .cost = 10, .tolerance = tolerance}, Context());
+    EXPECT_EQ(fit.stop, DasvmStop::not_converged);
+    EXPECT_FALSE(fit.converged);
+    EXPECT_LT(fit.kkt, 1e-9);
+    EXPECT_FALSE(fit.circular_accuracy.has_value());
+    EXPECT_EQ(fit.labels.size(), 60U);
+  }
 }
 
 TEST(Dasvm, RowsOfWeightZeroDoNotCount) {

@@ -11,7 +11,8 @@
 namespace ecotone {
 namespace {
 
-constexpr std::array<std::string_view, 4> stop_names = {"settled", "no_target_in_margin", "one_class", "max_rounds"};
+constexpr std::array<std::string_view, 5> stop_names = {"settled", "no_target_in_margin", "one_class", "max_rounds",
+                                                        "not_converged"};
 
 std::size_t at(Index k) { return static_cast<std::size_t>(k); }
 
@@ -85,33 +86,42 @@ class Wanderer {
 
   void run(DasvmFit& fit) {
     // A row's own place is at source + i or target + i; costs of 0 leave rows out.
-    fit.converged = true;
-    refit(0, fit);
-    const Index most = p_.max_rounds > 0 ? p_.max_rounds : 200 + 2 * ripe_;
-    fit.stop = DasvmStop::max_rounds;
-    for (Index round = 1; round <= most; ++round) {
-      const DasvmRound done = change();
-      fit.history.push_back(done);
-      if (round == 1 && done.added == 0) {
-        fit.stop = DasvmStop::no_target_in_margin;
-        break;
-      }
-      if (done.added == 0 && done.removed == 0 && done.flipped == 0) {
-        fit.stop = DasvmStop::settled;
-        break;
-      }
-      if (!two_classes()) {
-        fit.stop = DasvmStop::one_class;
-        break;
-      }
-      refit(round, fit);
-    }
-    settle(fit);
+    fit.stop = refit(0, fit) ? rounds(fit) : DasvmStop::not_converged;
+    if (fit.stop != DasvmStop::not_converged && !settle(fit)) fit.stop = DasvmStop::not_converged;
+    fit.converged = fit.stop != DasvmStop::not_converged;
+    fit.labels.clear();
+    for (Index i = 0; i < s_.targets; ++i) fit.labels.push_back(sign_of(target_score(i)));
+    fit.beta = machine_.beta();
+    fit.offset = machine_.offset();
   }
 
  private:
+  /// Steps 2 to 6 until one of them has nothing to do.
+  DasvmStop rounds(DasvmFit& fit) {
+    const Index most = p_.max_rounds > 0 ? p_.max_rounds : 200 + 2 * ripe_;
+    for (Index round = 1; round <= most; ++round) {
+      if (round == 1 && !any_in_margin()) {
+        fit.history.emplace_back();
+        return DasvmStop::no_target_in_margin;
+      }
+      const DasvmRound done = change();
+      fit.history.push_back(done);
+      if (done.added == 0 && done.removed == 0 && done.flipped == 0) return DasvmStop::settled;
+      if (!two_classes()) return DasvmStop::one_class;
+      // Scores of a machine that is not one would choose rows at random, and those after it take as long.
+      if (!refit(round, fit)) return DasvmStop::not_converged;
+    }
+    return DasvmStop::max_rounds;
+  }
+
   double target_score(Index i) const { return machine_.score(s_.target + i); }
   double source_score(Index i) const { return machine_.score(s_.source + i); }
+
+  bool any_in_margin() const {
+    for (Index i = 0; i < s_.targets; ++i)
+      if (std::abs(target_score(i)) < 1) return true;
+    return false;
+  }
 
   /// Steps 2 to 4.
   DasvmRound change() {
@@ -155,8 +165,8 @@ class Wanderer {
     return plus && minus;
   }
 
-  /// Steps 1, 5 and 6; round 0 is the machine of the source rows.
-  void refit(Index round, DasvmFit& fit) {
+  /// Steps 1, 5 and 6; round 0 is the machine of the source rows. Whether it converged.
+  bool refit(Index round, DasvmFit& fit) {
     const auto risen = [&](Index age) {
       const double part = std::min(1.0, static_cast<double>(age) / static_cast<double>(ripe_));
       return 0.9 * part * part;
@@ -172,11 +182,11 @@ class Wanderer {
       y[s_.target + i] = s_.label[at(i)];
       cost[s_.target + i] = p_.cost * (0.1 + risen(s_.age[at(i)]));
     }
-    take(machine_.fit(y, cost), fit);
+    return take(machine_.fit(y, cost), fit);
   }
 
-  /// Step 7.
-  void settle(DasvmFit& fit) {
+  /// Step 7. Whether it converged.
+  bool settle(DasvmFit& fit) {
     Vector y = Vector::Ones(p_.x.rows());
     Vector cost = Vector::Zero(p_.x.rows());
     bool plus = false, minus = false;
@@ -186,16 +196,12 @@ class Wanderer {
       (y[s_.target + i] > 0 ? plus : minus) = true;
     }
     fit.on_target = plus && minus;
-    if (fit.on_target) take(machine_.fit(y, cost), fit);
-    fit.labels.clear();
-    for (Index i = 0; i < s_.targets; ++i) fit.labels.push_back(sign_of(target_score(i)));
-    fit.beta = machine_.beta();
-    fit.offset = machine_.offset();
+    return !fit.on_target || take(machine_.fit(y, cost), fit);
   }
 
-  static void take(const DasvmStep& step, DasvmFit& fit) {
+  static bool take(const DasvmStep& step, DasvmFit& fit) {
     fit.kkt = step.kkt;
-    fit.converged = fit.converged && step.converged;
+    return step.converged;
   }
 
   const DasvmProblem& p_;
@@ -205,11 +211,11 @@ class Wanderer {
 };
 
 /// The way back: target rows with the labels that they got, source rows as if they had none.
-double circular_accuracy(const DasvmProblem& p, const std::vector<double>& labels, DasvmMachine& machine) {
+void judge_way_back(const DasvmProblem& p, DasvmMachine& machine, DasvmFit& fit) {
+  const std::vector<double>& labels = fit.labels;
   const Index sources = std::ssize(p.y), targets = std::ssize(labels);
-  const bool one = std::all_of(labels.begin(), labels.end(), [&](double label) { return label == labels.front(); });
   DasvmFit back;
-  if (one) {
+  if (fit.one_label()) {
     // One class for all of the target: there is nothing else to say on the way back.
     back.labels.assign(at(sources), labels.front());
   } else {
@@ -217,17 +223,24 @@ double circular_accuracy(const DasvmProblem& p, const std::vector<double>& label
         .source = sources, .sources = targets, .target = 0, .targets = sources, .y = labels, .weight = {}, .kept = {}};
     sides.weight.assign(at(targets), 1);
     Wanderer(p, machine, std::move(sides)).run(back);
+    if (!back.converged) return;
   }
-  double right = 0, sum = 0;
+  std::array<double, 2> right{}, sum{};
   for (std::size_t i = 0; i < p.y.size(); ++i) {
     const double w = p.weight.empty() ? 1.0 : p.weight[i];
-    sum += w;
-    if (back.labels[i] == p.y[i]) right += w;
+    const std::size_t side = p.y[i] > 0 ? 1 : 0;
+    sum[side] += w;
+    if (back.labels[i] == p.y[i]) right[side] += w;
   }
-  return right / sum;
+  fit.circular_accuracy = (right[0] + right[1]) / (sum[0] + sum[1]);
+  fit.circular_balanced = (right[0] / sum[0] + right[1] / sum[1]) / 2;
 }
 
 }  // namespace
+
+bool DasvmFit::one_label() const {
+  return std::all_of(labels.begin(), labels.end(), [&](double label) { return label == labels.front(); });
+}
 
 std::string_view dasvm_stop_name(DasvmStop stop) { return stop_names[static_cast<std::size_t>(stop)]; }
 
@@ -248,7 +261,7 @@ DasvmFit fit_dasvm(const DasvmProblem& problem, const Context& context) {
   if (sides.weight.empty()) sides.weight.assign(at(sources), 1);
   DasvmFit fit;
   Wanderer(problem, machine, std::move(sides)).run(fit);
-  if (problem.circular) fit.circular_accuracy = circular_accuracy(problem, fit.labels, machine);
+  if (problem.circular && fit.converged) judge_way_back(problem, machine, fit);
   return fit;
 }
 

@@ -30,7 +30,8 @@ enum class DasvmStop {
   settled,              ///< nothing was added, removed or changed
   no_target_in_margin,  ///< no target row lies inside the margin of the source rows' machine: there is no way to begin
   one_class,            ///< the next machine would have had rows of one class
-  max_rounds
+  max_rounds,
+  not_converged  ///< a machine did not reach the tolerance: the journey ends there
 };
 std::string_view dasvm_stop_name(DasvmStop stop);
 std::span<const std::string_view> dasvm_stop_names();
@@ -51,9 +52,15 @@ struct DasvmFit {
   DasvmStop stop = DasvmStop::settled;
   bool on_target = false;  ///< the last machine was fitted on the target rows; else they got one class
   double kkt = 0;          ///< largest violation of the optimality conditions of the last machine
-  bool converged = false;  ///< all machines
-  /// Adapted back from the target with its labels: the weighted part of source rows that get their true labels.
+  bool converged = false;  ///< all machines on the way there
+  /// Adapted back from the target with its labels: the weighted part of source rows that get their true labels. None
+  /// where a machine, there or back, did not converge.
   std::optional<double> circular_accuracy;
+  /// The mean of that part over both classes: 1/2 where all rows get one class, however many are of it.
+  std::optional<double> circular_balanced;
+
+  /// Whether all target rows got one class.
+  bool one_label() const;
 };
 
 /// 1. A machine of the source rows with cost C. Then rounds: 2. of the target rows without label and with |f| < 1 the

@@ -18,6 +18,8 @@ namespace {
 constexpr Index working_rows = 256;
 constexpr Index piece = 2048;             ///< columns of a task
 constexpr Index steps_in_round = 100000;  ///< before others are looked at again
+constexpr Index most_steps = 10'000'000;  ///< of a fit, at least
+constexpr Index most_sets = 10'000;       ///< working sets of a fit, at least: near rounding each makes few steps
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::size_t at(Index k) { return static_cast<std::size_t>(k); }
@@ -127,14 +129,15 @@ DasvmStep DasvmMachine::fit(const Vector& y, const Vector& cost) {
   high_ = (y.array() > 0).select(cost, 0.0);
   low_ = (y.array() > 0).select(Vector::Zero(y.size()), -cost);
   start();
-  const Index most = std::max<Index>(100 * std::ssize(open_), 10'000'000);
+  const Index steps_at_most = std::max(100 * std::ssize(open_), most_steps);
+  const Index sets_at_most = std::max(std::ssize(open_), most_sets);
   DasvmStep step;
-  for (;;) {
+  for (Index set = 0;; ++set) {
     context_.check_cancelled();
     find_ends();
     step.kkt = std::max(0.0, top_ - bottom_);
     step.converged = step.kkt <= tolerance_;
-    if (step.converged || step.iterations >= most) break;
+    if (step.converged || step.iterations >= steps_at_most || set >= sets_at_most) break;
     choose();
     const Index steps = solve_working_set();
     if (steps == 0) break;

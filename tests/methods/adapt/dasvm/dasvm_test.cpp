@@ -62,18 +62,44 @@ TEST(DasvmStage, WarnsOfAnAdaptationThatDoesNotFindTheWayBack) {
   const Dataset data = moons("75");
   Recorder recorder;
   const Model model = fitted(narrow, view_of_moons(data), context().observed_by(&recorder));
-  const double accuracy = model.inspect()["stages"][0]["circular_accuracy"].get<double>();
+  const double accuracy = model.inspect()["stages"][0]["circular_balanced_accuracy"].get<double>();
   EXPECT_LT(accuracy, 0.7);
   ASSERT_EQ(recorder.warnings.size(), 1U);
   EXPECT_EQ(recorder.warnings[0].first, "untrusted_adaptation");
   EXPECT_EQ(recorder.warnings[0].second,
-            fmt::format("dasvm: circular accuracy {:.2f}: do not trust this adaptation", accuracy));
+            fmt::format("dasvm: balanced circular accuracy {:.2f}: do not trust this adaptation", accuracy));
   Recorder quiet;
   const Model alone =
       fitted(std::string(narrow) + " circular=false", view_of_moons(data), context().observed_by(&quiet));
   EXPECT_TRUE(quiet.warnings.empty());
   EXPECT_TRUE(alone.inspect()["stages"][0]["circular_accuracy"].is_null());
   EXPECT_EQ(reloaded(alone).bytes(), alone.bytes());
+}
+
+TEST(DasvmStage, WarnsOfSeveralClassesThatBecomeOne) {
+  // Five classes and a target far from all of them: every machine of one class versus the others says "others", which
+  // is right about four fifths of the source rows.
+  TrainView view = overlapping(100, 5, 5, 2, 50);
+  Matrix x = view.x.to_matrix();
+  x.bottomRows(50).array() += 1000;
+  view.x = Features::dense(std::move(x));
+  Recorder recorder;
+  const Model model = fitted("dasvm sigma=2 rho=5", view, context().observed_by(&recorder));
+  std::size_t untrusted = 0, one_class = 0;
+  for (const auto& warning : recorder.warnings) {
+    untrusted += warning.first == "untrusted_adaptation" ? 1 : 0;
+    one_class += warning.first == "target_one_class" ? 1 : 0;
+  }
+  EXPECT_GE(untrusted, 1U);
+  EXPECT_GE(one_class, 1U);
+}
+
+TEST(DasvmStage, SaysThatAMachineDidNotConverge) {
+  const Model model = fitted(std::string(narrow) + " tolerance=1e-300", view_of_moons(moons("20", "40")));
+  EXPECT_FALSE(model.statuses()[0].converged);
+  EXPECT_EQ(model.statuses()[0].text.substr(0, 14), "stopped after ");
+  EXPECT_EQ(model.inspect()["stages"][0]["reason"], "not_converged");
+  EXPECT_EQ(reloaded(model).bytes(), model.bytes());
 }
 
 TEST(DasvmStage, SaysThatItDidNotSettle) {
@@ -111,6 +137,7 @@ TEST(DasvmStage, RefusesStatesThatCannotBe) {
   EXPECT_EQ(refused([](StageState& s) { s.info["rounds"] = 7777; }), "bad_model");
   EXPECT_EQ(refused([](StageState& s) { s.info["on_target"] = 1; }), "bad_model");
   EXPECT_EQ(refused([](StageState& s) { s.info.erase("circular_accuracy"); }), "bad_model");
+  EXPECT_EQ(refused([](StageState& s) { s.info.erase("circular_balanced_accuracy"); }), "bad_model");
   EXPECT_EQ(refused([](StageState& s) { s.info["sigma"] = 0; }), "bad_model");
   EXPECT_EQ(refused([](StageState& s) { s.set("support", Matrix(3, 5)); }), "bad_model");
   EXPECT_EQ(refused([](StageState& s) { s.set("coefficients", Vector(Vector::Zero(1))); }), "bad_model");

@@ -12,7 +12,8 @@ namespace {
 
 constexpr const char* who = "dasvm";
 
-/// Below it an adaptation should not be trusted.
+/// Balanced circular accuracy below which an adaptation should not be trusted. Plain accuracy would not do: of k
+/// classes, one versus all, a machine that gives all rows one class is right about (k - 1) / k of them.
 constexpr double trusted_accuracy = 0.7;
 
 void check_view(const TrainView& view) {
@@ -32,24 +33,31 @@ void warn_of(const DasvmFit& fit, const Context& context) {
   if (fit.stop == DasvmStop::no_target_in_margin)
     context.warn("no_target_in_margin",
                  "dasvm: no target row lies inside the margin of the source rows' machine, so there is no way to "
-                 "begin; a smaller C or a larger sigma widens the margin");
-  if (!fit.on_target)
-    context.warn("target_one_class", "dasvm: all target rows got one class; the machine is that of the last round");
-  if (fit.circular_accuracy && *fit.circular_accuracy < trusted_accuracy)
-    context.warn("untrusted_adaptation", "dasvm: circular accuracy {:.2f}: do not trust this adaptation",
-                 *fit.circular_accuracy);
+                 "begin; scale the features or raise sigma, and only then lower C");
+  if (fit.one_label())
+    context.warn("target_one_class", "dasvm: all target rows got one class: do not trust this adaptation");
+  if (fit.circular_balanced && *fit.circular_balanced < trusted_accuracy)
+    context.warn("untrusted_adaptation", "dasvm: balanced circular accuracy {:.2f}: do not trust this adaptation",
+                 *fit.circular_balanced);
 }
 
 Status status_of(const DasvmFit& fit, double tolerance) {
   const auto rounds = std::ssize(fit.history);
   const char* plural = rounds == 1 ? "" : "s";
   if (!fit.converged)
-    return {false, fmt::format("a machine violates the optimality conditions by more than {:.2g}; scale the features "
-                               "or lower C",
-                               tolerance)};
+    return {false, fmt::format("stopped after {} round{}: a machine violates the optimality conditions by more than "
+                               "{:.2g}; scale the features, lower C or raise tolerance",
+                               rounds, plural, tolerance)};
   if (fit.stop == DasvmStop::max_rounds)
     return {false, fmt::format("not settled after {} round{}; raise max_rounds or rho", rounds, plural)};
   return {true, fmt::format("{} after {} round{}", dasvm_stop_name(fit.stop), rounds, plural)};
+}
+
+std::optional<double> number_or_null(const StageState& state, const char* name) {
+  const auto found = state.info.find(name);
+  if (found == state.info.end()) file_error("bad_model", "'{}' is missing", name);
+  if (found->is_null()) return {};
+  return state.number(name);
 }
 
 }  // namespace
@@ -82,6 +90,7 @@ StageResult Dasvm::fit(const TrainView& view, const DasvmOptions& options, const
                     .on_target = fit.on_target,
                     .kkt = fit.kkt,
                     .circular_accuracy = fit.circular_accuracy,
+                    .circular_balanced = fit.circular_balanced,
                     .added = Vector(rounds),
                     .removed = Vector(rounds),
                     .flipped = Vector(rounds)};
@@ -106,6 +115,7 @@ StageState Dasvm::save() const {
   state.info["on_target"] = notes_.on_target;
   state.info["kkt"] = notes_.kkt;
   state.info["circular_accuracy"] = notes_.circular_accuracy ? Json(*notes_.circular_accuracy) : Json(nullptr);
+  state.info["circular_balanced_accuracy"] = notes_.circular_balanced ? Json(*notes_.circular_balanced) : Json(nullptr);
   state.set("added", notes_.added);
   state.set("removed", notes_.removed);
   state.set("flipped", notes_.flipped);
@@ -129,9 +139,8 @@ std::shared_ptr<const Fitted> Dasvm::load(const StageState& state, const DasvmOp
     file_error("bad_model", "'on_target' must be true or false");
   notes.on_target = on_target->get<bool>();
   notes.kkt = state.number("kkt");
-  const auto accuracy = state.info.find("circular_accuracy");
-  if (accuracy == state.info.end()) file_error("bad_model", "'circular_accuracy' is missing");
-  if (!accuracy->is_null()) notes.circular_accuracy = state.number("circular_accuracy");
+  notes.circular_accuracy = number_or_null(state, "circular_accuracy");
+  notes.circular_balanced = number_or_null(state, "circular_balanced_accuracy");
   notes.added = state.vector("added", rounds);
   notes.removed = state.vector("removed", rounds);
   notes.flipped = state.vector("flipped", rounds);

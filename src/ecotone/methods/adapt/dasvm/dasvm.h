@@ -61,6 +61,7 @@ class Dasvm : public Fitted {
     bool on_target = false;
     double kkt = 0;
     std::optional<double> circular_accuracy;
+    std::optional<double> circular_balanced;
     Vector added, removed, flipped;  ///< of each round
   };
 

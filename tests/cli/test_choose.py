@@ -7,7 +7,7 @@ from conftest import CLINIC_COLUMNS, SMALL_COLUMNS
 
 GRID = "impute | scale | logistic l2={0.01,0.1,1}"
 CHOOSE = ("--protocol", "adapt", "--choose")
-SCORERS = ["auto", "transfer", "importance", "control_variate", "reverse", "entropy", "density"]
+SCORERS = ["auto", "transfer", "importance", "control_variate", "reverse", "circular", "entropy", "density"]
 
 
 def test_grids_are_candidates_and_the_first_is_no_adaptation(ecotone, clinics):
@@ -32,11 +32,16 @@ def test_grids_are_candidates_and_the_first_is_no_adaptation(ecotone, clinics):
     assert found["no_adaptation"]["regret"] == pytest.approx(scorer["mean"]["regret"] + scorer["mean"]["gain"])
 
 
-def test_circular_is_reverse(ecotone, small):
+def test_circular_counts_errors_on_source_rows(ecotone, small):
     pipelines = ("scale | svm", "scale | dasvm rho=5")
-    circular = ecotone.json("evaluate", small, *pipelines, *SMALL_COLUMNS, *CHOOSE, "circular")
-    assert circular == ecotone.json("evaluate", small, *pipelines, *SMALL_COLUMNS, *CHOOSE, "reverse")
-    assert circular["scorers"][0]["scorer"] == "reverse"
+    found = ecotone.json("evaluate", small, *pipelines, *SMALL_COLUMNS, *CHOOSE, "circular")
+    (scorer,) = found["scorers"]
+    assert scorer["scorer"] == "circular"
+    rows = sum(target["rows"] for target in found["targets"])
+    for target, choice in zip(found["targets"], scorer["targets"]):
+        for estimate in choice["estimates"]:
+            wrong = estimate["estimate"] * (rows - target["rows"])
+            assert wrong == pytest.approx(round(wrong), abs=1e-6)
 
 
 def test_no_adaptation_does_not_adapt(ecotone, small):

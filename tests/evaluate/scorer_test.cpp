@@ -1,9 +1,12 @@
 #include "ecotone/evaluate/scorer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "ecotone/data/generate.h"
 #include "ecotone/evaluate/score_kinds.h"
+#include "ecotone/methods/grid.h"
 #include "ecotone/methods/model.h"
 #include "evaluate/support.h"
 
@@ -42,7 +45,6 @@ TEST(Scorer, NamesAreFoundAndUnknownOnesGetASuggestion) {
     EXPECT_EQ(scorer_by_name(info.name), info.scorer);
     EXPECT_EQ(scorer_name(info.scorer), info.name);
   }
-  EXPECT_EQ(scorer_by_name("circular"), Scorer::reverse);
   EXPECT_THAT(error_of([] { scorer_by_name("circulr"); }).what(), HasSubstr("did you mean 'circular'?"));
   const Error near = error_of([] { scorer_by_name("entropi"); });
   EXPECT_EQ(near.code(), "unknown_scorer");
@@ -50,7 +52,7 @@ TEST(Scorer, NamesAreFoundAndUnknownOnesGetASuggestion) {
   EXPECT_THAT(error_of([] { scorer_by_name("zzzz"); }).what(), HasSubstr("transfer, importance"));
   EXPECT_EQ(scorers_of(Task::classify).size(), scorer_infos().size());
   EXPECT_THAT(scorers_of(Task::regress), ElementsAre(Scorer::automatic, Scorer::transfer, Scorer::importance,
-                                                     Scorer::control_variate, Scorer::reverse));
+                                                     Scorer::control_variate, Scorer::reverse, Scorer::circular));
 }
 
 TEST(RowLoss, IsThatOfTheMetrics) {
@@ -277,6 +279,46 @@ TEST(ScoreReverse, OneClassOnTheTargetIsTheWorstScoreAndNoError) {
   EXPECT_EQ(choose(scores), 1U);
 }
 
+TEST(ScoreCircular, ChoosesTheHighestCircularAccuracy) {
+  Dataset data = generate("moons", {{"angle", "30"}}, on(1, 1));
+  const TrainView view = train_view(data, data.domain.rows_of(0), data.domain.rows_of(1), on(1));
+  const std::vector<Pipeline> candidates = expand_grid("dasvm C={1,10} sigma={0.2,0.35,0.5} circular=false");
+  ASSERT_EQ(candidates.size(), 6U);
+  const Scores scores = score_candidates(view, Schema{}, candidates, Scorer::circular, {}, on(2, 3));
+  EXPECT_EQ(scores.loss, RowLoss::error);
+  std::vector<Index> rows;  // target rows, then source rows
+  for (Index i = 0; i < view.x.rows(); ++i) rows.push_back((i + view.labelled()) % view.x.rows());
+  std::vector<double> accuracy;
+  for (std::size_t c = 0; c < candidates.size(); ++c) {
+    const Model forward = Model::fit(candidates[c], view, Schema{}, on(1));
+    TrainView back;
+    back.x = view.x.take(rows);
+    back.domain = view.domain.take(rows);
+    back.role.assign(view.role.size(), Role::source);
+    for (std::size_t r = 0; r < back.role.size(); ++r)
+      if (view.role[r] != Role::target) back.role[r] = Role::target;
+    const Index targets = view.x.rows() - view.labelled();
+    const std::vector<Index> first(rows.begin(), rows.begin() + targets);
+    back.y = {Task::classify, forward.classes(), forward.predict({view.x.take(first), std::nullopt}, on(1)).index, {}};
+    const std::vector<Index> sources(rows.begin() + targets, rows.end());
+    const Prediction p =
+        Model::fit(candidates[c], back, Schema{}, on(1)).predict({view.x.take(sources), std::nullopt}, on(1));
+    double right = 0;
+    for (std::size_t i = 0; i < sources.size(); ++i) right += p.index[i] == view.y.index[i] ? 1 : 0;
+    accuracy.push_back(right / static_cast<double>(sources.size()));
+    EXPECT_NEAR(*scores.candidates[c].estimate, 1 - accuracy[c], 1e-12) << candidates[c].text();
+  }
+  const auto best = std::max_element(accuracy.begin(), accuracy.end());
+  EXPECT_EQ(choose(scores), static_cast<std::size_t>(best - accuracy.begin()));
+  EXPECT_LT(*std::min_element(accuracy.begin(), accuracy.end()), *best);
+}
+
+TEST(ScoreCircular, OneClassOnTheTargetIsTheWorstScore) {
+  const Scores scores = scored(last_as_target(tiny(3, 60)), {"constant", "logistic l2=0.05"}, Scorer::circular);
+  EXPECT_EQ(*scores.candidates[0].estimate, 1.0);
+  EXPECT_EQ(choose(scores), 1U);
+}
+
 TEST(Scorer, RegressionHasTheScorersThatAreDefinedForNumbers) {
   const TrainView view = last_as_target(tiny_regression(4, 40));
   for (const Scorer scorer : scorers_of(Task::regress)) {
@@ -293,8 +335,8 @@ TEST(Scorer, RegressionHasTheScorersThatAreDefinedForNumbers) {
 
 TEST(Scorer, NeedsATargetAndLearners) {
   const TrainView view = train_view(tiny(3, 20), on(1));
-  for (const Scorer scorer :
-       {Scorer::importance, Scorer::control_variate, Scorer::reverse, Scorer::entropy, Scorer::density})
+  for (const Scorer scorer : {Scorer::importance, Scorer::control_variate, Scorer::reverse, Scorer::circular,
+                              Scorer::entropy, Scorer::density})
     EXPECT_EQ(error_of([&] { scored(view, {"constant"}, scorer); }).code(), "no_target") << scorer_name(scorer);
   EXPECT_EQ(error_of([&] { scored(view, {"scale"}, Scorer::transfer); }).code(), "no_learner");
   EXPECT_EQ(error_of([&] { scored(view, {}, Scorer::transfer); }).code(), "no_pipeline");

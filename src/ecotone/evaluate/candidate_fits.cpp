@@ -88,8 +88,13 @@ std::vector<std::optional<Error>> CandidateFits::run(std::string_view purpose, s
 }
 
 Vector CandidateFits::losses(const Model& model, const std::vector<Index>& rows, const Context& context) const {
+  return losses(model, rows, loss_, context);
+}
+
+Vector CandidateFits::losses(const Model& model, const std::vector<Index>& rows, RowLoss loss,
+                             const Context& context) const {
   const Batch batch{view_.x.take(rows), view_.domain.take(rows), take_origin(view_.origin, rows)};
-  return row_losses(view_.y.take(rows), model.predict(batch, context), model.classes(), loss_);
+  return row_losses(view_.y.take(rows), model.predict(batch, context), model.classes(), loss);
 }
 
 Batch CandidateFits::target_batch() const {

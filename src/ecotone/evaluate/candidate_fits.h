@@ -63,6 +63,7 @@ class CandidateFits {
 
   /// Losses of some labelled rows under a fit on a part of the view.
   Vector losses(const Model& model, const std::vector<Index>& rows, const Context& context) const;
+  Vector losses(const Model& model, const std::vector<Index>& rows, RowLoss loss, const Context& context) const;
   /// The target rows as a batch.
   Batch target_batch() const;
 

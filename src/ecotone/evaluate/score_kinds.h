@@ -19,6 +19,10 @@ std::vector<CandidateScore> score_importance(CandidateFits& fits);
 std::vector<CandidateScore> score_control_variate(CandidateFits& fits);
 /// Loss on source labels of the pipeline fitted on the target rows with the labels that the candidate gave them.
 std::vector<CandidateScore> score_reverse(CandidateFits& fits);
+/// The same with all source rows: the way there has seen their labels, the way back has not. Its loss is circular_loss.
+std::vector<CandidateScore> score_circular(CandidateFits& fits);
+/// Errors, or squares for numbers.
+RowLoss circular_loss(Task task);
 /// Mean entropy of the predicted probabilities of the target rows.
 std::vector<CandidateScore> score_entropy(CandidateFits& fits);
 /// Minus the soft neighbourhood density of the predicted probabilities of the target rows.

@@ -42,8 +42,14 @@ std::vector<InnerFold> pseudo_targets(const TrainView& view, const Context& cont
   return folds;
 }
 
+/// What a candidate's fit says of the target rows.
+struct Labelled {
+  Prediction on_target;
+  std::vector<std::string> classes;
+};
+
 /// The target rows as labelled sources with predicted labels, and these source rows as the unlabelled target.
-TrainView reversed(const TrainView& view, const CandidateFits::HeldOut& forward, const std::vector<Index>& sources) {
+TrainView reversed(const TrainView& view, const Labelled& forward, const std::vector<Index>& sources) {
   std::vector<Index> rows(static_cast<std::size_t>(view.x.rows() - view.labelled()));
   std::iota(rows.begin(), rows.end(), view.labelled());
   TrainView result;
@@ -63,6 +69,37 @@ TrainView reversed(const TrainView& view, const CandidateFits::HeldOut& forward,
 Vector weights_of(const TrainView& view, const std::vector<Index>& rows) {
   if (view.weight.size() == 0) return {};
   return view.weight(rows);
+}
+
+struct WayBack {
+  std::vector<Index> sources;  ///< rows that play the target on the way back
+  std::vector<Index> judged;
+  RowLoss loss;
+  std::string_view purpose;  ///< of the seeds
+};
+
+/// Losses on the judged rows of every candidate fitted on the target rows as it labelled them.
+std::vector<CandidateScore> scores_of_way_back(CandidateFits& fits, const std::vector<Attempt<Labelled>>& forward,
+                                               const WayBack& way) {
+  const TrainView& view = fits.view();
+  Losses losses(forward.size());
+  const auto body = [&](std::size_t c, std::size_t, const TrainView&, FitCache&, const Context& context) {
+    if (forward[c].error) throw *forward[c].error;
+    const TrainView back = reversed(view, *forward[c].value, way.sources);
+    if (view.y.task == Task::classify && back.y.classes.size() < 2) {
+      // One class for all of the target: the way back cannot be learned, which is the worst that can be said.
+      losses[c].value = Vector::Constant(static_cast<Index>(way.judged.size()), largest_loss(way.loss));
+      return;
+    }
+    const Model model = Model::fit(fits.candidates()[c], back, fits.schema(), context);
+    losses[c].value = fits.losses(model, way.judged, way.loss, context);
+  };
+  const auto errors = fits.run(
+      way.purpose, 1, [](std::size_t) { return TrainView{}; }, body);
+  for (std::size_t c = 0; c < losses.size(); ++c) losses[c].error = errors[c];
+  const Vector weights = weights_of(view, way.judged);
+  const bool counted = weights.size() > 0 && weights.sum() > 0;
+  return paired_scores(fits, losses, counted ? weights : Vector());
 }
 
 }  // namespace
@@ -116,27 +153,28 @@ std::vector<CandidateScore> score_transfer(CandidateFits& fits) {
 }
 
 std::vector<CandidateScore> score_reverse(CandidateFits& fits) {
-  const TrainView& view = fits.view();
   const InnerFold& fold = fits.folds().front();
-  const auto& forward = fits.held_out();
-  Losses losses(forward.size());
-  const auto body = [&](std::size_t c, std::size_t, const TrainView&, FitCache&, const Context& context) {
-    if (forward[c].error) throw *forward[c].error;
-    const TrainView back = reversed(view, *forward[c].value, fold.train);
-    if (view.y.task == Task::classify && back.y.classes.size() < 2) {
-      // One class for all of the target: the way back cannot be learned, which is the worst that can be said.
-      losses[c].value = Vector::Constant(static_cast<Index>(fold.held.size()), largest_loss(fits.loss()));
-      return;
-    }
-    const Model model = Model::fit(fits.candidates()[c], back, fits.schema(), context);
-    losses[c].value = fits.losses(model, fold.held, context);
-  };
-  const auto errors = fits.run(
-      "score-reverse", 1, [](std::size_t) { return TrainView{}; }, body);
-  for (std::size_t c = 0; c < losses.size(); ++c) losses[c].error = errors[c];
-  const Vector weights = weights_of(view, fold.held);
-  const bool counted = weights.size() > 0 && weights.sum() > 0;
-  return paired_scores(fits, losses, counted ? weights : Vector());
+  const auto& held_out = fits.held_out();
+  std::vector<Attempt<Labelled>> forward(held_out.size());
+  for (std::size_t c = 0; c < forward.size(); ++c) {
+    forward[c].error = held_out[c].error;
+    if (held_out[c].value) forward[c].value = {held_out[c].value->on_target, held_out[c].value->classes};
+  }
+  return scores_of_way_back(fits, forward, {fold.train, fold.held, fits.loss(), "score-reverse"});
+}
+
+RowLoss circular_loss(Task task) { return task == Task::classify ? RowLoss::error : RowLoss::squared; }
+
+std::vector<CandidateScore> score_circular(CandidateFits& fits) {
+  std::vector<Index> all(static_cast<std::size_t>(fits.view().labelled()));
+  std::iota(all.begin(), all.end(), Index{0});
+  const auto& full = fits.full();
+  std::vector<Attempt<Labelled>> forward(full.size());
+  for (std::size_t c = 0; c < forward.size(); ++c) {
+    forward[c].error = full[c].error;
+    if (full[c].value) forward[c].value = {full[c].value->on_target, full[c].value->model->classes()};
+  }
+  return scores_of_way_back(fits, forward, {all, all, circular_loss(fits.view().y.task), "score-circular"});
 }
 
 }  // namespace ecotone

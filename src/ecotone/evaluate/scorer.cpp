@@ -13,7 +13,7 @@ namespace ecotone {
 
 namespace {
 
-constexpr std::array<ScorerInfo, 7> infos = {{
+constexpr std::array<ScorerInfo, 8> infos = {{
     {Scorer::automatic, "auto",
      "transfer and importance with at least three source domains, else importance; keeps the first candidate unless "
      "the gain stands out from its standard error",
@@ -24,15 +24,15 @@ constexpr std::array<ScorerInfo, 7> infos = {{
     {Scorer::control_variate, "control_variate",
      "The weighted loss with the weights themselves as a control variate (deep embedded validation)", true},
     {Scorer::reverse, "reverse",
-     "Loss on source labels of the pipeline fitted back from the target with predicted labels (circular validation)",
+     "Loss on held-out source labels of the pipeline fitted back from the target with predicted labels", true},
+    {Scorer::circular, "circular",
+     "Errors on all source rows of the pipeline fitted back from the target with predicted labels (circular "
+     "validation)",
      true},
     {Scorer::entropy, "entropy", "Mean entropy of the predictions for the target", false},
     {Scorer::density, "density", "How densely predictions for the target lie together (soft neighbourhood density)",
      false},
 }};
-
-/// What `reverse` is called where adaptation is the subject.
-constexpr std::string_view circular = "circular";
 
 const ScorerInfo& info_of(Scorer scorer) {
   for (const ScorerInfo& info : infos)
@@ -48,6 +48,8 @@ std::vector<CandidateScore> run(Scorer scorer, CandidateFits& fits) {
       return score_control_variate(fits);
     case Scorer::reverse:
       return score_reverse(fits);
+    case Scorer::circular:
+      return score_circular(fits);
     case Scorer::entropy:
       return score_entropy(fits);
     case Scorer::density:
@@ -64,13 +66,11 @@ std::span<const ScorerInfo> scorer_infos() { return infos; }
 std::string_view scorer_name(Scorer scorer) { return info_of(scorer).name; }
 
 Scorer scorer_by_name(std::string_view name) {
-  if (name == circular) return Scorer::reverse;
   std::vector<std::string> names;
   for (const ScorerInfo& info : infos) {
     if (info.name == name) return info.scorer;
     names.emplace_back(info.name);
   }
-  names.emplace_back(circular);
   const std::string near = did_you_mean(name, names);
   if (!near.empty()) option_error("unknown_scorer", "unknown scorer '{}'; did you mean '{}'?", name, near);
   option_error("unknown_scorer", "unknown scorer '{}'; there are {}", name, fmt::join(names, ", "));
@@ -103,6 +103,7 @@ Scores CandidateScorer::scores(Scorer scorer) {
                "{}: it needs unlabelled rows of a target domain; name it with --target or use --protocol adapt "
                "(evaluate)",
                info.name);
+  if (result.used == Scorer::circular) result.loss = circular_loss(fits_->view().y.task);
   result.candidates = run(result.used, *fits_);
   if (scorer == Scorer::automatic && result.used == Scorer::transfer && fits_->targets() > 0) {
     const std::vector<CandidateScore> near = score_importance(*fits_);

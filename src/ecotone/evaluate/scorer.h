@@ -17,7 +17,7 @@
 /// unlabelled target rows of a training view.
 namespace ecotone {
 
-enum class Scorer { automatic, transfer, importance, control_variate, reverse, entropy, density };
+enum class Scorer { automatic, transfer, importance, control_variate, reverse, circular, entropy, density };
 
 /// One scorer, for tables and messages.
 struct ScorerInfo {
@@ -29,7 +29,7 @@ struct ScorerInfo {
 /// All scorers, the default first.
 std::span<const ScorerInfo> scorer_infos();
 std::string_view scorer_name(Scorer scorer);
-/// `circular` is another name of `reverse`. Option error `unknown_scorer` with a suggestion.
+/// Option error `unknown_scorer` with a suggestion.
 Scorer scorer_by_name(std::string_view name);
 /// Those that are defined for a task, in order.
 std::vector<Scorer> scorers_of(Task task);

@@ -91,8 +91,7 @@ TEST_P(DasvmGolden, MakesTheSameRoundsAndEndsWithTheSameScores) {
                              .cost = json["C"].get<double>(),
                              .rho = json["rho"].get<Index>(),
                              .max_rounds = json["max_rounds"].get<Index>(),
-                             .tolerance = 1e-10,
-                             .circular = false};
+                             .tolerance = 1e-10};
   const DasvmFit fit = fit_dasvm(problem, Context());
   EXPECT_EQ(fit.stop, GetParam().second) << dasvm_stop_name(fit.stop);
   EXPECT_TRUE(fit.converged);
@@ -111,6 +110,10 @@ TEST_P(DasvmGolden, MakesTheSameRoundsAndEndsWithTheSameScores) {
     EXPECT_EQ(fit.labels[at(i)], json["labels"][at(i)].get<double>()) << i;
     EXPECT_NEAR(scores[i], json["scores"][at(i)].get<double>(), 1e-5) << i;
   }
+  const Json& circular = json["circular_accuracy"];
+  if (circular.is_null()) return;
+  ASSERT_TRUE(fit.circular_accuracy.has_value());
+  EXPECT_DOUBLE_EQ(*fit.circular_accuracy, circular.get<double>());
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, DasvmGolden,

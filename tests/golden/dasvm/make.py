@@ -47,6 +47,16 @@ def stable(xs, ys, xt, options, reference):
     return True
 
 
+def circular_accuracy(xs, ys, xt, labels, options):
+    """The part of source rows that get their labels again from the target with the labels that it got; None where rounding decides the way back."""
+    if len(set(labels)) < 2:
+        return float((ys == labels[0]).mean())
+    found = run(xt, labels, xs, 1e-11, options)
+    if not stable(xt, labels, xs, options, found):
+        return None
+    return float((numpy.where(found[2] > 0, 1.0, -1.0) == ys).mean())
+
+
 def main():
     for name, (rows, angle, cost, gamma, rho, most, shift) in CASES.items():
         options = {"C": cost, "gamma": gamma, "rho": rho, "max_iter": most}
@@ -61,7 +71,8 @@ def main():
             raise SystemExit(f"{name}: no stable case")
         case = {"seed": seed, "C": cost, "gamma": gamma, "rho": rho, "max_rounds": most, "xs": xs.tolist(), "ys": ys.tolist(), "xt": xt.tolist(), "rounds": rounds, "fits": fits,
                 "labels": numpy.where(scores > 0, 1, -1).tolist(), "scores": scores.tolist()}
-        print(name, "seed", seed, "rounds", rounds, "error", ((scores > 0) != (yt > 0)).mean())
+        case["circular_accuracy"] = circular_accuracy(xs, ys, xt, numpy.where(scores > 0, 1.0, -1.0), options)
+        print(name, "seed", seed, "rounds", rounds, "error", ((scores > 0) != (yt > 0)).mean(), "circular accuracy", case["circular_accuracy"])
         (pathlib.Path(__file__).parent / f"{name}.json").write_text(json.dumps(case) + "\n")
 
 

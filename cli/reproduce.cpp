@@ -85,6 +85,16 @@ std::vector<std::string> write_figures(const Figures& figures, const std::filesy
   return written;
 }
 
+/// A folder is asked for; who gives the name of a file would find a folder of that name.
+void check_folder(const std::string& name) {
+  const std::filesystem::path path(name);
+  if (path.extension() == ".svg" || path.extension() == ".csv")
+    option_error(
+        "bad_output", "reproduce: -o takes a folder for several pictures, and '{}' is the name of a file; give '{}'",
+        name,
+        path.has_stem() && path.stem() != path.filename() ? (path.parent_path() / path.stem()).string() : "pictures");
+}
+
 void run(const Flags& flags, Session& session) {
   if (flags.list) {
     if (!flags.name.empty()) (void)experiment(flags.name);
@@ -94,6 +104,7 @@ void run(const Flags& flags, Session& session) {
     option_error("usage", "reproduce: no experiment given; `ecotone reproduce --list` shows what there is");
   const Experiment found = experiment(flags.name);
   const ExperimentItem& item = chosen_item(found, flags);
+  check_folder(flags.out);
   const ReproduceOptions options{.repetitions = flags.repetitions, .data = flags.data};
   const Figures figures = flags.out.empty() ? Figures{} : draw_figures(found, item, session.context());
   const Reproduction result =

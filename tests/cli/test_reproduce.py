@@ -75,14 +75,18 @@ def test_a_figure_is_drawn_with_its_data(ecotone, tmp_path):
         assert ElementTree.parse(tmp_path / f"made/here/{name}.svg").getroot().tag.endswith("svg")
     assert all(claim["holds"] for claim in out["claims"])
     assert "target region, % right" in {row["row"] for row in out["rows"]}
+    for name in ("f3.svg", "f3.csv"):
+        message = ecotone.error("reproduce", "habrard2012", "--figure", "3", "-o", tmp_path / name, exit=2, code="bad_output")
+        assert str(tmp_path / "f3") + "'" in message and not (tmp_path / name).exists()
 
 
 def test_a_table_without_the_best_and_worst(ecotone):
     table = ("reproduce", "habrard2012", "--table", "1", "--repetitions", 3)
     out = ecotone.json(*table)
     rows = ["SVM", "DASVM", "AdaBoost", "DABoost-H", "DABoost", "DABoost*", "DABoost literal", "DABoost bound", "DABoost vote of 5"]
+    rows.append("DABoost vote of 5, 5,000 rounds")
     assert [row["row"] for row in out["rows"]] == rows * 4 and out["trimmed"] == 1
-    assert [row["column"] for row in out["rows"][::9]] == ["20", "30", "40", "50"]
+    assert [row["column"] for row in out["rows"][::10]] == ["20", "30", "40", "50"]
     # One value is left of three, so there is no spread.
     assert all(row["spread"] is None and row["repetitions"] == 3 for row in out["rows"])
     ecotone.error("reproduce", "habrard2012", "--table", "1", "--repetitions", 2, exit=2, code="too_few_repetitions")

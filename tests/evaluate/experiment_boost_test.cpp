@@ -120,11 +120,21 @@ TEST(ExperimentBoost, TiesAreSettledByTheirMedians) {
   EXPECT_EQ(middle_of_best({9, 0, 9, 0, 9}, settings), 2U);  // medians 10 and 1
 }
 
+TEST(ExperimentBoostFigure, TellsTheFirstZeroFromTheOneThatLasts) {
+  EXPECT_EQ(first_zero({0.5, 0, 0.25, 0, 0}), 2);
+  EXPECT_EQ(zero_from({0.5, 0, 0.25, 0, 0}), 4);
+  EXPECT_EQ(zero_from({0, 0}), 1);
+  EXPECT_EQ(first_zero({0.5, 0.5}), 3);
+  EXPECT_EQ(zero_from({0, 0.5}), 3);
+}
+
 TEST(ExperimentBoostFigure, CountsRoundsAndRegionsAndDrawsThem) {
   const Experiment experiment = parse(recipe());
   const ExperimentItem& item = experiment.item("two", "figure");
   const Reproduction result = reproduce(experiment, item, {}, on(2));
-  EXPECT_GE(ours(result, "round at which the target loss is 0", "20"), 1);
+  EXPECT_GE(ours(result, "round from which the target loss stays 0", "20"), 1);
+  EXPECT_GE(ours(result, "round from which the source loss stays 0", "20"),
+            ours(result, "first round at which the source loss is 0", "20"));
   EXPECT_GT(ours(result, "source region, % right", "20"), 90);
   EXPECT_GT(ours(result, "target region, % right", "20"), 50);
   const Figures figures = draw_figures(experiment, item, on(2));

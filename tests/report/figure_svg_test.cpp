@@ -26,6 +26,7 @@ TEST(FigureSvg, AChartHasALineAndALegendEach) {
   EXPECT_EQ(count_of(svg, "<polyline"), 2U);
   EXPECT_THAT(svg, HasSubstr("Losses &lt;now&gt;"));
   EXPECT_THAT(svg, HasSubstr("two &amp; more"));
+  EXPECT_THAT(svg, HasSubstr(">round (log scale)</text>"));
   // The first step is at the left end of the axis, 0 on its bottom line.
   EXPECT_THAT(svg, HasSubstr("points=\"62.0,64.0 "));
   EXPECT_THAT(svg, HasSubstr("622.0,364.0 \""));
@@ -52,6 +53,8 @@ TEST(FigureSvg, ARegionIsAsLargeAsItsCells) {
   EXPECT_EQ(count_of(group, "<rect"), 3U);
   EXPECT_THAT(group, HasSubstr("x=\"62.00\" y=\"304.00\" width=\"240.00\" height=\"240.00\""));
   EXPECT_THAT(group, HasSubstr("x=\"422.00\" y=\"64.00\" width=\"120.00\""));
+  EXPECT_THAT(svg, HasSubstr(">x1</text>"));
+  EXPECT_THAT(svg, HasSubstr(">x2</text>"));
   EXPECT_EQ(svg.find("-0<"), std::string::npos);
 }
 

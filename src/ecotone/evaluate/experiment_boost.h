@@ -19,8 +19,9 @@ namespace ecotone {
 ExperimentKind boost_kind();
 
 /// Kind `boost_figure`: what the run of one angle does round by round, and where its classifiers say which class. Rows
-/// are «round at which the source loss is 0», the same of the target loss (rounds and one where it never is), «source
-/// region, % right» and «target region, % right», over a fine grid of the half annuli.
+/// are «round from which the target loss stays 0», «first round at which the source loss is 0», «round from which the
+/// source loss stays 0» (rounds and one where it never is), «source region, % right» and «target region, % right», over
+/// a fine grid of the half annuli.
 ///
 ///     "rows_per_domain": N, "angle": TEXT, "run": {as above, without a name}
 ExperimentKind boost_figure_kind();

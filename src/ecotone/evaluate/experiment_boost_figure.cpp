@@ -8,8 +8,9 @@ namespace ecotone {
 
 namespace {
 
-constexpr const char* source_round = "round at which the source loss is 0";
-constexpr const char* target_round = "round at which the target loss is 0";
+constexpr const char* target_round = "round from which the target loss stays 0";
+constexpr const char* source_first = "first round at which the source loss is 0";
+constexpr const char* source_round = "round from which the source loss stays 0";
 constexpr const char* source_right = "source region, % right";
 constexpr const char* target_right = "target region, % right";
 constexpr int fine_rows = 10'000;  ///< points of a law that stand for its region
@@ -36,7 +37,7 @@ FigureRecipe read_recipe(const ExperimentItem& item, const std::string& where) {
 std::vector<CellName> check(const ExperimentItem& item, const std::string& where) {
   const FigureRecipe recipe = read_recipe(item, where);
   std::vector<CellName> cells;
-  for (const char* row : {target_round, source_round, source_right, target_right})
+  for (const char* row : {target_round, source_first, source_round, source_right, target_right})
     cells.emplace_back(row, recipe.angle);
   return cells;
 }
@@ -61,16 +62,11 @@ Boosted boosted(const FigureRecipe& recipe, const Context& context) {
   return result;
 }
 
-/// The first round whose loss is 0, counted from 1; one more than there are where none is.
-template <class Loss>
-double first_zero(const BoostFit& fit, const Loss& loss) {
-  const auto found =
-      std::find_if(fit.rounds.begin(), fit.rounds.end(), [&](const BoostRound& round) { return loss(round) == 0; });
-  return static_cast<double>(found - fit.rounds.begin() + 1);
+std::vector<double> by_round(const BoostFit& fit, double BoostRound::*loss) {
+  std::vector<double> values;
+  for (const BoostRound& round : fit.rounds) values.push_back(round.*loss);
+  return values;
 }
-
-double source_loss(const BoostRound& round) { return round.err_source; }
-double target_loss(const BoostRound& round) { return round.loss_target; }
 
 std::vector<Cell> run(const ExperimentItem& item, int repetitions, const std::filesystem::path&,
                       const Context& context) {
@@ -86,10 +82,12 @@ std::vector<Cell> run(const ExperimentItem& item, int repetitions, const std::fi
     // The source's own law is a target that is not turned.
     const MoonsDraw still = draw_moons_problem("0", 10, fine_rows, own);
     const auto at = static_cast<std::size_t>(r);
-    cells[0].values[at] = first_zero(one.fit, target_loss);
-    cells[1].values[at] = first_zero(one.fit, source_loss);
-    cells[2].values[at] = 100 - wrong_percent(one.source.values(Features::dense(still.test), own), still.y_test);
-    cells[3].values[at] = 100 - wrong_percent(one.target.values(Features::dense(one.draw.test), own), one.draw.y_test);
+    const std::vector<double> source_loss = by_round(one.fit, &BoostRound::err_source);
+    cells[0].values[at] = zero_from(by_round(one.fit, &BoostRound::loss_target));
+    cells[1].values[at] = first_zero(source_loss);
+    cells[2].values[at] = zero_from(source_loss);
+    cells[3].values[at] = 100 - wrong_percent(one.source.values(Features::dense(still.test), own), still.y_test);
+    cells[4].values[at] = 100 - wrong_percent(one.target.values(Features::dense(one.draw.test), own), one.draw.y_test);
   });
   return cells;
 }
@@ -115,17 +113,6 @@ RegionMap map_of(const StumpVote& vote, const Matrix& points, const std::vector<
   return map;
 }
 
-/// Error of f_T on the fine points after each round, with their labels.
-std::vector<double> target_errors(const Boosted& one) {
-  std::vector<double> errors;
-  Vector f = Vector::Zero(one.draw.test.rows());
-  for (const BoostRound& round : one.fit.rounds) {
-    for (Index i = 0; i < f.size(); ++i) f[i] += round.beta * round.stump.side(one.draw.test(i, round.stump.attribute));
-    errors.push_back(wrong_percent(f, one.draw.y_test) / 100);
-  }
-  return errors;
-}
-
 Figures draw(const ExperimentItem& item, const Context& context) {
   const FigureRecipe recipe = read_recipe(item, item.name);
   const Boosted one = boosted(recipe, context_of(recipe, 0, context));
@@ -135,11 +122,9 @@ Figures draw(const ExperimentItem& item, const Context& context) {
       .x_title = "round",
       .y_title = "share of rows",
       .lines = {{"source loss", {}}, {"target loss", {}}, {"target error (labels not used in fitting)", {}}}};
-  for (const BoostRound& round : one.fit.rounds) {
-    chart.lines[0].values.push_back(source_loss(round));
-    chart.lines[1].values.push_back(target_loss(round));
-  }
-  chart.lines[2].values = target_errors(one);
+  chart.lines[0].values = by_round(one.fit, &BoostRound::err_source);
+  chart.lines[1].values = by_round(one.fit, &BoostRound::loss_target);
+  for (const double error : target_errors(one.fit, one.draw)) chart.lines[2].values.push_back(error / 100);
   const Matrix all = one.draw.both();
   RegionMap source = map_of(one.source, one.draw.source, one.draw.y, all);
   source.name = "source_region";

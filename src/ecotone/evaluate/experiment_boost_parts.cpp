@@ -64,17 +64,6 @@ Vector vote_of(const BoostFit& fit, Index rounds, const Matrix& z, const Context
   return StumpVote(fit.stumps(rounds), fit.betas(rounds)).values(Features::dense(z), context);
 }
 
-/// The smallest error over all rounds, with the labels of the test rows.
-double best_round(const BoostFit& fit, const MoonsDraw& draw) {
-  Vector f = Vector::Zero(draw.test.rows());
-  double best = 100;
-  for (const BoostRound& round : fit.rounds) {
-    for (Index i = 0; i < f.size(); ++i) f[i] += round.beta * round.stump.side(draw.test(i, round.stump.attribute));
-    best = std::min(best, wrong_percent(f, draw.y_test));
-  }
-  return best;
-}
-
 }  // namespace
 
 Matrix MoonsDraw::both() const {
@@ -195,6 +184,26 @@ BoostFit fit_setting(const MoonsDraw& draw, const BoostSetting& setting, int run
                    options, context);
 }
 
+double first_zero(const std::vector<double>& loss) {
+  return static_cast<double>(std::find(loss.begin(), loss.end(), 0.0) - loss.begin() + 1);
+}
+
+double zero_from(const std::vector<double>& loss) {
+  std::size_t zeros = 0;
+  while (zeros < loss.size() && loss[loss.size() - 1 - zeros] == 0) ++zeros;
+  return static_cast<double>(loss.size() - zeros + 1);
+}
+
+std::vector<double> target_errors(const BoostFit& fit, const MoonsDraw& draw) {
+  std::vector<double> errors;
+  Vector f = Vector::Zero(draw.test.rows());
+  for (const BoostRound& round : fit.rounds) {
+    for (Index i = 0; i < f.size(); ++i) f[i] += round.beta * round.stump.side(draw.test(i, round.stump.attribute));
+    errors.push_back(wrong_percent(f, draw.y_test));
+  }
+  return errors;
+}
+
 BoostErrors daboost_errors(const MoonsDraw& draw, const BoostSetting& setting, bool criteria, bool vote,
                            const Context& context) {
   const auto error = [&](const BoostFit& fit, Index rounds) {
@@ -209,7 +218,8 @@ BoostErrors daboost_errors(const MoonsDraw& draw, const BoostSetting& setting, b
     errors.eq13 = error(first, first.rounds_by_eq13());
     errors.eq14 = error(first, first.rounds_by_eq14());
   }
-  errors.best = best_round(first, draw);
+  const std::vector<double> by_round = target_errors(first, draw);
+  errors.best = *std::min_element(by_round.begin(), by_round.end());
   if (!vote) return errors;
   // mean over runs of f_T / sum beta
   Vector sum = Vector::Zero(draw.test.rows());

@@ -61,6 +61,14 @@ BoostSetting read_boost_setting(JsonFields& fields);
 BoostFit fit_setting(const MoonsDraw& draw, const BoostSetting& setting, int run, bool criteria,
                      const Context& context);
 
+/// Per cent of test rows that f_T gets wrong after each round.
+std::vector<double> target_errors(const BoostFit& fit, const MoonsDraw& draw);
+
+/// The first round, counted from 1, whose loss is 0; one more than there are where none is.
+double first_zero(const std::vector<double>& loss);
+/// The round from which on the loss is 0 to the end; one more than there are where the last is not.
+double zero_from(const std::vector<double>& loss);
+
 /// Error on the test rows by rule.
 struct BoostErrors {
   double last = 0, eq13 = 0, eq14 = 0, best = 0, vote = 0;

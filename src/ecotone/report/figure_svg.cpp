@@ -33,6 +33,13 @@ std::string rule(double x1, double y1, double x2, double y2, std::string_view co
                      colour);
 }
 
+/// The title of a vertical axis, about its middle.
+std::string upward(double middle, const std::string& words) {
+  return fmt::format(
+      "<text x=\"18\" y=\"{0:.1f}\" text-anchor=\"middle\" transform=\"rotate(-90 18 {0:.1f})\">{1}</text>\n", middle,
+      report::escape(words));
+}
+
 /// Where steps and values stand.
 struct Frame {
   double width = 560, height = 300;
@@ -57,12 +64,8 @@ std::string axes(const Frame& frame, const LineChart& chart) {
       svg += text(x, margin_top + frame.height + 19, "middle", fmt::format("{:.0f}", lead * power));
     }
   }
-  svg += text(margin_left + frame.width / 2, margin_top + frame.height + 40, "middle", chart.x_title);
-  const double middle = margin_top + frame.height / 2;
-  svg += fmt::format(
-      "<text x=\"18\" y=\"{0:.1f}\" text-anchor=\"middle\" transform=\"rotate(-90 18 {0:.1f})\">{1}</text>\n", middle,
-      report::escape(chart.y_title));
-  return svg;
+  svg += text(margin_left + frame.width / 2, margin_top + frame.height + 40, "middle", chart.x_title + " (log scale)");
+  return svg + upward(margin_top + frame.height / 2, chart.y_title);
 }
 
 std::string polyline(const Frame& frame, const std::vector<double>& values, std::string_view colour) {
@@ -136,6 +139,8 @@ std::string figure_svg(const RegionMap& map) {
     svg += rule(margin_left - 5, y(tick), margin_left, y(tick), "#555");
     svg += text(margin_left - 9, y(tick) + 4, "end", fmt::format("{:.0f}", tick));
   }
+  svg += text(margin_left + width / 2, margin_top + height + 40, "middle", "x1");
+  svg += upward(margin_top + height / 2, "x2");
   for (Index i = 0; i < map.points.rows(); ++i)
     svg += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.2\" fill=\"{}\"/>\n", x(map.points(i, 0)),
                        y(map.points(i, 1)), map.classes[static_cast<std::size_t>(i)] > 0 ? colours[0] : colours[1]);

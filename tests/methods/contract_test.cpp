@@ -387,6 +387,14 @@ TEST_P(Contract, HandlesOrRefusesHardInputs) {
   }
 }
 
+TEST_P(Contract, OfNumbersRefusesClasses) {
+  if (!tested().numbers) return;
+  const auto fit = [&] { fitted("scale | " + with_defaults(tested()), overlapping(60, 3, 2, 2)); };
+  EXPECT_EQ(code_of(fit), "needs_numbers");
+  EXPECT_TRUE(message_of(fit).starts_with(GetParam() + ": ")) << message_of(fit);
+  EXPECT_NE(message_of(fit).find("--task regress"), std::string::npos) << message_of(fit);
+}
+
 std::vector<std::string> all_names() {
   std::vector<std::string> names;
   for (const Method& each : methods()) names.push_back(each.name);

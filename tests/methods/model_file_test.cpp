@@ -2,6 +2,7 @@
 #include <fstream>
 
 #include "ecotone/base/tensor_file.h"
+#include "ecotone/methods/registry.h"
 #include "methods/support.h"
 
 namespace ecotone::test {
@@ -77,6 +78,22 @@ TEST(ModelFile, RewrittenUnchangedItIsTheSameBytes) {
   const Model model = small_model();
   EXPECT_TRUE(Rewriter(model).bytes() == model.bytes());
   EXPECT_TRUE(parse(model.bytes()).bytes() == model.bytes());
+}
+
+TEST(ModelFile, OfNumbersHasNoClasses) {
+  TrainView view = overlapping(30, 3, 2, 2);
+  view.y = Labels{Task::regress, {}, {}, Vector::LinSpaced(30, 1, 4)};
+  int tried = 0;
+  for (const Method& method : methods()) {
+    if (!method.numbers) continue;
+    ++tried;
+    Rewriter file(fitted("scale | " + method.name, view));
+    EXPECT_EQ(file.code(), "none") << method.name;
+    file.meta("task", "classify").meta("classes", R"(["a","b"])");
+    EXPECT_EQ(file.code(), "bad_model") << method.name;
+    EXPECT_NE(file.message().find("needs numbers"), std::string::npos) << file.message();
+  }
+  EXPECT_GE(tried, 3);
 }
 
 TEST(ModelFile, SavesAndLoads) {

@@ -11,11 +11,6 @@ namespace ecotone {
 namespace {
 
 void check_task(LinearFamily family, const TrainView& view) {
-  if (!learns_classes(family) && view.y.task != Task::regress) {
-    data_error("needs_numbers",
-               "{}: the label is a class, not a number to predict; use --task regress if its values are numbers",
-               family_text(family));
-  }
   if (learns_classes(family) && view.y.task != Task::classify) {
     data_error("needs_classes",
                "{}: the label is a number to predict, not a class; use --task classify to treat its values as classes",
@@ -250,11 +245,9 @@ StageState Linear::save() const {
 std::shared_ptr<const Fitted> Linear::load(LinearFamily family, const StageState& state, const StageInput& input) {
   const auto classes = static_cast<Index>(input.classes.size());
   const char* name = family_text(family);
-  if (!learns_classes(family)) {
-    if (input.task != Task::regress) file_error("bad_model", "{} needs numbers to predict", name);
-  } else if (input.task != Task::classify || classes < 2 || (family == LinearFamily::probit && classes > 2)) {
+  if (learns_classes(family) &&
+      (input.task != Task::classify || classes < 2 || (family == LinearFamily::probit && classes > 2)))
     file_error("bad_model", "{} cannot have {} classes", name, classes);
-  }
   LinearFit fit;
   if (family == LinearFamily::softmax || classes > 2) {
     fit.weights = state.matrix("weights", classes, input.cols);

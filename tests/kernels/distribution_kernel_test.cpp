@@ -140,6 +140,8 @@ TEST(DomainWidth, IsTheMedianDistanceOfDomainsThatDiffer) {
   }
   const MeanEmbeddings means = mean_embeddings({.kind = KernelKind::linear}, {x, domain, 4}, with_threads(1));
   const DomainWidth width = domain_width(means);
+  for (const double factor : {1e-9, 0.3, 3.0, 1e9})
+    EXPECT_EQ(domain_width(means, factor).sigma, std::max({factor * width.median, width.sampling, width.share}));
   // Distances 1, 3, 7, 2, 6, 4.
   EXPECT_NEAR(width.sigma, 3.5, 1e-12);
   EXPECT_FALSE(width.floored);

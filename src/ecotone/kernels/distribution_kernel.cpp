@@ -154,7 +154,7 @@ Matrix DistributionKernel::multiply(const DomainRows& rows, ConstMatrixView k1, 
 }
 
 DistributionFit fit_distribution_kernel(const Kernel& kernel, const DomainRows& rows, double sigma1,
-                                        const Context& context) {
+                                        const Context& context, double factor) {
   if (!(sigma1 >= 0) || !std::isfinite(sigma1))
     option_error("bad_option", "distributional kernel: sigma1 must be >= 0 (0: by the domains), got {}", sigma1);
   MeanEmbeddings means = mean_embeddings(kernel, rows, context);
@@ -162,7 +162,7 @@ DistributionFit fit_distribution_kernel(const Kernel& kernel, const DomainRows& 
   if (sigma1 > 0) {
     width.sigma = sigma1;
   } else {
-    width = domain_width(means);
+    width = domain_width(means, factor);
   }
   Matrix k1 = domain_kernel(means.squared, width.sigma);
   return {DistributionKernel(kernel, rows.x, {rows.domain.begin(), rows.domain.end()},

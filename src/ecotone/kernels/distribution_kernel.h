@@ -33,7 +33,7 @@ MeanEmbeddings mean_embeddings(const Kernel& kernel, const DomainRows& rows, con
 
 /// A width sigma1 and how it was found.
 struct DomainWidth {
-  double sigma = 1;      ///< the largest of the next three
+  double sigma = 1;      ///< the largest of the next three, the first one times the factor
   double median = 0;     ///< of the distances between domains that have rows
   double sampling = 0;   ///< distance that two samples of one domain have: sqrt(s_a^2/n_a + s_b^2/n_b), median of pairs
   double share = 0;      ///< a quarter of the spread s within domains, the median of s_a
@@ -41,14 +41,14 @@ struct DomainWidth {
   bool fallback = false;  ///< all three are 0; sigma is 1
 };
 
-/// sigma1 = max(median distance, sampling distance, s / 4).
+/// sigma1 = max(factor times the median distance, sampling distance, s / 4): no factor goes below the floors.
 ///
 /// A map that was fitted to make training domains alike puts them nearer to each other than samples of one distribution
 /// are, and a new domain is not squeezed: with the median alone k1 would be 0 there and every answer the offset. Two
 /// floors that no such map can move: the distance of sampling, and, where samples are so large that it vanishes, a
 /// quarter of the spread within domains. Unseen samples of flow cytometry were 0.1 s to 0.4 s from the nearest training
 /// domain, squeezed or not. Too wide a k1 is pooling; too narrow a one is no answer.
-DomainWidth domain_width(const MeanEmbeddings& means);
+DomainWidth domain_width(const MeanEmbeddings& means, double factor = 1);
 
 /// exp(-squared / (2 sigma1^2)) of every entry.
 Matrix domain_kernel(ConstMatrixView squared, double sigma1);
@@ -100,8 +100,8 @@ struct DistributionFit {
   Matrix k1;          ///< of the training domains
 };
 
-/// Rows are copied. sigma1 = 0: by domain_width.
+/// Rows are copied. sigma1 = 0: by domain_width with this factor.
 DistributionFit fit_distribution_kernel(const Kernel& kernel, const DomainRows& rows, double sigma1,
-                                        const Context& context);
+                                        const Context& context, double factor = 1);
 
 }  // namespace ecotone

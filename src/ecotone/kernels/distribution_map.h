@@ -101,7 +101,7 @@ class DistributionMap {
   DomainPlaces places_of(Vector rows, ConstMatrixView means) const;
 
   friend DistributionMapFit fit_distribution_map(const Kernel& kernel, const DomainFeatures& rows, double sigma1,
-                                                 const LowRankOptions& options, const Context& context);
+                                                 const LowRankOptions& options, const Context& context, double factor);
 };
 
 /// A map, and what is known of the training domains.
@@ -110,15 +110,14 @@ struct DistributionMapFit {
   MeanEmbeddings means;
   DomainWidth width;    ///< where sigma1 was given only its sigma is set
   DomainPlaces places;  ///< of the training domains
-  Matrix k1;            ///< of the training domains
   /// tr(K - Phi Phi') / tr(K) over sampled rows; 0: exact, as the linear kernel is while domains x columns fit.
   double residual = 0;
 };
 
 /// A map of at most options.rank numbers, which is made of landmarks: `fourier` is refused. sigma1 = 0: by domain_width
-/// of the low-rank means. Option error `bad_option`; data errors `shape_mismatch`, `empty_data`, `non_finite`,
-/// `not_enough_memory`.
+/// of the low-rank means with this factor. Option error `bad_option`; data errors `shape_mismatch`, `empty_data`,
+/// `non_finite`, `not_enough_memory`.
 DistributionMapFit fit_distribution_map(const Kernel& kernel, const DomainFeatures& rows, double sigma1,
-                                        const LowRankOptions& options, const Context& context);
+                                        const LowRankOptions& options, const Context& context, double factor = 1);
 
 }  // namespace ecotone

@@ -168,7 +168,7 @@ void check(const DomainFeatures& rows, double sigma1, const LowRankOptions& opti
 }  // namespace
 
 DistributionMapFit fit_distribution_map(const Kernel& kernel, const DomainFeatures& rows, double sigma1,
-                                        const LowRankOptions& options, const Context& context) {
+                                        const LowRankOptions& options, const Context& context, double factor) {
   check_kernel(kernel);
   check(rows, sigma1, options);
   DistributionMapParts parts;
@@ -185,14 +185,13 @@ DistributionMapFit fit_distribution_map(const Kernel& kernel, const DomainFeatur
   if (sigma1 > 0) {
     width.sigma = sigma1;
   } else {
-    width = domain_width(means);
+    width = domain_width(means, factor);
   }
   parts.sigma1 = width.sigma;
   const double residual = fit_maps(rows, options, context, parts);
   DistributionMap map(std::move(parts));
   DomainPlaces places = map.places_of(found.rows, found.mean);
-  Matrix k1 = domain_kernel(means.squared, width.sigma);
-  return {std::move(map), std::move(means), width, std::move(places), std::move(k1), residual};
+  return {std::move(map), std::move(means), width, std::move(places), residual};
 }
 
 }  // namespace ecotone

@@ -75,7 +75,7 @@ MeanEmbeddings mean_embeddings(const Kernel& kernel, const DomainRows& rows, con
   return result;
 }
 
-DomainWidth domain_width(const MeanEmbeddings& means) {
+DomainWidth domain_width(const MeanEmbeddings& means, double factor) {
   std::vector<double> distance, sampling, spread;
   // A single row says nothing of its domain's spread: there the median of the others stands in.
   for (Index a = 0; a < means.rows.size(); ++a)
@@ -96,8 +96,8 @@ DomainWidth domain_width(const MeanEmbeddings& means) {
   width.median = median(distance);
   width.sampling = median(sampling);
   width.share = least_share * typical;
-  width.sigma = std::max({width.median, width.sampling, width.share});
-  width.floored = width.sigma > width.median;
+  width.sigma = std::max({factor * width.median, width.sampling, width.share});
+  width.floored = std::max(width.sampling, width.share) > width.median;
   // Too small a width cannot be squared.
   width.fallback = !(width.sigma > 1e-150);
   if (width.fallback) width.sigma = 1;

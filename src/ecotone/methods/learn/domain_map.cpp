@@ -18,10 +18,19 @@ DomainRowsOf batch_rows(const Batch& batch) {
 }
 
 DistributionMapFit fit_domain_map(const char* who, const Kernel& kernel, const DomainRowsOf& rows,
-                                  const AutoNumber& sigma1, const LowRankOptions& options, const Context& context) {
-  DistributionMapFit fit = fit_distribution_map(kernel, rows.rows(), sigma1.value.value_or(0), options, context);
+                                  const AutoNumber& sigma1, const LowRankOptions& options, const Context& context,
+                                  double sigma1_factor) {
+  DistributionMapFit fit =
+      fit_distribution_map(kernel, rows.rows(), sigma1.value.value_or(0), options, context, sigma1_factor);
   warn_of_training_domains(who, rows.names, fit.width, context);
   return fit;
+}
+
+void warn_of_rough_map(const char* who, Index rank, double residual, const Context& context) {
+  constexpr double rough = 0.1;
+  if (residual > rough)
+    context.warn("rough_map", "{}: the map of rank {} leaves {:.2g} of the kernel's trace; raise rank or sigma", who,
+                 rank, residual);
 }
 
 Features batch_domain_map(const char* who, const DistributionMap& map, const DomainRowsOf& rows,

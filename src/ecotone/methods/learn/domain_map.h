@@ -26,7 +26,10 @@ DomainRowsOf batch_rows(const Batch& batch);
 
 /// fit_distribution_map of training rows, with the warnings of fit_domain_kernel.
 DistributionMapFit fit_domain_map(const char* who, const Kernel& kernel, const DomainRowsOf& rows,
-                                  const AutoNumber& sigma1, const LowRankOptions& options, const Context& context);
+                                  const AutoNumber& sigma1, const LowRankOptions& options, const Context& context,
+                                  double sigma1_factor = 1);
+/// Warning `rough_map`: a map that leaves out more than a tenth of the kernel's trace.
+void warn_of_rough_map(const char* who, Index rank, double residual, const Context& context);
 /// phi of the rows of a batch, whose domains' samples are read once before, with the warnings of batch_domain_kernel.
 Features batch_domain_map(const char* who, const DistributionMap& map, const DomainRowsOf& rows,
                           const Context& context);

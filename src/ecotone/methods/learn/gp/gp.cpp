@@ -10,12 +10,11 @@
 #include "ecotone/methods/cross_fit.h"
 #include "ecotone/methods/learn/domain_sample.h"
 #include "ecotone/methods/learn/gp/gp_fit.h"
+#include "ecotone/methods/learn/rows_of_blocks.h"
 
 namespace ecotone {
 namespace {
 
-/// Blocks of rows that are read and predicted together.
-constexpr Index blocks_together = 16;
 /// Rows whose kernel values with the training rows are held at once.
 constexpr Index block_rows = 1024;
 
@@ -38,18 +37,6 @@ bool is_exact(const TrainView& view, const GpOptions& options, const Context& co
 GpFitted fit_route(const TrainView& view, const GpOptions& options, const Context& context) {
   if (!is_exact(view, options, context)) return fit_low_rank_gp(view, options, context);
   return options.distributional ? fit_distributional_gp(view, options, context) : fit_exact_gp(view, options, context);
-}
-
-/// Rows of the blocks [first, end), dense.
-Matrix rows_of_blocks(const Features& x, Index first, Index end, const Context& context) {
-  const Index start = x.first_row(first);
-  Matrix rows(x.first_row(end - 1) + x.rows_in(end - 1) - start, x.cols());
-  context.parallel(end - first, [&](Index b) {
-    Scratch scratch;
-    const RowBlock block = x.block(first + b, scratch);
-    rows.middleRows(block.first - start, block.x.rows()) = block.x;
-  });
-  return rows;
 }
 
 GpPrediction predict_rows(const ExactGp& gp, const Features& x, GpVariance variance, const Context& context) {

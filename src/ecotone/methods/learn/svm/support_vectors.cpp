@@ -5,27 +5,10 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/methods/learn/learner_kernel.h"
+#include "ecotone/methods/learn/rows_of_blocks.h"
 #include "ecotone/solve/svm.h"
 
 namespace ecotone {
-namespace {
-
-/// Blocks of rows that are scored together.
-constexpr Index blocks_together = 16;
-
-/// Rows of the blocks [first, end), dense.
-Matrix rows_of_blocks(const Features& x, Index first, Index end, const Context& context) {
-  const Index start = x.first_row(first);
-  Matrix rows(x.first_row(end - 1) + x.rows_in(end - 1) - start, x.cols());
-  context.parallel(end - first, [&](Index b) {
-    Scratch scratch;
-    const RowBlock block = x.block(first + b, scratch);
-    rows.middleRows(block.first - start, block.x.rows()) = block.x;
-  });
-  return rows;
-}
-
-}  // namespace
 
 std::vector<Index> support_rows(ConstVectorView beta) {
   std::vector<Index> rows;

@@ -19,8 +19,6 @@ constexpr Index fewest_rows = 1000;
 constexpr Index rows_per_column = 4;
 /// Most rows that `route=auto` fits exactly.
 constexpr Index most_exact_rows = 50'000;
-/// A map that leaves out more than this of the kernel's trace is said to be rough.
-constexpr double rough = 0.1;
 /// The relative gap at which weights are as good as coefficients that violate their conditions by 1.
 constexpr double gap_share = 0.1;
 
@@ -75,9 +73,7 @@ Features SvmLowRank::fit_map(const TrainView& view, const SvmOptions& options, c
     map_ = std::move(fit.map);
     phi = mapped_by(map_, x);
   }
-  if (notes_.residual > rough)
-    context.warn("rough_map", "svm: the map of rank {} leaves {:.2g} of the kernel's trace; raise rank or sigma",
-                 phi.cols(), notes_.residual);
+  warn_of_rough_map("svm", phi.cols(), notes_.residual, context);
   return phi;
 }
 

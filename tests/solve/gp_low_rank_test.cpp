@@ -29,6 +29,12 @@ LowRankMap map_of(const Matrix& x, Index rank, const Context& context) {
   return fit_low_rank(Features::dense(x), rbf, {.rank = rank}, context).map;
 }
 
+/// Of weights 1.
+GpSums sums_of(const Features& x, const LowRankMap& map, ConstMatrixView y, ConstMatrixView inputs, GpMean mean,
+               const Context& context) {
+  return gather_gp_sums(gp_map_rows(x, map), y, inputs, mean, {}, context);
+}
+
 double gap(const Matrix& a, const Matrix& b) {
   EXPECT_EQ(a.rows(), b.rows());
   EXPECT_EQ(a.cols(), b.cols());
@@ -44,7 +50,7 @@ TEST_P(GpLowRankMean, OfFullRankIsTheExactProcess) {
   const GpParameters parameters{rbf.sigma, 1.4, 0.05};
   const GpProblem problem{GpRows(rbf, rows.x), rows.y, rows.x, GetParam()};
   const GpFit exact = fit_gp(problem, parameters, context);
-  const GpSums sums = gather_gp_sums(Features::dense(rows.x), map, rows.y, rows.x, GetParam(), context);
+  const GpSums sums = sums_of(Features::dense(rows.x), map, rows.y, rows.x, GetParam(), context);
   const GpLowRankFit fit = fit_gp_low_rank(sums, parameters, context);
   EXPECT_NEAR(fit.log_likelihood, exact.log_likelihood, 1e-6 * std::abs(exact.log_likelihood));
   EXPECT_LT(gap(fit.beta, exact.beta), 1e-6);
@@ -68,7 +74,7 @@ TEST(GpLowRank, SlopesAreThoseOfTheLikelihood) {
   const Context context = with_threads(1);
   const Rows rows(200);
   const LowRankMap map = map_of(rows.x, 30, context);
-  const GpSums sums = gather_gp_sums(Features::dense(rows.x), map, rows.y, rows.x, GpMean::linear, context);
+  const GpSums sums = sums_of(Features::dense(rows.x), map, rows.y, rows.x, GpMean::linear, context);
   const GpParameters here{rbf.sigma, 0.7, 0.1};
   const auto at = gp_low_rank_likelihood(sums, here, context);
   ASSERT_TRUE(at);
@@ -87,7 +93,7 @@ TEST(GpLowRank, OfModestRankIsNearTheExactProcess) {
   const Context context = with_threads(2);
   const Rows rows(1000), fresh(200, 1);
   const LowRankFit map = fit_low_rank(Features::dense(rows.x), rbf, {.rank = 250}, context);
-  const GpSums sums = gather_gp_sums(Features::dense(rows.x), map.map, rows.y, no_inputs, GpMean::average, context);
+  const GpSums sums = sums_of(Features::dense(rows.x), map.map, rows.y, no_inputs, GpMean::average, context);
   const GpSearch search = maximise_low_rank_likelihood(sums, map.diagonal, {}, context);
   EXPECT_TRUE(search.converged);
   EXPECT_NEAR(std::sqrt(search.parameters.noise), 0.2, 0.02);
@@ -109,7 +115,7 @@ TEST(GpLowRank, FarAwayTheWholeVarianceIsThePrior) {
   const Context context = with_threads(1);
   const Rows rows(300);
   const LowRankMap map = map_of(rows.x, 20, context);
-  const GpSums sums = gather_gp_sums(Features::dense(rows.x), map, rows.y, no_inputs, GpMean::average, context);
+  const GpSums sums = sums_of(Features::dense(rows.x), map, rows.y, no_inputs, GpMean::average, context);
   const GpLowRankFit fit = fit_gp_low_rank(sums, {rbf.sigma, 2, 0.1}, context);
   const Features far = Features::dense(Matrix::Constant(1, 3, 50));
   const auto variance = [&](const Features& x, GpLowRankVariance kind) {
@@ -129,7 +135,7 @@ TEST(GpLowRank, SameBytesForAnyNumberOfThreads) {
   for (const int threads : {1, 2, 3}) {
     const Context context = with_threads(threads);
     const Features x = Features::dense(rows.x);
-    const GpSums sums = gather_gp_sums(x, map, rows.y, rows.x, GpMean::linear, context);
+    const GpSums sums = sums_of(x, map, rows.y, rows.x, GpMean::linear, context);
     const GpLowRankFit fit = fit_gp_low_rank(sums, {rbf.sigma, 1, 0.1}, context);
     const GpPrediction ours = predict_gp_low_rank(fit, map, x, rows.x, GpLowRankVariance::whole, context);
     if (threads == 1) {
@@ -160,12 +166,12 @@ TEST(GpLowRank, RefusesWhatCannotBeFitted) {
   Matrix bad = rows.y;
   bad(2, 1) = std::nan("");
   const auto gather = [&](const Matrix& y, const Matrix& inputs, GpMean mean) {
-    return code_of([&] { gather_gp_sums(x, map, y, inputs, mean, context); });
+    return code_of([&] { sums_of(x, map, y, inputs, mean, context); });
   };
   EXPECT_EQ(gather(short_y, no_inputs, GpMean::average), "shape_mismatch");
   EXPECT_EQ(gather(bad, no_inputs, GpMean::average), "non_finite");
   EXPECT_EQ(gather(rows.y, no_inputs, GpMean::linear), "shape_mismatch");
-  const GpSums sums = gather_gp_sums(x, map, rows.y, no_inputs, GpMean::average, context);
+  const GpSums sums = sums_of(x, map, rows.y, no_inputs, GpMean::average, context);
   EXPECT_EQ(code_of([&] { fit_gp_low_rank(sums, {1, 1, 0}, context); }), "bad_option");
   EXPECT_EQ(code_of([&] { fit_gp_low_rank(sums, {1, -1, 1}, context); }), "bad_option");
   const GpLowRankFit fit = fit_gp_low_rank(sums, {}, context);

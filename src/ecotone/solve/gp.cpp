@@ -116,6 +116,11 @@ GpFit fit_gp(const GpProblem& problem, const GpParameters& parameters, const Con
         factor_gp(gp_covariance(problem, parameters, jitter, context), targets, parameters, context);
     if (fit) {
       fit->jitter = jitter;
+      if (jitter > 0)
+        context.warn("jitter",
+                     "{}: the covariance of the rows is not positive definite, so {:.2g} was added to the noise; give "
+                     "noise > 0",
+                     problem.who, jitter);
       return std::move(*fit);
     }
     if (!(diagonal > 0)) break;

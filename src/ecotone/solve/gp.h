@@ -81,8 +81,8 @@ struct GpFit {
   Vector variance(ConstMatrixView cross, const Vector& diagonal, ConstMatrixView inputs, const Context& context) const;
 };
 
-/// Memory checked. Where A has no factor in double precision, 1e-12 to 1e-6 of its mean diagonal is added (`jitter`);
-/// data error `not_positive_definite` where that is not enough.
+/// Memory checked. Where A has no factor in double precision, 1e-12 to 1e-6 of its mean diagonal is added (warning
+/// `jitter`); data error `not_positive_definite` where that is not enough.
 GpFit fit_gp(const GpProblem& problem, const GpParameters& parameters, const Context& context);
 
 struct GpPrediction {

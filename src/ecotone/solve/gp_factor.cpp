@@ -14,20 +14,19 @@ namespace {
 
 constexpr double rank_tolerance = 1e-12;  // of the largest eigenvalue of H'A^-1 H
 
-/// Weighted averages. Means by least squares find beta of what is left, so an offset of Y costs no digits.
-Vector averages(const GpProblem& problem) {
-  if (problem.mean == GpMean::zero) return Vector::Zero(problem.y.cols());
-  if (problem.weight.empty()) return problem.y.colwise().mean().transpose();
-  const Eigen::Map<const Vector> w(problem.weight.data(), std::ssize(problem.weight));
-  return problem.y.transpose() * (w / w.sum());
-}
-
 Vector inverses(const GpProblem& problem) {
   if (problem.weight.empty()) return Vector::Ones(problem.y.rows());
   return Eigen::Map<const Vector>(problem.weight.data(), std::ssize(problem.weight)).cwiseInverse();
 }
 
 }  // namespace
+
+Vector gp_offset(GpMean mean, ConstMatrixView y, std::span<const double> weight) {
+  if (mean == GpMean::zero) return Vector::Zero(y.cols());
+  if (weight.empty()) return y.colwise().mean().transpose();
+  const Eigen::Map<const Vector> w(weight.data(), std::ssize(weight));
+  return y.transpose() * (w / w.sum());
+}
 
 Matrix gp_inverse_root(const Matrix& s, const Context& context) {
   const SymmetricEigen eigen = symmetric_eigen(s, context);
@@ -38,7 +37,7 @@ Matrix gp_inverse_root(const Matrix& s, const Context& context) {
 
 GpTargets::GpTargets(const GpProblem& problem)
     : basis(problem.mean, problem.inputs),
-      offset(averages(problem)),
+      offset(gp_offset(problem.mean, problem.y, problem.weight)),
       y(problem.y.rowwise() - offset.transpose()),
       h(basis.of(problem.inputs, problem.y.rows())),
       inverse_weight(inverses(problem)) {}

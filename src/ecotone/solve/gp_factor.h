@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "ecotone/solve/gp.h"
 
@@ -17,6 +18,10 @@ struct GpTargets {
 
   explicit GpTargets(const GpProblem& problem);
 };
+
+/// Weighted averages; 0 under a mean of zero. Means by least squares find beta of what is left, so an offset of Y costs
+/// no digits.
+Vector gp_offset(GpMean mean, ConstMatrixView y, std::span<const double> weight);
 
 /// R with R R' = S^+: columns that say the same, and constant ones, have no slope of their own.
 Matrix gp_inverse_root(const Matrix& s, const Context& context);

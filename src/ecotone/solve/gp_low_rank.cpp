@@ -91,6 +91,8 @@ void check_rows(const GpMapRows& rows, ConstMatrixView y, ConstMatrixView inputs
   if (inputs.rows() != n)
     data_error("shape_mismatch", "gp: {} rows of inputs of the mean for {} rows", inputs.rows(), n);
   if (!inputs.allFinite()) data_error("non_finite", "gp: an input of the mean is not finite");
+  if (inputs.cols() + 1 >= n)
+    data_error("too_few_rows", "gp: a linear mean of {} columns needs more than {} rows", inputs.cols(), n);
 }
 
 /// Sums of a run of blocks: R'R (lower triangle), R'G and G'G.
@@ -131,13 +133,6 @@ void require_finite(const Partial& sums, const Features& x, const Context& conte
   data_error("non_finite", "gp: the kernel or the outputs overflow; scale the columns first");
 }
 
-/// A weighted average of each output, near which sums lose no digits.
-Vector averages(ConstMatrixView y, std::span<const double> weight) {
-  if (weight.empty()) return y.colwise().mean().transpose();
-  const Eigen::Map<const Vector> w(weight.data(), std::ssize(weight));
-  return y.transpose() * (w / w.sum());
-}
-
 /// k(x, x) as the map means it: the linear kernel of landmarks is seen from the origin.
 Vector prior(const LowRankMap& map, ConstMatrixView x) {
   if (map.kernel().kind != KernelKind::linear) return kernel_diagonal(map.kernel(), x);
@@ -159,8 +154,7 @@ GpMapRows gp_map_rows(const Features& x, const LowRankMap& map) {
 GpSums gather_gp_sums(const GpMapRows& rows, ConstMatrixView y, ConstMatrixView inputs, GpMean mean,
                       std::span<const double> weight, const Context& context) {
   check_rows(rows, y, inputs, mean, weight);
-  GpSums sums{GpBasis(mean, inputs), Vector::Zero(y.cols()), 0, 0, {}, {}, {}, {}};
-  if (mean != GpMean::zero) sums.offset = averages(y, weight);
+  GpSums sums{GpBasis(mean, inputs), gp_offset(mean, y, weight), 0, 0, {}, {}, {}, {}};
   const Index q = y.cols(), p = sums.basis.size();
   require_room(rows, q + p, context);
   const Partial zero(rows.rank, q + p);
@@ -188,11 +182,6 @@ GpSums gather_gp_sums(const GpMapRows& rows, ConstMatrixView y, ConstMatrixView 
   sums.h_map = all.cross.rightCols(p);
   sums.targets = all.targets;
   return sums;
-}
-
-GpSums gather_gp_sums(const Features& x, const LowRankMap& map, ConstMatrixView y, ConstMatrixView inputs, GpMean mean,
-                      const Context& context) {
-  return gather_gp_sums(gp_map_rows(x, map), y, inputs, mean, {}, context);
 }
 
 std::optional<GpLikelihood> gp_low_rank_likelihood(const GpSums& sums, const GpParameters& parameters,

@@ -46,12 +46,9 @@ struct GpSums {
 
 /// One pass over the rows, which may lie in a file; the outputs Y (and the inputs of a linear mean) are in memory. The
 /// same bytes for any number of threads. No weight: all are 1. Data errors `shape_mismatch`, `no_rows`, `non_finite`,
-/// `bad_weight`, `not_enough_memory`.
+/// `bad_weight`, `too_few_rows` (of a linear mean), `not_enough_memory`.
 GpSums gather_gp_sums(const GpMapRows& rows, ConstMatrixView y, ConstMatrixView inputs, GpMean mean,
                       std::span<const double> weight, const Context& context);
-/// Of weights 1.
-GpSums gather_gp_sums(const Features& x, const LowRankMap& map, ConstMatrixView y, ConstMatrixView inputs, GpMean mean,
-                      const Context& context);
 
 /// Likelihood of the outputs under the covariance amplitude R R' + noise I and its slopes in the logarithms of
 /// amplitude and noise, from the sums alone. Empty where there is no factor. The noise must be positive.

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "ecotone/base/error.h"
@@ -205,15 +204,9 @@ struct PartOfRows {
 };
 
 std::vector<Index> drawn_rows(Index rows, Index count, const Context& context) {
-  std::vector<Index> all(static_cast<std::size_t>(rows));
-  std::iota(all.begin(), all.end(), Index{0});
-  Random random = context.random("gp_search_rows");
-  for (Index i = 0; i < count; ++i)
-    std::swap(all[static_cast<std::size_t>(i)],
-              all[static_cast<std::size_t>(i) + random.below(static_cast<std::uint64_t>(rows - i))]);
-  all.resize(static_cast<std::size_t>(count));
-  std::sort(all.begin(), all.end());
-  return all;
+  std::vector<Index> drawn = context.random("gp_search_rows").sample(rows, count);
+  std::sort(drawn.begin(), drawn.end());
+  return drawn;
 }
 
 bool starts_on_part(const GpProblem& p, const GpSearchOptions& options) {
@@ -231,7 +224,8 @@ GpSearch maximise_objective(const GpObjective& objective, const GpScales& scales
     option_error("bad_option", "{}: tolerance {} and {} iterations", who, options.tolerance, options.max_iterations);
   GpSearch best = Search(objective, scales, options, context).run();
   if (!std::isfinite(best.log_likelihood))
-    data_error("not_positive_definite", "{}: the covariance of the rows is not positive definite at any start", who);
+    data_error("not_positive_definite",
+               "{}: the covariance of the rows is not positive definite at any start; give noise > 0", who);
   return best;
 }
 

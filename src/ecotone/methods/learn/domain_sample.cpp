@@ -78,8 +78,9 @@ void warn_of_training_domains(const char* who, const std::vector<std::string>& n
 }
 
 DistributionFit fit_domain_kernel(const char* who, const Kernel& kernel, const DomainSample& sample,
-                                  const AutoNumber& sigma1, const Context& context) {
-  DistributionFit fit = fit_distribution_kernel(kernel, sample.rows(), sigma1.value.value_or(0), context);
+                                  const AutoNumber& sigma1, const Context& context, double sigma1_factor) {
+  DistributionFit fit =
+      fit_distribution_kernel(kernel, sample.rows(), sigma1.value.value_or(0), context, sigma1_factor);
   warn_of_training_domains(who, sample.names, fit.width, context);
   return fit;
 }

@@ -44,7 +44,7 @@ void warn_of_training_domains(const char* who, const std::vector<std::string>& n
                               const Context& context);
 /// fit_distribution_kernel on a sample of training rows, with these warnings.
 DistributionFit fit_domain_kernel(const char* who, const Kernel& kernel, const DomainSample& sample,
-                                  const AutoNumber& sigma1, const Context& context);
+                                  const AutoNumber& sigma1, const Context& context, double sigma1_factor = 1);
 
 /// k1 of the domains of a batch (down) and those of training (across), with warnings: `one_row_domain` (its sample is
 /// that row alone), `unlike_any_domain` (all k1 of a domain are below 0.01, so answers there are near the offset).

@@ -97,6 +97,24 @@ TEST(GpFolds, ChooseTheWidthOfDomainsToo) {
   EXPECT_EQ(state.count("evaluations"), 5 * 6);
 }
 
+/// Where folds want domains to say nothing of each other, the smallest factor wins, and the floors hold.
+TEST(GpFolds, NeverNarrowDomainsBelowTheFloors) {
+  TrainView view = waves(120, 4);
+  view.domain = dealt_domains(120, 4);
+  view.role.assign(4, Role::source);
+  // Every domain has the negative of the function of the next one.
+  for (Index i = 0; i < 120; ++i) view.y.value[i] *= i % 2 == 0 ? 1 : -1;
+  for (const GpRoute route : {GpRoute::exact, GpRoute::low_rank}) {
+    GpOptions options{.fit = GpFitRule::cv, .route = route};
+    options.distributional = true;
+    const StageState state = fitted(view, options).fitted->save();
+    const Kernel kernel{.sigma = state.number("sigma")};
+    const Matrix x = view.x.to_matrix();
+    const DomainWidth width = domain_width(mean_embeddings(kernel, {x, view.domain.index, 4}, context()));
+    EXPECT_GE(state.number("sigma1"), 0.999 * std::max(width.sampling, width.share));
+  }
+}
+
 TEST(GpFolds, NeedTwoRows) {
   const TrainView one = numbers_view(Matrix::Ones(1, 2), Vector::Constant(1, 7.0), 1);
   EXPECT_EQ(code_of([&] { fitted(one, {.amplitude = {1.0}, .fit = GpFitRule::cv}); }), "none");  // a constant label

@@ -64,6 +64,11 @@ TEST(GpState, RefusesHostileStates) {
       EXPECT_EQ(code([](StageState& s) { s.info["noise"] = -1; }), "bad_model");
       EXPECT_EQ(code([](StageState& s) { s.info["route"] = "other"; }), "bad_model");
       EXPECT_EQ(code([](StageState& s) { s.info["sigma"] = 0; }), "bad_model");
+      GpOptions other = options;
+      other.route = GpRoute::automatic;
+      EXPECT_EQ(code_of([&] { Gp::load(good, other, input); }), "none");
+      other.route = route == GpRoute::exact ? GpRoute::low_rank : GpRoute::exact;
+      EXPECT_TRUE(message_of([&] { Gp::load(good, other, input); }).find("the options say") != std::string::npos);
       EXPECT_EQ(code([](StageState& s) {
                   Vector factor = s.vector("factor", -1);
                   factor[0] = 0;

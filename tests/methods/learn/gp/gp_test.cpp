@@ -164,13 +164,21 @@ TEST(GpStage, HardLabelsAndRows) {
   EXPECT_LT((flat.value.array() + 1e9).abs().maxCoeff(), 1e-6);
   ASSERT_GE(recorder.warnings.size(), 2U);
   for (const auto& [code, message] : recorder.warnings) EXPECT_EQ(code, "constant_label") << message;
+  // With a mean of zero they are not that number, and it is not said that they are.
+  fitted(constant, {.mean = GpMean::zero}, with);
+  EXPECT_EQ(recorder.warnings.back().first, "constant_label");
+  EXPECT_NE(recorder.warnings.back().second.find("between 0 and this number"), std::string::npos);
   // Every row twice.
   const TrainView view = waves(60, 2);
   std::vector<Index> rows;
   for (Index i = 0; i < 60; ++i) rows.insert(rows.end(), {i, i});
   const GpOptions noiseless{.sigma = {1.0}, .amplitude = {1.0}, .noise = {0.0}};
-  const StageResult twice = fitted(view_of_rows(view, rows), noiseless);
+  const StageResult twice = fitted(view_of_rows(view, rows), noiseless, with);
   EXPECT_GT(twice.fitted->save().number("jitter"), 0);
+  EXPECT_EQ(recorder.warnings.back().first, "jitter");
+  const auto searched = [&] { fitted(view_of_rows(view, rows), {.noise = {0.0}}); };
+  EXPECT_EQ(code_of(searched), "not_positive_definite");
+  EXPECT_TRUE(message_of(searched).ends_with("give noise > 0")) << message_of(searched);
   EXPECT_LT((twice.fitted->predict({view.x, std::nullopt}, context()).value - view.y.value).cwiseAbs().maxCoeff(),
             1e-2);
   // A huge offset of the labels moves the answer and nothing else.
@@ -192,7 +200,8 @@ TEST(GpStage, RefusesWhatItCannotFit) {
   view.weight = Vector::Zero(30);
   EXPECT_EQ(code_of([&] { fitted(view, {}); }), "zero_weights");
   const TrainView wide = numbers_view(Matrix::Random(5, 6), Vector::Random(5), 1);
-  EXPECT_EQ(code_of([&] { fitted(wide, {.mean = GpMean::linear}); }), "too_few_rows");
+  for (const GpRoute route : {GpRoute::exact, GpRoute::low_rank})
+    EXPECT_EQ(code_of([&] { fitted(wide, {.sigma = {1.0}, .mean = GpMean::linear, .route = route}); }), "too_few_rows");
   const StageResult result = fitted(waves(30, 2), {.kernel = KernelChoice::poly});
   const Batch huge{Features::dense(Matrix::Constant(1, 2, 1e150)), std::nullopt};
   EXPECT_EQ(code_of([&] { result.fitted->predict(huge, context()); }), "non_finite");

@@ -22,17 +22,10 @@ struct ExactGp {
   GpFit fit;
 };
 
-/// The kernel that a map is made of: maps of the linear kernel see rows from an origin, those of this one, which is the
-/// same, do not.
-inline Kernel map_kernel(const Kernel& kernel) {
-  if (kernel.kind != KernelKind::linear) return kernel;
-  return {.kind = KernelKind::poly, .degree = 1, .coef0 = 0, .scale = 1};
-}
-
 /// A process that keeps a map.
 struct LowRankGp {
   Kernel kernel;
-  LowRankMap map;                          ///< without `domains`: of `map_kernel(kernel)`
+  LowRankMap map;                          ///< without `domains`: of DistributionMap::kernel_of_rows(kernel)
   std::optional<DistributionMap> domains;  ///< distributional: of domains and rows
   GpLowRankFit fit;
 };

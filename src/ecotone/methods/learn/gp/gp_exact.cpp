@@ -34,7 +34,7 @@ GpChoice choose_by_rows(const TrainView& view, const Matrix& x, const Kernel& ke
   return std::move(found.choice);
 }
 
-/// Every width of rows has embeddings and a floored width of its own, which the factors of sigma1 multiply.
+/// Every width of rows has embeddings and a median distance of its own, which the factors of sigma1 multiply.
 DistributionalChoice choose_by_domains(const TrainView& view, const DomainSample& sample, const Kernel& kernel,
                                        const GpOptions& options, const Context& context) {
   GpFoldProblem problem{view, options.mean, sample.x, given_parameters(options), {}, {}};
@@ -42,14 +42,14 @@ DistributionalChoice choose_by_domains(const TrainView& view, const DomainSample
   for (const double factor : sigma_factors(kernel, options))
     for (const double factor1 : gp_sigma1_factors)
       if (free || factor1 == 1) problem.widths.push_back({factor, factor1});
-  const auto sigma1_of = [&](const GpWidths& w, const MeanEmbeddings& means) {
-    return options.sigma1.value.value_or(domain_width(means).sigma * w.sigma1);
-  };
+  // Embeddings depend on sigma alone, so candidates that follow each other share them.
+  std::optional<DistributionFit> fit;
   problem.gram = [&](const GpWidths& w) {
     const Kernel k2 = widened(kernel, w.sigma);
-    const double sigma1 = sigma1_of(w, mean_embeddings(k2, sample.rows(), context));
-    const DistributionFit fit = fit_distribution_kernel(k2, sample.rows(), sigma1, context);
-    return fit.kernel.gram(fit.k1, context);
+    if (!fit || fit->kernel.row_kernel().sigma != k2.sigma)
+      fit.emplace(fit_distribution_kernel(k2, sample.rows(), options.sigma1.value.value_or(0), context));
+    if (!options.sigma1.is_auto()) return fit->kernel.gram(fit->k1, context);
+    return fit->kernel.gram(domain_kernel(fit->means.squared, domain_width(fit->means, w.sigma1).sigma), context);
   };
   GpFoldChoice found = choose_by_folds(problem, context);
   found.choice.parameters.sigma = kernel.sigma * found.widths.sigma;
@@ -85,16 +85,15 @@ GpFitted fit_distributional_gp(const TrainView& view, const GpOptions& options, 
   Kernel kernel = learner_kernel(kernel_options(options), view, context);
   const DomainSample sample = labelled_sample(view);
   const bool by_folds = options.fit == GpFitRule::cv && !constant_labels(view.y.value);
-  AutoNumber sigma1 = options.sigma1;
+  double sigma1_factor = 1;
   GpChoice choice;
   if (by_folds) {
     DistributionalChoice found = choose_by_domains(view, sample, kernel, options, context);
     choice = std::move(found.choice);
     kernel.sigma = choice.parameters.sigma;
-    if (sigma1.is_auto())
-      sigma1 = {domain_width(mean_embeddings(kernel, sample.rows(), context)).sigma * found.sigma1_factor};
+    sigma1_factor = found.sigma1_factor;
   }
-  DistributionFit domains = fit_domain_kernel("gp", kernel, sample, sigma1, context);
+  DistributionFit domains = fit_domain_kernel("gp", kernel, sample, options.sigma1, context, sigma1_factor);
   const Matrix gram = domains.kernel.gram(domains.k1, context);
   const GpProblem problem{GpRows(gram), view.y.value, sample.x, options.mean, "gp", gp_weights(view)};
   if (!by_folds) choice = choose_by_likelihood(problem, options, context);

@@ -33,7 +33,7 @@ GpChoice choose_gp(const TrainView& view, const Kernel& kernel, const GpOptions&
 /// Widths and parameters of the kernel on domains and rows.
 struct DistributionalChoice {
   GpChoice choice;
-  double sigma1_factor = 1;  ///< of domain_width's, where sigma1 is not given
+  double sigma1_factor = 1;  ///< of domain_width, where sigma1 is not given
 };
 DistributionalChoice choose_distributional_gp(const TrainView& view, const Kernel& kernel, const GpOptions& options,
                                               const Context& context);

@@ -84,7 +84,8 @@ GpParameters parameters_of(const GpFoldProblem& p, const GpWidths& widths, doubl
   if (p.given.amplitude) return {1, *p.given.amplitude, p.given.noise.value_or(ratio * *p.given.amplitude)};
   if (p.given.noise && ratio > 0) return {1, *p.given.noise / ratio, *p.given.noise};
   const Matrix gram = p.gram(widths);
-  const GpFit fit = fit_gp(problem_of(p, gram), {1, 1, ratio}, context);
+  // The fit that follows says what there is to say.
+  const GpFit fit = fit_gp(problem_of(p, gram), {1, 1, ratio}, context.observed_by(nullptr));
   // alpha'(Y - M) = alpha'A alpha, the mean being orthogonal to alpha or none.
   double explained = fit.alpha.col(0).dot(p.view.y.value - Vector::Constant(p.view.labelled(), fit.offset[0]));
   explained = std::max(explained, std::numeric_limits<double>::min());

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -11,15 +10,6 @@
 
 namespace ecotone {
 namespace {
-
-/// A map that leaves out more than this of the kernel's trace is said to be rough.
-constexpr double rough = 0.1;
-
-void warn_of_map(Index rank, double residual, const Context& context) {
-  if (residual > rough)
-    context.warn("rough_map", "gp: the map of rank {} leaves {:.2g} of the kernel's trace; raise rank or sigma", rank,
-                 residual);
-}
 
 /// Widths that are chosen before there is a map, and parameters where folds choose them.
 DistributionalChoice choose_before(const TrainView& view, const Kernel& kernel, const GpOptions& options,
@@ -60,7 +50,7 @@ GpChoice choose_after(const GpSums& sums, const GpOptions& options, GpChoice bef
 /// The end of a fit, whatever the map.
 GpFitted finish(LowRankGp gp, const GpMapRows& rows, double residual, const TrainView& view, const GpOptions& options,
                 const GpChoice& before, const Context& context) {
-  warn_of_map(rows.rank, residual, context);
+  warn_of_rough_map("gp", rows.rank, residual, context);
   const Matrix inputs = options.mean == GpMean::linear ? rows.x.to_matrix() : Matrix();
   const GpSums sums = gather_gp_sums(rows, view.y.value, inputs, options.mean, gp_weights(view), context);
   const GpChoice choice = choose_after(sums, options, before, constant_labels(view.y.value), context);
@@ -72,16 +62,6 @@ GpFitted finish(LowRankGp gp, const GpMapRows& rows, double residual, const Trai
 
 GpLowRankFit no_fit() {
   return {{}, GpBasis(GpMean::zero, Vector(), Vector()), {}, {}, {}, Cholesky::of_lower(Matrix()), {}, {}};
-}
-
-/// sigma1 by the rule of the map's own means, times what folds chose.
-DistributionMapFit fit_map_of_domains(const DomainRowsOf& rows, const Kernel& kernel, const GpOptions& options,
-                                      double sigma1_factor, const Context& context) {
-  const LowRankOptions map{.rank = options.rank};
-  if (!options.sigma1.is_auto() || sigma1_factor == 1)
-    return fit_domain_map("gp", kernel, rows, options.sigma1, map, context);
-  const double rule = fit_distribution_map(kernel, rows.rows(), 0, map, context).width.sigma;
-  return fit_domain_map("gp", kernel, rows, {rule * sigma1_factor}, map, context);
 }
 
 }  // namespace
@@ -102,14 +82,9 @@ GpMapRows domain_map_rows(const DistributionMap& map, const DomainRowsOf& rows, 
 TrainView part_for_widths(const TrainView& view, const Context& context) {
   const Index rows = view.labelled();
   if (rows <= most_width_rows) return view;
-  std::vector<Index> all(static_cast<std::size_t>(rows));
-  std::iota(all.begin(), all.end(), Index{0});
-  Random random = context.random("gp_width_rows");
-  for (std::size_t i = 0; i < static_cast<std::size_t>(most_width_rows); ++i)
-    std::swap(all[i], all[i + random.below(static_cast<std::uint64_t>(all.size() - i))]);
-  all.resize(static_cast<std::size_t>(most_width_rows));
-  std::sort(all.begin(), all.end());
-  return view_of_rows(view, all);
+  std::vector<Index> drawn = context.random("gp_width_rows").sample(rows, most_width_rows);
+  std::sort(drawn.begin(), drawn.end());
+  return view_of_rows(view, drawn);
 }
 
 GpFitted fit_low_rank_gp(const TrainView& view, const GpOptions& options, const Context& context) {
@@ -120,13 +95,15 @@ GpFitted fit_low_rank_gp(const TrainView& view, const GpOptions& options, const 
   kernel.sigma = before.choice.parameters.sigma;
   if (options.distributional) {
     const DomainRowsOf rows = labelled_rows(view);
-    DistributionMapFit map = fit_map_of_domains(rows, kernel, options, before.sigma1_factor, context);
+    // sigma1 by the rule of the map's own means, with the factor that folds chose.
+    DistributionMapFit map =
+        fit_domain_map("gp", kernel, rows, options.sigma1, {.rank = options.rank}, context, before.sigma1_factor);
     const DistributionMap fitted = map.map;
     return finish({kernel, {}, std::move(map.map), no_fit()}, domain_map_rows(fitted, rows, map.places), map.residual,
                   view, options, before.choice, context);
   }
   const Features x = view.labelled_x();
-  LowRankFit map = fit_low_rank(x, map_kernel(kernel), {.rank = options.rank}, context);
+  LowRankFit map = fit_low_rank(x, DistributionMap::kernel_of_rows(kernel), {.rank = options.rank}, context);
   const LowRankMap fitted = map.map;
   return finish({kernel, std::move(map.map), {}, no_fit()}, gp_map_rows(x, fitted), map.residual, view, options,
                 before.choice, context);

@@ -34,7 +34,9 @@ struct GpOptions {
   static constexpr auto fields() {
     using O = GpOptions;
     auto kernel = learner_kernel_fields<O>();
-    std::get<1>(kernel).help = "Width of rbf and laplacian; auto: by fit, beginning at the median distance";
+    std::get<1>(kernel).help =
+        "Width of rbf and laplacian; auto: by fit, beginning at the median distance; distributional=true with "
+        "fit=likelihood: the median distance itself";
     const auto process = std::tuple{
         field("mean", &O::mean,
               "zero; average: that of the labels, taken as known; constant, linear: by generalised least squares, and "
@@ -61,7 +63,7 @@ struct GpOptions {
             "other"),
         field("sigma1", &O::sigma1,
               "Width of k1; auto: the median distance of the domains' mean embeddings, not below that of samples of "
-              "one distribution",
+              "one distribution, nor below a quarter of the spread within domains",
               above(0.0))};
     return std::tuple_cat(kernel, process, others);
   }

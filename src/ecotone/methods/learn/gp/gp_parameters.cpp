@@ -17,7 +17,12 @@ GpFixed given_parameters(const GpOptions& options) {
 bool constant_labels(ConstMatrixView y) { return y.maxCoeff() - y.minCoeff() <= rounding * y.cwiseAbs().maxCoeff(); }
 
 GpChoice choice_of_constant(const GpOptions& options, double sigma, ConstMatrixView y, const Context& context) {
-  context.warn("constant_label", "gp: all labels are {:g}; predictions are this number", y(0, 0));
+  if (options.mean == GpMean::zero && y(0, 0) != 0)
+    context.warn("constant_label",
+                 "gp: all labels are {:g}; with mean=zero predictions lie between 0 and this number, use mean=constant",
+                 y(0, 0));
+  else
+    context.warn("constant_label", "gp: all labels are {:g}; predictions are this number", y(0, 0));
   // A standard deviation of 1e-8 of the label, noise and function alike, so that any rows have a factor.
   const double variance = 1e-16 * std::max(1.0, y(0, 0) * y(0, 0));
   GpChoice choice;

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/base/file.h"
 #include "ecotone/methods/learn/domain_map.h"
 #include "ecotone/methods/learn/domain_sample.h"
 #include "ecotone/methods/learn/gp/gp.h"
@@ -16,6 +17,9 @@ constexpr const char* low_rank_route = "low_rank";
 /// The lower triangle by rows, n (n + 1) / 2 numbers: reading it costs what the file holds, factoring the rows again
 /// at load would cost n^3 / 3 operations.
 Vector packed(const Matrix& lower) {
+  const auto n = static_cast<std::size_t>(lower.rows());
+  require_memory(n * (n + 1) / 2 * sizeof(double), "gp", fmt::format("the factor of {} rows in a file", n),
+                 "use variance=false");
   Vector result(lower.rows() * (lower.rows() + 1) / 2);
   for (Index i = 0; i < lower.rows(); ++i)
     result.segment(i * (i + 1) / 2, i + 1) = lower.row(i).head(i + 1).transpose();
@@ -24,6 +28,8 @@ Vector packed(const Matrix& lower) {
 
 Cholesky unpacked(const StageState& state, const char* name, Index n) {
   const Vector values = state.vector(name, n * (n + 1) / 2);
+  require_memory(static_cast<std::size_t>(n) * static_cast<std::size_t>(n) * sizeof(double), "gp",
+                 fmt::format("the factor of {} rows", n), "fit with variance=false");
   Matrix lower = Matrix::Zero(n, n);
   for (Index i = 0; i < n; ++i) lower.row(i).head(i + 1) = values.segment(i * (i + 1) / 2, i + 1).transpose();
   if (!(lower.diagonal().array() > 0).all()) file_error("bad_model", "'{}' has a diagonal that is not positive", name);
@@ -155,7 +161,7 @@ LowRankGp load_low_rank(const StageState& state, const GpOptions& options, Index
   if (options.distributional) {
     domains = load_domain_map(kernel, state, cols);
   } else {
-    map = load_landmarks("row", map_kernel(kernel), state, cols);
+    map = load_landmarks("row", DistributionMap::kernel_of_rows(kernel), state, cols);
   }
   const Index rank = domains ? domains->rank() : map.rank();
   GpLowRankFit fit{load_parameters(state, kernel.sigma),
@@ -195,6 +201,9 @@ std::shared_ptr<const Fitted> Gp::load(const StageState& state, const GpOptions&
                 .evaluations = state.count("evaluations"),
                 .at_bound = flag(state, "at_bound")};
   const std::string route = state.text("route");
+  const char* given = options.route == GpRoute::exact ? exact_route : low_rank_route;
+  if (options.route != GpRoute::automatic && route != given)
+    file_error("bad_model", "'route' is {}, the options say {}", route, given);
   if (route == exact_route)
     return std::make_shared<Gp>(load_exact(state, options, input.cols), options.variance, notes);
   if (route == low_rank_route) {

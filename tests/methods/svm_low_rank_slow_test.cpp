@@ -59,7 +59,9 @@ TEST(SvmLowRankSlow, IsWithinHalfAPointOfTheExactRouteAtFourThousandRows) {
 TEST(SvmLowRankSlow, IsWithinHalfAPointOfTheExactRouteBehindComponents) {
   const TrainView train = moved(4000, 5, 10, 1);
   TrainView test = moved(20'000, 5, 10, 2);
-  const StageResult components = fit_components({"kpca", false, false}, train, {.components = 50}, context());
+  ComponentStageOptions options;
+  options.components = 50;
+  const StageResult components = fit_components({"kpca", false, false}, train, options, context());
   ASSERT_TRUE(components.next.kernel_coordinates);
   test.x = Features::dense(components.fitted->transform({test.x, test.domain}, context()).to_matrix());
   expect_alike("50 components", components.next, test);

@@ -103,7 +103,8 @@ TEST(GpSearch, KeepsWhatIsGiven) {
   const Context context = with_threads(2);
   const Weighted data;
   const GpProblem problem = data.problem(GpMean::constant);
-  const GpSearch search = maximise_likelihood(problem, {.fixed = {.sigma = 0.8, .amplitude = {}, .noise = 0.03}}, context);
+  const GpSearch search =
+      maximise_likelihood(problem, {.fixed = {.sigma = 0.8, .amplitude = {}, .noise = 0.03}}, context);
   EXPECT_EQ(search.parameters.sigma, 0.8);
   EXPECT_EQ(search.parameters.noise, 0.03);
   EXPECT_TRUE(search.converged);
@@ -112,7 +113,8 @@ TEST(GpSearch, KeepsWhatIsGiven) {
   ASSERT_TRUE(there);
   EXPECT_LT(std::abs(there->by_amplitude), 1e-5 * 2 * rows);
   // No noise at all is a number like others.
-  const GpSearch exact = maximise_likelihood(problem, {.fixed = {.sigma = 0.05, .amplitude = {}, .noise = 0.0}}, context);
+  const GpSearch exact =
+      maximise_likelihood(problem, {.fixed = {.sigma = 0.05, .amplitude = {}, .noise = 0.0}}, context);
   EXPECT_EQ(exact.parameters.noise, 0);
   EXPECT_GT(exact.parameters.amplitude, 0);
 }

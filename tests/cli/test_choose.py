@@ -94,7 +94,7 @@ def test_regression(ecotone, tmp_path):
     path.write_text("\n".join(lines) + "\n")
     args = (path, "constant", "least_squares", "--label", "y", "--domain", "site", "--task", "regress", *CHOOSE)
     found = ecotone.json("evaluate", *args, "all")
-    assert [s["scorer"] for s in found["scorers"]] == SCORERS[:5]
+    assert [s["scorer"] for s in found["scorers"]] == SCORERS[:6]
     for s in found["scorers"]:
         assert s["mean"]["regret"] == 0, s
     assert "defined for classes only" in ecotone.error("evaluate", *args, "entropy", exit=2, code="scorer_undefined")

@@ -121,16 +121,16 @@ TEST(GpSearch, KeepsWhatIsGiven) {
 
 TEST(GpSearch, ThatBeginsOnFewRowsEndsAtTheSamePlace) {
   const Context context = with_threads(2);
-  const Matrix x = random_matrix(600, 2);
-  Matrix y = 0.2 * random_matrix(600, 1, 5);
-  for (Index i = 0; i < 600; ++i) y(i, 0) += std::sin(2 * x(i, 0)) + x(i, 1);
+  const Matrix x = random_matrix(300, 2);
+  Matrix y = 0.2 * random_matrix(300, 1, 5);
+  for (Index i = 0; i < 300; ++i) y(i, 0) += std::sin(2 * x(i, 0)) + x(i, 1);
   const Matrix gram = kernel_gram({.sigma = 1}, x, context), none;
-  std::vector<double> weight(600, 1.0);
-  for (std::size_t i = 0; i < 600; i += 2) weight[i] = 3;
+  std::vector<double> weight(300, 1.0);
+  for (std::size_t i = 0; i < 300; i += 2) weight[i] = 3;
   for (const GpRows& values : {GpRows({.sigma = 1}, x), GpRows(gram)}) {
     const GpProblem problem{values, y, none, GpMean::average, "gp", weight};
     const GpSearch whole = maximise_likelihood(problem, {.subset = 0}, context);
-    const GpSearch part = maximise_likelihood(problem, {.subset = 150}, context);
+    const GpSearch part = maximise_likelihood(problem, {.subset = 100}, context);
     EXPECT_TRUE(part.converged);
     EXPECT_NEAR(part.log_likelihood, whole.log_likelihood, 1e-3);
     EXPECT_EQ(whole.subset_evaluations, 0);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ecotone/base/error.h"
+#include "error_code.h"
 #include "linalg/support.h"
 #include "solve/components_golden.h"
 
@@ -226,47 +227,43 @@ TEST(DomainWidth, OfOneDomainOfSingleRowsAndOfEqualRows) {
   EXPECT_EQ(none.sigma, 1);
 }
 
-template <class Body>
-std::string code_of(const Body& body) {
-  try {
-    body();
-  } catch (const Error& e) {
-    return e.code();
-  }
-  return "";
-}
-
 TEST(DistributionKernel, SaysBeforeItTakesMemoryThatThereIsTooLittle) {
   const Context context = with_threads(1);
   const Matrix x = Matrix::Ones(3'000'000, 1);  // a Gram matrix of 72 TB
   const std::vector<std::int32_t> domain(3'000'000, 0);
   const DistributionKernel kernel({}, x, domain, Vector::Ones(1), 1);
   const Matrix k1 = Matrix::Ones(1, 1);
-  EXPECT_EQ(code_of([&] { kernel.gram(k1, context); }), "not_enough_memory");
-  EXPECT_EQ(code_of([&] { kernel.cross({x, domain, 1}, k1, context); }), "not_enough_memory");
+  EXPECT_EQ(test::code_of([&] { kernel.gram(k1, context); }), "not_enough_memory");
+  EXPECT_EQ(test::code_of([&] { kernel.cross({x, domain, 1}, k1, context); }), "not_enough_memory");
 }
 
 TEST(DistributionKernel, RefusesWhatIsNoKernel) {
   const Context context = with_threads(1);
   const Matrix x = random_matrix(3, 2);
   const std::vector<std::int32_t> domain{0, 1, 1}, far{0, 1, 2};
-  EXPECT_EQ(code_of([&] { fit_distribution_kernel({}, {x, far, 2}, 0, context); }), "shape_mismatch");
-  EXPECT_EQ(code_of([&] { fit_distribution_kernel({}, {x.topRows(2), domain, 2}, 0, context); }), "shape_mismatch");
-  EXPECT_EQ(code_of([&] { fit_distribution_kernel({}, {x, domain, 2}, -1, context); }), "bad_option");
-  EXPECT_EQ(code_of([&] { fit_distribution_kernel({}, {Matrix(0, 2), {}, 2}, 0, context); }), "empty_data");
+  EXPECT_EQ(test::code_of([&] { fit_distribution_kernel({}, {x, far, 2}, 0, context); }), "shape_mismatch");
+  EXPECT_EQ(test::code_of([&] {
+              fit_distribution_kernel({}, {x.topRows(2), domain, 2}, 0, context);
+            }),
+            "shape_mismatch");
+  EXPECT_EQ(test::code_of([&] { fit_distribution_kernel({}, {x, domain, 2}, -1, context); }), "bad_option");
+  EXPECT_EQ(test::code_of([&] { fit_distribution_kernel({}, {Matrix(0, 2), {}, 2}, 0, context); }), "empty_data");
   Matrix bad = x;
   bad(1, 1) = std::nan("");
-  EXPECT_EQ(code_of([&] { fit_distribution_kernel({}, {bad, domain, 2}, 0, context); }), "non_finite");
+  EXPECT_EQ(test::code_of([&] { fit_distribution_kernel({}, {bad, domain, 2}, 0, context); }), "non_finite");
   const Vector norms = Vector::Ones(2);
-  EXPECT_EQ(code_of([&] { DistributionKernel({}, x, far, norms, 1); }), "bad_kernel");
-  EXPECT_EQ(code_of([&] { DistributionKernel({}, x, domain, -norms, 1); }), "bad_kernel");
-  EXPECT_EQ(code_of([&] { DistributionKernel({}, bad, domain, norms, 1); }), "bad_kernel");
-  EXPECT_EQ(code_of([&] { DistributionKernel({}, x, domain, norms, 0); }), "bad_option");
+  EXPECT_EQ(test::code_of([&] { DistributionKernel({}, x, far, norms, 1); }), "bad_kernel");
+  EXPECT_EQ(test::code_of([&] { DistributionKernel({}, x, domain, -norms, 1); }), "bad_kernel");
+  EXPECT_EQ(test::code_of([&] { DistributionKernel({}, bad, domain, norms, 1); }), "bad_kernel");
+  EXPECT_EQ(test::code_of([&] { DistributionKernel({}, x, domain, norms, 0); }), "bad_option");
   const DistributionKernel kernel({}, x, domain, norms, 1);
   const std::vector<std::int32_t> one{0};
-  EXPECT_EQ(code_of([&] { kernel.domains_of({Matrix::Zero(1, 3), one, 1}, context); }), "shape_mismatch");
-  EXPECT_EQ(code_of([&] { kernel.cross({x.topRows(1), one, 1}, Matrix::Ones(1, 3), context); }), "shape_mismatch");
-  EXPECT_EQ(code_of([&] {
+  EXPECT_EQ(test::code_of([&] { kernel.domains_of({Matrix::Zero(1, 3), one, 1}, context); }), "shape_mismatch");
+  EXPECT_EQ(test::code_of([&] {
+              kernel.cross({x.topRows(1), one, 1}, Matrix::Ones(1, 3), context);
+            }),
+            "shape_mismatch");
+  EXPECT_EQ(test::code_of([&] {
               kernel.multiply({x.topRows(1), one, 1}, Matrix::Ones(1, 2), Matrix::Ones(2, 1), context);
             }),
             "shape_mismatch");

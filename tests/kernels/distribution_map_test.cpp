@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ecotone/base/error.h"
+#include "error_code.h"
 #include "linalg/support.h"
 #include "solve/components_golden.h"
 
@@ -195,16 +196,6 @@ TEST(DistributionMap, OfOneDomainOfEqualDomainsAndOfOneWithoutRows) {
   }
 }
 
-template <class Body>
-std::string code_of(const Body& body) {
-  try {
-    body();
-  } catch (const Error& e) {
-    return e.code();
-  }
-  return "";
-}
-
 TEST(DistributionMap, ItsPartsMakeItAgainAndOthersAreRefused) {
   const Context context = with_threads(1);
   const auto domain = in_turn(80, 3);
@@ -216,7 +207,7 @@ TEST(DistributionMap, ItsPartsMakeItAgainAndOthersAreRefused) {
     const auto refused = [&](const auto& change) {
       DistributionMapParts parts = fit.map.parts();
       change(parts);
-      return code_of([&] { DistributionMap{parts}; });
+      return test::code_of([&] { DistributionMap{parts}; });
     };
     EXPECT_EQ(refused([](auto& p) { p.centre.conservativeResize(p.centre.size() + 1); }), "bad_map");
     EXPECT_EQ(refused([](auto& p) { p.basis = Matrix::Zero(p.basis.rows(), p.basis.cols() + 1); }), "bad_map");
@@ -226,7 +217,7 @@ TEST(DistributionMap, ItsPartsMakeItAgainAndOthersAreRefused) {
     EXPECT_EQ(refused([](auto& p) { p.origin = p.origin.size() > 0 ? Vector() : Vector(Vector::Zero(3)); }), "bad_map");
     EXPECT_EQ(refused([](auto& p) { p.sigma1 = 0; }), "bad_option");
     EXPECT_EQ(refused([](auto& p) { p.kernel.kind = KernelKind::poly; }),
-              kind == KernelKind::laplacian ? "" : "bad_map");
+              kind == KernelKind::laplacian ? "none" : "bad_map");
   }
 }
 
@@ -235,9 +226,11 @@ TEST(DistributionMap, RefusesWhatItCannotMap) {
   Matrix x = random_matrix(1000, 2);
   const auto domain = in_turn(1000, 3);
   const auto fit = [&](const Matrix& of, Index domains, double sigma1, const LowRankOptions& options) {
-    return code_of([&] { fit_distribution_map({}, {Features::dense(of), domain, domains}, sigma1, options, context); });
+    return test::code_of([&] {
+      fit_distribution_map({}, {Features::dense(of), domain, domains}, sigma1, options, context);
+    });
   };
-  EXPECT_EQ(fit(x, 3, 0, {.rank = 5}), "");
+  EXPECT_EQ(fit(x, 3, 0, {.rank = 5}), "none");
   EXPECT_EQ(fit(x, 2, 0, {.rank = 5}), "shape_mismatch");
   EXPECT_EQ(fit(x.topRows(9), 3, 0, {.rank = 5}), "shape_mismatch");
   EXPECT_EQ(fit(x, 3, -1, {.rank = 5}), "bad_option");

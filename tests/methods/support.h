@@ -13,22 +13,12 @@
 #include "ecotone/base/error.h"
 #include "ecotone/data/dataset.h"
 #include "ecotone/methods/model.h"
+#include "error_code.h"
 
 /// Small data sets and checks that the tests of methods share.
 namespace ecotone::test {
 
 inline Context context(int threads = 2) { return Context({.threads = threads, .seed = 1}); }
-
-/// Code of the Error that `call` throws; "none" when it throws nothing.
-template <class Call>
-std::string code_of(Call&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return "none";
-}
 
 /// Message of the Error that `call` throws; empty when it throws nothing.
 template <class Call>

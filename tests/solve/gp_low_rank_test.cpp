@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ecotone/base/error.h"
+#include "error_code.h"
 #include "linalg/support.h"
 
 namespace ecotone {
@@ -147,16 +148,6 @@ TEST(GpLowRank, SameBytesForAnyNumberOfThreads) {
   }
 }
 
-template <class Body>
-std::string code_of(const Body& body) {
-  try {
-    body();
-  } catch (const Error& e) {
-    return e.code();
-  }
-  return "";
-}
-
 TEST(GpLowRank, RefusesWhatCannotBeFitted) {
   const Context context = with_threads(1);
   const Rows rows(30);
@@ -166,20 +157,20 @@ TEST(GpLowRank, RefusesWhatCannotBeFitted) {
   Matrix bad = rows.y;
   bad(2, 1) = std::nan("");
   const auto gather = [&](const Matrix& y, const Matrix& inputs, GpMean mean) {
-    return code_of([&] { sums_of(x, map, y, inputs, mean, context); });
+    return test::code_of([&] { sums_of(x, map, y, inputs, mean, context); });
   };
   EXPECT_EQ(gather(short_y, no_inputs, GpMean::average), "shape_mismatch");
   EXPECT_EQ(gather(bad, no_inputs, GpMean::average), "non_finite");
   EXPECT_EQ(gather(rows.y, no_inputs, GpMean::linear), "shape_mismatch");
   const GpSums sums = sums_of(x, map, rows.y, no_inputs, GpMean::average, context);
-  EXPECT_EQ(code_of([&] { fit_gp_low_rank(sums, {1, 1, 0}, context); }), "bad_option");
-  EXPECT_EQ(code_of([&] { fit_gp_low_rank(sums, {1, -1, 1}, context); }), "bad_option");
+  EXPECT_EQ(test::code_of([&] { fit_gp_low_rank(sums, {1, 1, 0}, context); }), "bad_option");
+  EXPECT_EQ(test::code_of([&] { fit_gp_low_rank(sums, {1, -1, 1}, context); }), "bad_option");
   const GpLowRankFit fit = fit_gp_low_rank(sums, {}, context);
   const Features wide = Features::dense(random_matrix(2, 4));
   const auto none = GpLowRankVariance::none;
-  EXPECT_EQ(code_of([&] { predict_gp_low_rank(fit, map, wide, no_inputs, none, context); }), "shape_mismatch");
+  EXPECT_EQ(test::code_of([&] { predict_gp_low_rank(fit, map, wide, no_inputs, none, context); }), "shape_mismatch");
   const LowRankMap other = map_of(rows.x, 9, context);
-  EXPECT_EQ(code_of([&] { predict_gp_low_rank(fit, other, x, no_inputs, none, context); }), "shape_mismatch");
+  EXPECT_EQ(test::code_of([&] { predict_gp_low_rank(fit, other, x, no_inputs, none, context); }), "shape_mismatch");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/solve/gp_likelihood.h"
+#include "error_code.h"
 #include "linalg/support.h"
 #include "solve/components_golden.h"
 
@@ -231,22 +232,12 @@ TEST(GpSearch, OfConstantOutputsEndsAtABound) {
   EXPECT_TRUE(std::isfinite(search.log_likelihood));
 }
 
-template <class Body>
-std::string code_of(const Body& body) {
-  try {
-    body();
-  } catch (const Error& e) {
-    return e.code();
-  }
-  return "";
-}
-
 TEST(Gp, SaysBeforeItTakesMemoryThatThereIsTooLittle) {
   const Context context = with_threads(1);
   const Matrix x = Matrix::Ones(3'000'000, 1);  // a covariance of 72 TB
   const GpProblem problem{GpRows({}, x), x, no_inputs};
-  EXPECT_EQ(code_of([&] { fit_gp(problem, {}, context); }), "not_enough_memory");
-  EXPECT_EQ(code_of([&] { gp_likelihood(problem, {}, context); }), "not_enough_memory");
+  EXPECT_EQ(test::code_of([&] { fit_gp(problem, {}, context); }), "not_enough_memory");
+  EXPECT_EQ(test::code_of([&] { gp_likelihood(problem, {}, context); }), "not_enough_memory");
 }
 
 TEST(Gp, RefusesWhatCannotBeFitted) {
@@ -257,7 +248,7 @@ TEST(Gp, RefusesWhatCannotBeFitted) {
   bad(3, 0) = std::nan("");
   const GpRows rows({}, x);
   const auto code = [&](const GpProblem& problem, const GpParameters& parameters) {
-    return code_of([&] { fit_gp(problem, parameters, context); });
+    return test::code_of([&] { fit_gp(problem, parameters, context); });
   };
   EXPECT_EQ(code({rows, short_y, no_inputs}, {}), "shape_mismatch");
   EXPECT_EQ(code({GpRows(x), y, no_inputs}, {}), "shape_mismatch");
@@ -273,13 +264,13 @@ TEST(Gp, RefusesWhatCannotBeFitted) {
   Matrix saddle = Matrix::Identity(6, 6);
   saddle(5, 4) = 3;
   EXPECT_EQ(code({GpRows(saddle), y, no_inputs}, {}), "not_positive_definite");
-  EXPECT_EQ(code_of([&] { maximise_likelihood({rows, y, no_inputs}, {.starts = 0}, context); }), "bad_option");
-  EXPECT_EQ(code_of([&] { GpBasis(GpMean::constant, Vector::Ones(2), Vector::Ones(2)); }), "bad_mean");
-  EXPECT_EQ(code_of([&] { GpBasis(GpMean::linear, Vector::Ones(2), Vector::Ones(1)); }), "bad_mean");
+  EXPECT_EQ(test::code_of([&] { maximise_likelihood({rows, y, no_inputs}, {.starts = 0}, context); }), "bad_option");
+  EXPECT_EQ(test::code_of([&] { GpBasis(GpMean::constant, Vector::Ones(2), Vector::Ones(2)); }), "bad_mean");
+  EXPECT_EQ(test::code_of([&] { GpBasis(GpMean::linear, Vector::Ones(2), Vector::Ones(1)); }), "bad_mean");
   const GpFit fit = fit_gp({rows, y, no_inputs}, {}, context);
-  EXPECT_EQ(code_of([&] { fit.mean(wide.leftCols(5), no_inputs, context); }), "shape_mismatch");
-  EXPECT_EQ(code_of([&] { fit.variance(wide, Vector::Ones(2), no_inputs, context); }), "shape_mismatch");
-  EXPECT_EQ(code_of([&] { predict_gp(fit, {}, x, wide, GpVariance::none, context); }), "shape_mismatch");
+  EXPECT_EQ(test::code_of([&] { fit.mean(wide.leftCols(5), no_inputs, context); }), "shape_mismatch");
+  EXPECT_EQ(test::code_of([&] { fit.variance(wide, Vector::Ones(2), no_inputs, context); }), "shape_mismatch");
+  EXPECT_EQ(test::code_of([&] { predict_gp(fit, {}, x, wide, GpVariance::none, context); }), "shape_mismatch");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ecotone/base/error.h"
+#include "error_code.h"
 #include "linalg/support.h"
 
 namespace ecotone {
@@ -228,21 +229,11 @@ TEST(LinearSvm, SaysWhenItHasNotConverged) {
   EXPECT_GT(fit.gap, 0);
 }
 
-template <class Body>
-std::string code_of(const Body& body) {
-  try {
-    body();
-  } catch (const Error& e) {
-    return e.code();
-  }
-  return "";
-}
-
 TEST(LinearSvm, RefusesWhatItCannotFit) {
   const Context context = with_threads(1);
   Data data = classes(10, 2, 11);
   const auto fit = [&](const SvmProblem& problem) {
-    return code_of([&] { fit_linear_svm(problem, Features::dense(data.x), context); });
+    return test::code_of([&] { fit_linear_svm(problem, Features::dense(data.x), context); });
   };
   const std::vector<double> zero(10, 0), one(10, 1), few(9, 1);
   std::vector<double> negative(10, 1);

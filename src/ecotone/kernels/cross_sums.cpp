@@ -6,6 +6,7 @@
 #include "ecotone/base/blocks.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
+#include "ecotone/kernels/tile_sums.h"
 
 namespace ecotone {
 namespace {
@@ -14,20 +15,6 @@ constexpr Index side = KernelTiles::side;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 Index parts(Index size) { return (size + side - 1) / side; }
-
-/// Adds the sums of a tile's rows, each over the domains of its columns. Rows of one domain mostly stand together.
-void add_tile(ConstMatrixView k, const std::int32_t* down, const std::int32_t* across, Matrix& sum) {
-  for (Index r = 0; r < k.rows(); ++r) {
-    const double* const row = k.data() + r * k.outerStride();
-    double* const into = sum.data() + down[r] * sum.cols();
-    for (Index c = 0; c < k.cols();) {
-      const std::int32_t d = across[c];
-      double run = 0;
-      for (; c < k.cols() && across[c] == d; ++c) run += row[c];
-      into[d] += run;
-    }
-  }
-}
 
 void require_sums(Index down, Index across, const Context& context) {
   require_memory(at(down) * at(across) * at(context.threads() + 6) * sizeof(double), "distributional kernel",

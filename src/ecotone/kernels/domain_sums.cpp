@@ -5,6 +5,7 @@
 #include "ecotone/base/blocks.h"
 #include "ecotone/base/error.h"
 #include "ecotone/kernels/rbf.h"
+#include "ecotone/kernels/tile_sums.h"
 
 namespace ecotone {
 namespace {
@@ -16,21 +17,6 @@ Vector rows_of(std::span<const std::int32_t> domain, Index domains) {
     rows[d] += 1;
   }
   return rows;
-}
-
-/// Adds the sums of a tile's rows, each over the domains of its columns.
-void add_tile(ConstMatrixView k, const std::int32_t* down, const std::int32_t* across, Matrix& sum) {
-  for (Index r = 0; r < k.rows(); ++r) {
-    const double* const row = k.data() + r * k.outerStride();
-    double* const into = sum.data() + down[r] * sum.cols();
-    // Rows of one domain mostly stand together: add up the run.
-    for (Index c = 0; c < k.cols();) {
-      const std::int32_t d = across[c];
-      double run = 0;
-      for (; c < k.cols() && across[c] == d; ++c) run += row[c];
-      into[d] += run;
-    }
-  }
 }
 
 }  // namespace

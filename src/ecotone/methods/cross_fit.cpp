@@ -136,6 +136,14 @@ TrainView view_of_rows(const TrainView& view, std::span<const Index> labelled_ro
   return result;
 }
 
+TrainView rows_with_weight(const char* who, const TrainView& view) {
+  std::vector<Index> kept;
+  for (Index i = 0; i < view.labelled(); ++i)
+    if (view.weight_of(i) != 0) kept.push_back(i);
+  if (kept.empty() && view.labelled() > 0) data_error("zero_weights", "{}: all rows have weight 0", who);
+  return std::ssize(kept) == view.labelled() ? view : view_of_rows(view, kept);
+}
+
 TrainView with_schema_names(TrainView view, const Schema& schema, const Context& context) {
   std::vector<std::string> names = schema.feature_names();
   if (schema.columns.empty() || view.x.names() == names) return view;

@@ -38,6 +38,8 @@ TrainView view_of_rows(const TrainView& view, std::span<const Index> labelled_ro
 /// The same with these rows, of whatever role, as the unlabelled ones.
 TrainView view_of_rows(const TrainView& view, std::span<const Index> labelled_rows,
                        std::span<const Index> unlabelled_rows);
+/// Without the labelled rows of weight 0. Data error `zero_weights` when no other is left.
+TrainView rows_with_weight(const char* who, const TrainView& view);
 
 /// The columns under the names of the schema, by which refits that drop levels are matched with them.
 TrainView with_schema_names(TrainView view, const Schema& schema, const Context& context);

@@ -18,15 +18,6 @@ namespace {
 /// Rows whose kernel values with the training rows are held at once.
 constexpr Index block_rows = 1024;
 
-/// Rows of weight 0 have an infinite noise: they are left out.
-TrainView weighted_rows(const TrainView& view) {
-  std::vector<Index> kept;
-  for (Index i = 0; i < view.labelled(); ++i)
-    if (view.weight_of(i) > 0) kept.push_back(i);
-  if (kept.empty()) data_error("zero_weights", "gp: all row weights are 0");
-  return std::ssize(kept) == view.labelled() ? view : view_of_rows(view, kept);
-}
-
 bool is_exact(const TrainView& view, const GpOptions& options, const Context& context) {
   if (options.route != GpRoute::automatic) return options.route == GpRoute::exact;
   if (view.labelled() <= most_exact_gp_rows) return true;
@@ -100,7 +91,7 @@ Gp::Gp(GpProcess process, bool variance, const GpNotes& notes)
 StageResult Gp::fit(const TrainView& view, const GpOptions& options, const Context& context, FitCache&) {
   if (!options.distributional && !options.sigma1.is_auto())
     context.warn("unused_option", "gp: sigma1 is for distributional=true");
-  GpFitted found = fit_route(weighted_rows(view), options, context);
+  GpFitted found = fit_route(rows_with_weight("gp", view), options, context);
   // Only the variance needs it, and it is the larger part of the memory.
   if (!options.variance) std::visit([](auto& gp) { gp.fit.factor = Cholesky::of_lower(Matrix()); }, found.process);
   return {std::make_shared<Gp>(std::move(found.process), options.variance, found.notes), view, std::move(found.status)};

@@ -22,15 +22,6 @@ std::vector<double> targets_of(const Labels& y) {
   return result;
 }
 
-/// Rows of weight 0 cost nothing, and they are no part of the sample of a domain: they are left out.
-TrainView rows_with_weight(const TrainView& view) {
-  std::vector<Index> kept;
-  for (Index i = 0; i < view.labelled(); ++i)
-    if (view.weight_of(i) != 0) kept.push_back(i);
-  if (kept.empty() && view.labelled() > 0) data_error("zero_weights", "svm: all rows have weight 0");
-  return std::ssize(kept) == view.labelled() ? view : view_of_rows(view, kept);
-}
-
 void check_classes(const TrainView& view, bool all) {
   if (view.y.task == Task::classify && view.y.classes.size() == 1)
     data_error("one_class", "svm: all labelled rows{} are of class '{}'; at least two classes are needed",
@@ -78,7 +69,7 @@ Status status_of(const SvmFit& fit) {
 
 StageResult Svm::fit(const TrainView& view, const SvmOptions& options, const Context& context, FitCache& cache) {
   check_classes(view, true);
-  const TrainView kept = rows_with_weight(view);
+  const TrainView kept = rows_with_weight("svm", view);
   check_classes(kept, false);
   warn_unused_options(view, options, context);
   warn_within_epsilon(kept, options, context);

@@ -6,7 +6,6 @@
 // products measured in the same run, and the share of it that the whole fit reaches.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -26,6 +25,7 @@
 #include "ecotone/kernels/bandwidth.h"
 #include "ecotone/linalg/products.h"
 #include "ecotone/solve/low_rank_components.h"
+#include "support/usage.h"
 
 namespace {
 
@@ -75,20 +75,6 @@ class Timer {
  private:
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
-
-/// Processor seconds of all threads, and the largest resident memory in MB, since the process began.
-struct Usage {
-  double seconds = 0;
-  double peak_mb = 0;
-};
-Usage usage_now() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-  };
-  return {seconds(usage.ru_utime) + seconds(usage.ru_stime), static_cast<double>(usage.ru_maxrss) / 1024.0};
-}
 
 /// GFLOP per second and per processor second of products of 1,500 x 1,500 matrices, one on each thread at a time; the
 /// best of 5. The second number does not mind other programs.

@@ -3,7 +3,6 @@
 // one JSON object: seconds and processor seconds of the parts, memory, and the accuracy on rows of domains that
 // training has not seen. Usage: bench_svm_million KEY=VALUE...
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <chrono>
 #include <map>
@@ -16,24 +15,11 @@
 #include "ecotone/kernels/bandwidth.h"
 #include "ecotone/kernels/distribution_map.h"
 #include "ecotone/solve/linear_svm.h"
+#include "support/usage.h"
 
 namespace {
 
 using namespace ecotone;
-
-/// Processor seconds of all threads, and the largest resident memory in MB, since the process began.
-struct Usage {
-  double seconds = 0;
-  double peak_mb = 0;
-};
-Usage usage_now() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-  };
-  return {seconds(usage.ru_utime) + seconds(usage.ru_stime), static_cast<double>(usage.ru_maxrss) / 1024.0};
-}
 
 /// Seconds and processor seconds since the last lap.
 class Timer {

@@ -89,6 +89,15 @@ Matrix load_root(const StageState& state, Index functions) {
   return root;
 }
 
+/// What the variance needs; `half` is what the route knows of its basis.
+template <class Fit>
+void save_factor(const Fit& fit, const char* half_name, const Matrix& half, StageState& state) {
+  state.set("factor", packed(fit.factor.lower()));
+  if (fit.basis.size() == 0) return;
+  state.set(half_name, half);
+  state.set("basis_root", fit.basis_root);
+}
+
 void save_process(const ExactGp& gp, bool variance, StageState& state) {
   state.info["route"] = exact_route;
   save_kernel(gp.kernel, state);
@@ -100,11 +109,7 @@ void save_process(const ExactGp& gp, bool variance, StageState& state) {
   save_common(gp.fit, state);
   state.info["jitter"] = gp.fit.jitter;
   state.set("alpha", Vector(gp.fit.alpha.col(0)));
-  if (!variance) return;
-  state.set("factor", packed(gp.fit.factor.lower()));
-  if (gp.fit.basis.size() == 0) return;
-  state.set("basis_half", gp.fit.basis_half);
-  state.set("basis_root", gp.fit.basis_root);
+  if (variance) save_factor(gp.fit, "basis_half", gp.fit.basis_half, state);
 }
 
 ExactGp load_exact(const StageState& state, const GpOptions& options, Index cols) {
@@ -147,11 +152,7 @@ void save_process(const LowRankGp& gp, bool variance, StageState& state) {
   }
   save_common(gp.fit, state);
   state.set("weights", Vector(gp.fit.weights.col(0)));
-  if (!variance) return;
-  state.set("factor", packed(gp.fit.factor.lower()));
-  if (gp.fit.basis.size() == 0) return;
-  state.set("basis_map", gp.fit.basis_map);
-  state.set("basis_root", gp.fit.basis_root);
+  if (variance) save_factor(gp.fit, "basis_map", gp.fit.basis_map, state);
 }
 
 LowRankGp load_low_rank(const StageState& state, const GpOptions& options, Index cols) {

@@ -3,17 +3,35 @@
 #include <cblas.h>
 #include <gtest/gtest.h>
 
+#include "ecotone/base/simd.h"
+#include "ecotone/linalg/speed.h"
+
 namespace ecotone {
 namespace {
 
 TEST(Blas, RunsOnOneThreadOnceAsked) {
-  use_one_blas_thread();
+  prepare_blas();
   EXPECT_EQ(openblas_get_num_threads(), 1);
 }
 
-TEST(Blas, DescribesItself) {
-  EXPECT_NE(blas_description().find("OpenBLAS"), std::string::npos) << blas_description();
-  EXPECT_NE(blas_description().find("kernel"), std::string::npos);
+TEST(Blas, SaysWhatItIs) {
+  const BlasState state = blas_state();
+  EXPECT_TRUE(state.library.starts_with("OpenBLAS ")) << state.library;
+  EXPECT_EQ(state.kernels, openblas_get_corename());
+  EXPECT_NE(state.replaced, state.kernels);
+}
+
+TEST(Blas, UsesWhatTheProcessorHas) {
+  // Debian's OpenBLAS takes its oldest kernels on processors that are newer than it; ours are then better ones.
+  EXPECT_FALSE(blas_state().fell_back) << blas_state().kernels;
+  if (kernel_choice().by != KernelsBy::processor) EXPECT_EQ(blas_state().kernels, kernel_choice().kernels.blas_core);
+}
+
+TEST(Blas, ItsSpeedCanBeMeasured) {
+  const ProductSpeed speed = measure_product_speed();
+  EXPECT_GT(speed.product, 0);
+  // A product does nothing but multiply and add; clocks that change between the two measurements blur the bound.
+  EXPECT_GT(speed.peak, speed.product / 2);
 }
 
 }  // namespace

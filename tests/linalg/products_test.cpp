@@ -11,7 +11,7 @@ namespace {
 double gap(const Matrix& a, const Matrix& b) { return (a - b).cwiseAbs().maxCoeff(); }
 
 TEST(Products, AreTheProducts) {
-  use_one_blas_thread();
+  prepare_blas();
   const Context context = with_threads(2);
   for (const Index cols : {1, 7, 300}) {
     const Matrix a = random_matrix(700, cols, 1);

@@ -1,6 +1,7 @@
 #include "ecotone/base/context.h"
 
 #include "ecotone/base/error.h"
+#include "ecotone/base/simd.h"
 
 namespace ecotone {
 
@@ -8,6 +9,7 @@ Context::Context() : Context(Settings{}) {}
 
 Context::Context(const Settings& settings)
     : seed_(settings.seed), observer_(settings.observer), cancel_(settings.cancel) {
+  require_kernels();
   constexpr int most = 4096;
   if (settings.threads < 0 || settings.threads > most)
     option_error("bad_option", "threads must be in [0, {}], got {}", most, settings.threads);

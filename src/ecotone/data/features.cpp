@@ -58,13 +58,13 @@ Index block_rows_for(Index cols) {
 }
 
 void FeatureStorage::multiply(Index b, ConstMatrixView w, MatrixView out) const {
-  use_one_blas_thread();
+  prepare_blas();
   Scratch scratch;
   out.noalias() = block(b, scratch).x * w;
 }
 
 void FeatureStorage::multiply_transposed(Index b, ConstMatrixView v, MatrixView acc) const {
-  use_one_blas_thread();
+  prepare_blas();
   Scratch scratch;
   acc.noalias() += block(b, scratch).x.transpose() * v;
 }

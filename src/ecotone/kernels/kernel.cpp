@@ -54,7 +54,7 @@ void check_kernel(const Kernel& kernel) {
 
 KernelTiles::KernelTiles(const Kernel& kernel, ConstMatrixView x) : kernel_(kernel), rows_(x.rows()), cols_(x.rows()) {
   check_kernel(kernel);
-  use_one_blas_thread();
+  prepare_blas();
   if (kernel.kind == KernelKind::rbf) {
     rbf_ = std::make_shared<const RbfTiles>(x, kernel.sigma);
   } else {
@@ -66,7 +66,7 @@ KernelTiles::KernelTiles(const Kernel& kernel, ConstMatrixView x) : kernel_(kern
 KernelTiles::KernelTiles(const Kernel& kernel, ConstMatrixView x, ConstMatrixView y)
     : kernel_(kernel), rows_(x.rows()), cols_(y.rows()) {
   check_kernel(kernel);
-  use_one_blas_thread();
+  prepare_blas();
   if (x.cols() != y.cols()) internal_error("{}: {} and {} columns", kernel_name(kernel.kind), x.cols(), y.cols());
   if (kernel.kind == KernelKind::rbf) {
     rbf_ = std::make_shared<const RbfTiles>(x, y, kernel.sigma);

@@ -5,12 +5,84 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include <cstdlib>
 #include <mutex>
+#include <optional>
+#include <string_view>
 
 #include "ecotone/base/error.h"
+#include "ecotone/base/simd.h"
+
+// OpenBLAS with kernels for several processors picks some when it is loaded. These two of its functions make it pick
+// again; builds for one processor do not have them.
+extern "C" {
+[[gnu::weak]] void gotoblas_dynamic_init();
+[[gnu::weak]] void gotoblas_dynamic_quit();
+}
 
 namespace ecotone {
 namespace {
+
+/// What kernels of OpenBLAS need; those that are not listed need no more than SSE.
+Instructions instructions_of(std::string_view core) {
+  for (const std::string_view name : {"SkylakeX", "Cooperlake", "SapphireRapids"})
+    if (core == name) return Instructions::avx512;
+  for (const std::string_view name : {"Haswell", "Zen", "Excavator"})
+    if (core == name) return Instructions::avx2;
+  for (const std::string_view name : {"Sandybridge", "Bulldozer", "Piledriver", "Steamroller"})
+    if (core == name) return Instructions::avx;
+  return Instructions::sse2;
+}
+
+std::string core_in_use() { return openblas_get_corename(); }
+
+/// An environment variable with another value for a while.
+class Setting {
+ public:
+  Setting(const char* name, const char* value) : name_(name) {
+    if (const char* now = std::getenv(name)) before_ = now;
+    setenv(name, value, 1);
+  }
+  ~Setting() {
+    if (before_) {
+      setenv(name_, before_->c_str(), 1);
+    } else {
+      unsetenv(name_);
+    }
+  }
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+/// Whether kernels with these needs are far below what the processor has. A library that knows the processor may
+/// prefer AVX2 to AVX-512.
+bool is_fallback(Instructions kernels, Instructions processor) {
+  return kernels < Instructions::avx2 && processor >= Instructions::avx2;
+}
+
+/// The kernels that the library chose when it was loaded. A library that does not know a processor takes its oldest
+/// ones; we then make it take those that the processor has the instructions for.
+std::string correct_kernels() {
+  std::string chosen = core_in_use();
+  const KernelChoice& choice = kernel_choice();
+  const bool wanted = choice.by == KernelsBy::ecotone_kernels
+                          ? choice.problem.empty() && choice.kernels.blas_core != chosen
+                          : std::getenv("OPENBLAS_CORETYPE") == nullptr &&
+                                is_fallback(instructions_of(chosen), processor_instructions());
+  if (wanted && gotoblas_dynamic_init != nullptr && gotoblas_dynamic_quit != nullptr) {
+    const Setting core("OPENBLAS_CORETYPE", choice.kernels.blas_core);
+    gotoblas_dynamic_quit();
+    gotoblas_dynamic_init();
+  }
+  return chosen;
+}
+
+/// Made while the program or the extension is loaded: no thread multiplies matrices yet.
+const std::string chosen_by_library = correct_kernels();
 
 /// OpenBLAS maps 128 MB at its first product and asks for ever when they are refused: under a limit of the address
 /// space we ask once before it does.
@@ -27,20 +99,36 @@ void require_address_space() {
   munmap(probe, bytes);
 }
 
+/// Kernels that were asked for are in use, or nothing is computed.
+void require_kernels_in_use() {
+  require_kernels();
+  const KernelChoice& choice = kernel_choice();
+  if (choice.by == KernelsBy::ecotone_kernels && core_in_use() != choice.kernels.blas_core) {
+    option_error("bad_kernels", "ECOTONE_KERNELS: this OpenBLAS has its {} kernels only, not {}", core_in_use(),
+                 choice.kernels.name);
+  }
+}
+
 }  // namespace
 
-void use_one_blas_thread() {
+void prepare_blas() {
   static std::once_flag once;
   std::call_once(once, [] {
+    require_kernels_in_use();
     require_address_space();
     openblas_set_num_threads(1);
   });
 }
 
-std::string blas_description() {
-  std::string config = openblas_get_config();
-  while (!config.empty() && config.back() == ' ') config.pop_back();
-  return fmt::format("{}, kernel {}", config, openblas_get_corename());
+BlasState blas_state() {
+  BlasState state;
+  state.library = openblas_get_config();
+  state.kernels = core_in_use();
+  while (state.library.ends_with(' ')) state.library.pop_back();
+  if (state.kernels != chosen_by_library) state.replaced = chosen_by_library;
+  state.fell_back = kernel_choice().by == KernelsBy::processor && std::getenv("OPENBLAS_CORETYPE") == nullptr &&
+                    is_fallback(instructions_of(state.kernels), processor_instructions());
+  return state;
 }
 
 }  // namespace ecotone

@@ -4,12 +4,18 @@
 
 namespace ecotone {
 
-/// Sets the BLAS to one thread, once in a process: our pool gives the parallelism, and results must not depend on how
-/// many threads a product was split over. Every entry of linalg/ calls it; whoever multiplies with Eigen directly calls
-/// it first.
-void use_one_blas_thread();
+/// Makes the BLAS ready, once in a process: one thread, because our pool gives the parallelism and results must not
+/// depend on how many threads a product was split over. Throws when the kernels that were asked for cannot be had.
+/// Every entry of linalg/ calls it; whoever multiplies with Eigen directly calls it first.
+void prepare_blas();
 
-/// Which BLAS runs, and its kernel («OpenBLAS 0.3.21 ..., kernel Haswell»), for `ecotone doctor`.
-std::string blas_description();
+/// The BLAS of this process, for `ecotone doctor`.
+struct BlasState {
+  std::string library;     ///< "OpenBLAS 0.3.21 ..."
+  std::string kernels;     ///< those in use, as the library calls them: "SkylakeX"
+  std::string replaced;    ///< those that the library had chosen, where others are in use; else empty
+  bool fell_back = false;  ///< the kernels use less than the processor has, and nobody asked for that
+};
+BlasState blas_state();
 
 }  // namespace ecotone

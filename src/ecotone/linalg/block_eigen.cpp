@@ -173,7 +173,7 @@ LargestEigen densely(const BlockOperator& multiply, Index n, Index k, const Cont
 LargestEigen largest_by_blocks(const BlockOperator& multiply, Index n, Index k, const Context& context,
                                const Matrix* start, double tolerance) {
   if (k < 1 || k > n) internal_error("largest_by_blocks: {} pairs of a matrix of {}", k, n);
-  use_one_blas_thread();
+  prepare_blas();
   if (dense(n, k)) return densely(multiply, n, k, context);
   return BlockLanczos(multiply, n, k, tolerance, context).run(start);
 }

@@ -130,7 +130,7 @@ void check_rows(Index rows, Index size) {
 
 std::optional<Cholesky> Cholesky::factor(Matrix a, const Context& context, Index* failed_pivot) {
   if (a.rows() != a.cols()) internal_error("cholesky: a matrix of {} x {} is not square", a.rows(), a.cols());
-  use_one_blas_thread();
+  prepare_blas();
   const Index failed = factor_tiles(tiles_of(a), context);
   if (failed_pivot) *failed_pivot = failed;
   if (failed != no_pivot) return std::nullopt;

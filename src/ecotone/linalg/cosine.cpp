@@ -1,5 +1,7 @@
 #include "ecotone/linalg/cosine.h"
 
+#include "ecotone/base/simd.h"
+
 namespace ecotone {
 namespace {
 
@@ -27,22 +29,8 @@ namespace {
   for (Index i = 0; i < count; ++i) values[i] = scale * cos_of_turn(values[i]);
 }
 
-void plain_values(double scale, double* values, Index count) { all_values(scale, values, count); }
-
-#if defined(__x86_64__)
-[[gnu::target("avx2,fma")]] void wide_values(double scale, double* values, Index count) {
-  all_values(scale, values, count);
-}
-#endif
-
 }  // namespace
 
-void cos_of_turns(double scale, double* values, Index count) {
-#if defined(__x86_64__)
-  static const bool wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (wide) return wide_values(scale, values, count);
-#endif
-  plain_values(scale, values, count);
-}
+void cos_of_turns(double scale, double* values, Index count) { run_wide<all_values>(scale, values, count); }
 
 }  // namespace ecotone

@@ -57,13 +57,13 @@ DistanceTiles::Centred::Centred(ConstMatrixView x, const Vector& origin)
   for (Index i = 0; i < x.rows(); ++i) norms[i] = rows.row(i).squaredNorm();
 }
 
-DistanceTiles::DistanceTiles(ConstMatrixView x) : x_(x, typical_row(x)) { use_one_blas_thread(); }
+DistanceTiles::DistanceTiles(ConstMatrixView x) : x_(x, typical_row(x)) { prepare_blas(); }
 
 DistanceTiles::DistanceTiles(ConstMatrixView x, ConstMatrixView y) : DistanceTiles(x, y, typical_row_of(x, y)) {}
 
 DistanceTiles::DistanceTiles(ConstMatrixView x, ConstMatrixView y, const Vector& origin)
     : x_(x, origin), y_(Centred(y, origin)) {
-  use_one_blas_thread();
+  prepare_blas();
 }
 
 void DistanceTiles::tile(Index i, Index j, MatrixView d) const {

@@ -75,7 +75,7 @@ void fix_signs(Matrix& vectors) {
 SymmetricEigen symmetric_eigen(Matrix a, const Context& context) {
   if (a.rows() != a.cols()) internal_error("symmetric_eigen: a matrix of {} x {} is not square", a.rows(), a.cols());
   context.check_cancelled();
-  use_one_blas_thread();
+  prepare_blas();
   const Index n = a.rows();
   SymmetricEigen result{Vector(n), Matrix(n, n)};
   if (n == 0) return result;
@@ -91,7 +91,7 @@ SymmetricEigen symmetric_eigen(Matrix a, const Context& context) {
 
 LargestEigen largest_eigenpairs(const SymmetricOperator& multiply, Index n, Index k, const Context& context) {
   if (k < 1 || k > n) internal_error("largest_eigenpairs: {} pairs of a matrix of {}", k, n);
-  use_one_blas_thread();
+  prepare_blas();
   const Index basis = std::max<Index>(2 * k + 1, 20);
   if (n <= 100 || 2 * basis > n) return dense_eigenpairs(multiply, n, k, context);
 

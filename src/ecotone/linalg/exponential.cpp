@@ -1,5 +1,7 @@
 #include "ecotone/linalg/exponential.h"
 
+#include "ecotone/base/simd.h"
+
 namespace ecotone {
 namespace {
 
@@ -11,22 +13,8 @@ namespace {
   }
 }
 
-void plain_values(double scale, double* values, Index count) { all_values(scale, values, count); }
-
-#if defined(__x86_64__)
-[[gnu::target("avx2,fma")]] void wide_values(double scale, double* values, Index count) {
-  all_values(scale, values, count);
-}
-#endif
-
 }  // namespace
 
-void exp_of_negative(double scale, double* values, Index count) {
-#if defined(__x86_64__)
-  static const bool wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (wide) return wide_values(scale, values, count);
-#endif
-  plain_values(scale, values, count);
-}
+void exp_of_negative(double scale, double* values, Index count) { run_wide<all_values>(scale, values, count); }
 
 }  // namespace ecotone

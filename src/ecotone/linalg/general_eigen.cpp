@@ -14,7 +14,7 @@ namespace ecotone {
 GeneralEigen general_eigen(const Matrix& a, const Context& context) {
   if (a.rows() != a.cols()) internal_error("general_eigen: a matrix of {} x {} is not square", a.rows(), a.cols());
   context.check_cancelled();
-  use_one_blas_thread();
+  prepare_blas();
   const Index size = a.rows();
   GeneralEigen result{Vector(size), Vector(size), Matrix::Zero(size, size), Matrix::Zero(size, size)};
   if (size == 0) return result;

@@ -36,7 +36,7 @@ void invert_strip(const Matrix& l, Matrix& w, Index first, Index width) {
 Matrix lower_inverse(const Matrix& lower, const Context& context) {
   if (lower.rows() != lower.cols())
     internal_error("lower_inverse: a matrix of {} x {} is not square", lower.rows(), lower.cols());
-  use_one_blas_thread();
+  prepare_blas();
   const Index n = lower.rows();
   Matrix w = Matrix::Zero(n, n);
   context.parallel((n + strip - 1) / strip,

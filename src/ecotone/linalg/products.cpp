@@ -34,7 +34,7 @@ void multiply_transposed(ConstMatrixView a, ConstMatrixView b, double keep, Matr
 
 Matrix product(ConstMatrixView a, ConstMatrixView b, const Context& context) {
   if (a.cols() != b.rows()) internal_error("product: {} columns times {} rows", a.cols(), b.rows());
-  use_one_blas_thread();
+  prepare_blas();
   Matrix c = Matrix::Zero(a.rows(), b.cols());
   if (c.size() == 0 || a.cols() == 0) return c;
   context.parallel(parts(a.rows(), tile), [&](Index i) {
@@ -50,7 +50,7 @@ Matrix product(ConstMatrixView a, ConstMatrixView b, const Context& context) {
 
 Matrix transpose_product(ConstMatrixView a, ConstMatrixView b, const Context& context) {
   if (a.rows() != b.rows()) internal_error("transpose_product: {} and {} rows", a.rows(), b.rows());
-  use_one_blas_thread();
+  prepare_blas();
   const Index down = parts(a.cols(), tile);
   const Index across = parts(b.cols(), tile);
   if (down * across < enough_tiles) {
@@ -74,13 +74,13 @@ Matrix transpose_product(ConstMatrixView a, ConstMatrixView b, const Context& co
 
 void add_gram(ConstMatrixView a, MatrixView sum) {
   if (a.size() == 0) return;
-  use_one_blas_thread();
+  prepare_blas();
   cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, static_cast<int>(a.cols()), static_cast<int>(a.rows()), 1.0,
               a.data(), static_cast<int>(a.outerStride()), 1.0, sum.data(), static_cast<int>(sum.outerStride()));
 }
 
 void add_transpose_product(ConstMatrixView a, ConstMatrixView b, MatrixView sum) {
-  use_one_blas_thread();
+  prepare_blas();
   if (a.cols() == 1 && a.rows() > 0 && b.cols() > 0) {
     cblas_dgemv(CblasRowMajor, CblasTrans, static_cast<int>(b.rows()), static_cast<int>(b.cols()), 1.0, b.data(),
                 static_cast<int>(b.outerStride()), a.data(), static_cast<int>(a.outerStride()), 1.0, sum.data(), 1);
@@ -93,7 +93,7 @@ void multiply(ConstMatrixView a, ConstMatrixView b, MatrixView c) {
   if (a.cols() != b.rows() || c.rows() != a.rows() || c.cols() != b.cols())
     internal_error("multiply: {} x {} times {} x {} into {} x {}", a.rows(), a.cols(), b.rows(), b.cols(), c.rows(),
                    c.cols());
-  use_one_blas_thread();
+  prepare_blas();
   if (c.size() == 0) return;
   if (a.cols() == 0) {
     c.setZero();
@@ -108,7 +108,7 @@ void multiply_by_transpose(ConstMatrixView a, ConstMatrixView b, MatrixView c) {
   if (a.cols() != b.cols() || c.rows() != a.rows() || c.cols() != b.rows())
     internal_error("multiply_by_transpose: {} x {} and {} x {} into {} x {}", a.rows(), a.cols(), b.rows(), b.cols(),
                    c.rows(), c.cols());
-  use_one_blas_thread();
+  prepare_blas();
   if (c.size() == 0) return;
   if (a.cols() == 0) {
     c.setZero();
@@ -127,7 +127,7 @@ void product_by_transpose(double alpha, ConstMatrixView a, ConstMatrixView b, do
     if (keep == 0) c.setZero();
     return;
   }
-  use_one_blas_thread();
+  prepare_blas();
   cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(c.rows()), static_cast<int>(c.cols()),
               static_cast<int>(a.cols()), alpha, a.data(), static_cast<int>(a.outerStride()), b.data(),
               static_cast<int>(b.outerStride()), keep, c.data(), static_cast<int>(c.outerStride()));
@@ -140,7 +140,7 @@ void mirror_lower(MatrixView a) {
 }
 
 Matrix gram(ConstMatrixView a, const Context& context) {
-  use_one_blas_thread();
+  prepare_blas();
   const Index tiles = parts(a.cols(), tile);
   const Index pairs = tiles * (tiles + 1) / 2;
   Matrix c;

@@ -30,7 +30,7 @@ RowSolver::RowSolver(ConstMatrixView lower) : factor_(lower.triangularView<Eigen
 void RowSolver::solve(MatrixView rows) const {
   if (rows.cols() != size()) internal_error("row solver: {} columns for a factor of {}", rows.cols(), size());
   if (rows.size() == 0) return;
-  use_one_blas_thread();
+  prepare_blas();
   const int height = whole(rows.rows());
   const int stride = whole(rows.outerStride());
   const int side = whole(size());

@@ -16,7 +16,7 @@ void sgemm(CBLAS_TRANSPOSE of_a, ConstSingleView a, CBLAS_TRANSPOSE of_b, ConstS
     c *= keep;
     return;
   }
-  use_one_blas_thread();
+  prepare_blas();
   cblas_sgemm(CblasRowMajor, of_a, of_b, static_cast<int>(c.rows()), static_cast<int>(c.cols()),
               static_cast<int>(inner), factor, a.data(), static_cast<int>(a.outerStride()), b.data(),
               static_cast<int>(b.outerStride()), keep, c.data(), static_cast<int>(c.outerStride()));

@@ -47,7 +47,7 @@ std::size_t SymmetricTiles<Scalar>::bytes(Index size) {
 template <class Scalar>
 void SymmetricTiles<Scalar>::add_gram(Index pair, const Scalar* a, Index rows, Index stride) {
   if (rows == 0) return;
-  use_one_blas_thread();
+  prepare_blas();
   Index i = 0;
   while (pair_of(i + 1, i + 1) <= pair && i + 1 < bands_) ++i;
   const Index j = i + pair - pair_of(i, i);

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "ecotone/base/simd.h"
+
 namespace ecotone {
 namespace {
 
@@ -127,8 +129,8 @@ using Rows = void (*)(const double*, Index, Index, Index, const double*, const d
 template <Sides sides>
 Rows rows_for_processor() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f")) return widest_rows<sides>;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return wide_rows<sides>;
+  if (may_use(Instructions::avx512)) return widest_rows<sides>;
+  if (may_use(Instructions::avx2)) return wide_rows<sides>;
 #endif
   return plain_rows<sides>;
 }

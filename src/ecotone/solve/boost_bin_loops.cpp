@@ -1,5 +1,6 @@
 #include "ecotone/solve/boost_bin_loops.h"
 
+#include "ecotone/base/simd.h"
 #include "ecotone/solve/boost_lanes.h"
 
 namespace ecotone {
@@ -40,16 +41,6 @@ using lanes::store;
   for (; i < count; ++i) above += weight[i] >= limit ? 1 : 0;
 }
 
-#if defined(__x86_64__)
-[[gnu::target("avx2")]] void scale_wide(const std::uint8_t* code, const Histogram& factor, double least, double* weight,
-                                        Index count) {
-  scale_all(code, factor, least, weight, count);
-}
-[[gnu::target("avx2")]] void count_wide(const double* weight, double limit, Index count, Index& above) {
-  count_all(weight, limit, count, above);
-}
-#endif
-
 }  // namespace
 
 void add_to_bins(const std::uint8_t* code, const double* weight, Index count, Histogram& bins) {
@@ -64,21 +55,12 @@ void add_to_bins(const std::uint8_t* code, const double* weight, Index count, Hi
 }
 
 void scale_by_bins(const std::uint8_t* code, const Histogram& factor, double least, double* weight, Index count) {
-#if defined(__x86_64__)
-  if (lanes::wide()) return scale_wide(code, factor, least, weight, count);
-#endif
-  scale_all(code, factor, least, weight, count);
+  run_wide_exactly<scale_all>(code, factor, least, weight, count);
 }
 
 Index count_above(const double* weight, double limit, Index count) {
   Index above = 0;
-#if defined(__x86_64__)
-  if (lanes::wide()) {
-    count_wide(weight, limit, count, above);
-    return above;
-  }
-#endif
-  count_all(weight, limit, count, above);
+  run_wide_exactly<count_all>(weight, limit, count, above);
   return above;
 }
 

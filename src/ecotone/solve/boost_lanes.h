@@ -12,12 +12,4 @@ using Mask = std::int64_t __attribute__((vector_size(32)));
 [[gnu::always_inline]] inline void load(const double* from, Four& to) { std::memcpy(&to, from, sizeof(Four)); }
 [[gnu::always_inline]] inline void store(const Four& from, double* to) { std::memcpy(to, &from, sizeof(Four)); }
 
-#if defined(__x86_64__)
-/// Whether this machine has them in hardware.
-inline bool wide() {
-  static const bool has = __builtin_cpu_supports("avx2") != 0;
-  return has;
-}
-#endif
-
 }  // namespace ecotone::lanes

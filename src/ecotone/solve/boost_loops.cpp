@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "ecotone/base/simd.h"
 #include "ecotone/linalg/exponential.h"
 #include "ecotone/solve/boost_lanes.h"
 
@@ -137,67 +138,29 @@ struct Size {
   sums = {least_of(least), sum_of(lost, zero)};
 }
 
-#if defined(__x86_64__)
-[[gnu::target("avx2")]] void source_wide(const double* x, const double* y, const double* weight, double theta,
-                                         Index count, double& right, double& wrong) {
-  source_all(x, y, weight, theta, count, right, wrong);
-}
-[[gnu::target("avx2")]] void target_wide(const double* x, const double* weight, const Stump& stump, double gamma,
-                                         Index count, double& inside, double& outside) {
-  target_all(x, weight, stump, gamma, count, inside, outside);
-}
-[[gnu::target("avx2")]] void source_step_wide(const double* x, const double* y, const double* first, const Stump& stump,
-                                              const SourceUpdate& update, double* weight, double* margin, Index count,
-                                              SourceSums& sums) {
-  source_step(x, y, first, stump, update, weight, margin, count, sums);
-}
-[[gnu::target("avx2")]] void target_step_wide(const double* x, const double* first, const Stump& stump, double gamma,
-                                              double beta, double* margin, Index count, TargetSums& sums) {
-  target_step(x, first, stump, gamma, beta, margin, count, sums);
-}
-#endif
-
 }  // namespace
 
 void source_masses(const double* x, const double* y, const double* weight, double theta, Index count, double& right,
                    double& wrong) {
-#if defined(__x86_64__)
-  if (lanes::wide()) return source_wide(x, y, weight, theta, count, right, wrong);
-#endif
-  source_all(x, y, weight, theta, count, right, wrong);
+  run_wide_exactly<source_all>(x, y, weight, theta, count, right, wrong);
 }
 
 void target_masses(const double* x, const double* weight, const Stump& stump, double gamma, Index count, double& inside,
                    double& outside) {
-#if defined(__x86_64__)
-  if (lanes::wide()) return target_wide(x, weight, stump, gamma, count, inside, outside);
-#endif
-  target_all(x, weight, stump, gamma, count, inside, outside);
+  run_wide_exactly<target_all>(x, weight, stump, gamma, count, inside, outside);
 }
 
 SourceSums update_source(const double* x, const double* y, const double* first, const Stump& stump,
                          const SourceUpdate& update, double* weight, double* margin, Index count) {
   SourceSums sums;
-#if defined(__x86_64__)
-  if (lanes::wide()) {
-    source_step_wide(x, y, first, stump, update, weight, margin, count, sums);
-    return sums;
-  }
-#endif
-  source_step(x, y, first, stump, update, weight, margin, count, sums);
+  run_wide_exactly<source_step>(x, y, first, stump, update, weight, margin, count, sums);
   return sums;
 }
 
 TargetSums update_target(const double* x, const double* first, const Stump& stump, double gamma, double beta,
                          double* margin, Index count) {
   TargetSums sums;
-#if defined(__x86_64__)
-  if (lanes::wide()) {
-    target_step_wide(x, first, stump, gamma, beta, margin, count, sums);
-    return sums;
-  }
-#endif
-  target_step(x, first, stump, gamma, beta, margin, count, sums);
+  run_wide_exactly<target_step>(x, first, stump, gamma, beta, margin, count, sums);
   return sums;
 }
 

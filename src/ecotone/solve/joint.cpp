@@ -264,7 +264,7 @@ JointFit two_stage(const JointProblem& problem, const Context& context) {
 }  // namespace
 
 JointFit fit_joint(const JointProblem& problem, const Context& context) {
-  use_one_blas_thread();
+  prepare_blas();
   const auto q = static_cast<std::size_t>(2 * (problem.x.cols() + 1));
   // The Hessian of each partial sum that is alive, its shifted copy and the factor.
   require_memory((static_cast<std::size_t>(context.threads()) + 9) * q * q * sizeof(double), problem.who, "the Hessian",

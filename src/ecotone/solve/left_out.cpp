@@ -112,7 +112,7 @@ void judge_group(const MomentRows& rows, std::span<const Index> held, std::span<
   const Features x = columns.empty() ? taken : taken.columns(columns, {}, context);
   const Index models = weights.cols();
   Matrix scores(x.rows(), models);
-  use_one_blas_thread();
+  prepare_blas();
   context.parallel(x.blocks(),
                    [&](Index b) { x.multiply(b, weights, scores.middleRows(x.first_row(b), x.rows_in(b))); });
   Vector y(x.rows());

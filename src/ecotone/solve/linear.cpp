@@ -372,7 +372,7 @@ double checked_norm(const LinearProblem& problem, bool finite, const Context& co
 }  // namespace
 
 LinearFit fit_linear(const LinearProblem& problem, const Context& context) {
-  use_one_blas_thread();
+  prepare_blas();
   check_shapes(problem);
   const LinearSolver solver = choose(problem);
   if (solver == LinearSolver::sgd || solver == LinearSolver::prox_sgd) {
@@ -401,7 +401,7 @@ void check_linear(const LinearProblem& problem, const Context& context) {
 }
 
 double mean_loss(const LinearProblem& problem, const LinearScores& scores, const Context& context) {
-  use_one_blas_thread();
+  prepare_blas();
   LinearProblem whole = problem;
   whole.l1 = 1;  // so that a softmax takes the scores as they are
   const auto loss = make_loss(whole, norm_of(problem, problem.weight.sum()));
@@ -417,7 +417,7 @@ double mean_loss(const LinearProblem& problem, const LinearScores& scores, const
 }
 
 double largest_l1(const LinearProblem& problem, const Context& context) {
-  use_one_blas_thread();
+  prepare_blas();
   LinearProblem lasso = problem;
   lasso.l1 = 1;
   lasso.solver = LinearSolver::automatic;

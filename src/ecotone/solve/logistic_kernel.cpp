@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "ecotone/base/simd.h"
 #include "ecotone/linalg/exponential.h"
 
 namespace ecotone {
@@ -50,24 +51,10 @@ namespace {
   }
 }
 
-void plain_rows(const LogisticRows& r, Index count) {
-  all_rows(r.cls, r.score, r.margin, r.loss, r.slope, r.curvature, count);
-}
-
-#if defined(__x86_64__)
-[[gnu::target("avx2,fma")]] void wide_rows(const LogisticRows& r, Index count) {
-  all_rows(r.cls, r.score, r.margin, r.loss, r.slope, r.curvature, count);
-}
-#endif
-
 }  // namespace
 
-void logistic_rows(const LogisticRows& rows, Index count) {
-#if defined(__x86_64__)
-  static const bool wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (wide) return wide_rows(rows, count);
-#endif
-  plain_rows(rows, count);
+void logistic_rows(const LogisticRows& r, Index count) {
+  run_wide<all_rows>(r.cls, r.score, r.margin, r.loss, r.slope, r.curvature, count);
 }
 
 }  // namespace ecotone

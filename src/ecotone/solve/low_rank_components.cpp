@@ -59,7 +59,7 @@ void add_outputs(const LowRankSums& sums, double epsilon, const Vector& mean, Re
 }
 
 Reduced reduce(const LowRankSums& sums, const ComponentOptions& options, double epsilon, const Context& context) {
-  use_one_blas_thread();
+  prepare_blas();
   Reduced reduced;
   reduced.rows = static_cast<Index>(sums.rows);
   reduced.lam = options.lam;

@@ -11,6 +11,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
+#include "ecotone/base/simd.h"
 #include "ecotone/linalg/single.h"
 
 #if defined(__x86_64__)
@@ -255,8 +256,7 @@ void plain_scan(const ProductRow& r, Index begin) {
 /// Adds the products that are not above their thresholds.
 void scan(const ProductRow& row) {
 #if defined(__x86_64__)
-  static const bool wide = __builtin_cpu_supports("avx2");
-  if (wide) return wide_scan(row);
+  if (may_use(Instructions::avx2)) return wide_scan(row);
 #endif
   plain_scan(row, 0);
 }

@@ -17,7 +17,7 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 Matrix scores_after(const Features& chosen, const PathResult& path, Index first, Index count, const Context& context) {
   Matrix weights(chosen.cols(), count);
   for (Index k = 0; k < count; ++k) weights.col(k) = path.weights_after(std::min(first + k + 1, path.steps()));
-  use_one_blas_thread();
+  prepare_blas();
   Matrix scores(chosen.rows(), count);
   context.parallel(chosen.blocks(), [&](Index b) {
     chosen.multiply(b, weights, scores.middleRows(chosen.first_row(b), chosen.rows_in(b)));

@@ -1,5 +1,6 @@
 #include "ecotone/solve/rbm_kernel.h"
 
+#include "ecotone/base/simd.h"
 #include "ecotone/linalg/exponential.h"
 
 namespace ecotone {
@@ -23,36 +24,14 @@ namespace {
   }
 }
 
-#if defined(__x86_64__)
-[[gnu::target("avx2,fma")]] void wide_sigmoids(float* x, const float* bias, Index count) { sigmoids(x, bias, count); }
-[[gnu::target("avx2,fma")]] void wide_move(float* velocity, float* w, float decay, Index count) {
-  move(velocity, w, decay, count);
-}
-
-bool is_wide() {
-  static const bool wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return wide;
-}
-#endif
-
 }  // namespace
 
-void sigmoid_row(float* x, const float* bias, Index count) {
-#if defined(__x86_64__)
-  if (is_wide()) return wide_sigmoids(x, bias, count);
-#endif
-  sigmoids(x, bias, count);
-}
+void sigmoid_row(float* x, const float* bias, Index count) { run_wide<sigmoids>(x, bias, count); }
 
 void threshold_row(const float* draw, const float* p, float* to, Index count) {
   for (Index i = 0; i < count; ++i) to[i] = draw[i] < p[i] ? 1.0F : 0.0F;
 }
 
-void move_row(float* velocity, float* w, float decay, Index count) {
-#if defined(__x86_64__)
-  if (is_wide()) return wide_move(velocity, w, decay, count);
-#endif
-  move(velocity, w, decay, count);
-}
+void move_row(float* velocity, float* w, float decay, Index count) { run_wide<move>(velocity, w, decay, count); }
 
 }  // namespace ecotone

@@ -122,7 +122,7 @@ RowArray inverse_of(const RowArray& x) { return (x > 0).select(1.0 / x, 0.0); }
 
 Standardised::Standardised(Features x, ConstVectorView weight, const DesignShape& shape, const Context& context)
     : x_(std::move(x)), offset_(shape.offset), centre_(shape.offset && shape.centre), route_(shape.route) {
-  use_one_blas_thread();
+  prepare_blas();
   if (is_sparse()) {
     if (!measure_sparse_quickly(weight, context)) measure_sparse(weight, context);
   } else if (shape.exact || !measure_quickly(weight, sampling_stride(x_.blocks()), context)) {

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <limits>
 
+#include "ecotone/base/simd.h"
 #include "ecotone/linalg/exponential.h"
 
 namespace ecotone {
@@ -118,80 +119,32 @@ template <class T>
   }
 }
 
-#if defined(__x86_64__)
-[[gnu::target("avx2,fma")]] void wide_scan(double t, const double* k_i, const double* k_j, const double* up,
-                                           const double* down, double* u, Index count, SvmScan& result) {
-  scan(t, k_i, k_j, up, down, u, count, result);
-}
-[[gnu::target("avx2,fma")]] void wide_partner(double top, double d_i, const double* k_i, const double* diagonal,
-                                              const double* down, const double* u, Index count, Index& where) {
-  partner(top, d_i, k_i, diagonal, down, u, count, where);
-}
-template <class T>
-[[gnu::target("avx2,fma")]] void wide_subtract(const T* const* rows, const double* factor, Index size, Index first,
-                                               Index count, double* u) {
-  subtract(rows, factor, size, first, count, u);
-}
-[[gnu::target("avx2,fma")]] void wide_gaussian(double norm, const double* norms, double scale, double* values,
-                                               Index count) {
-  gaussian(norm, norms, scale, values, count);
-}
-
-bool is_wide() {
-  static const bool wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return wide;
-}
-#endif
-
-template <class T>
-void subtract_any(const T* const* rows, const double* factor, Index size, Index first, Index count, double* u) {
-#if defined(__x86_64__)
-  if (is_wide()) return wide_subtract(rows, factor, size, first, count, u);
-#endif
-  subtract(rows, factor, size, first, count, u);
-}
-
 }  // namespace
 
 SvmScan step_and_scan(double t, const double* k_i, const double* k_j, const double* up, const double* down, double* u,
                       Index count) {
   SvmScan result;
-#if defined(__x86_64__)
-  if (is_wide()) {
-    wide_scan(t, k_i, k_j, up, down, u, count, result);
-    return result;
-  }
-#endif
-  scan(t, k_i, k_j, up, down, u, count, result);
+  run_wide<scan>(t, k_i, k_j, up, down, u, count, result);
   return result;
 }
 
 Index best_partner(double top, double d_i, const double* k_i, const double* diagonal, const double* down,
                    const double* u, Index count) {
   Index where = -1;
-#if defined(__x86_64__)
-  if (is_wide()) {
-    wide_partner(top, d_i, k_i, diagonal, down, u, count, where);
-    return where;
-  }
-#endif
-  partner(top, d_i, k_i, diagonal, down, u, count, where);
+  run_wide<partner>(top, d_i, k_i, diagonal, down, u, count, where);
   return where;
 }
 
 void subtract_rows(const float* const* rows, const double* factor, Index size, Index first, Index count, double* u) {
-  subtract_any(rows, factor, size, first, count, u);
+  run_wide<subtract<float>>(rows, factor, size, first, count, u);
 }
 
 void subtract_rows(const double* const* rows, const double* factor, Index size, Index first, Index count, double* u) {
-  subtract_any(rows, factor, size, first, count, u);
+  run_wide<subtract<double>>(rows, factor, size, first, count, u);
 }
 
 void gaussian_values(double norm, const double* norms, double scale, double* values, Index count) {
-#if defined(__x86_64__)
-  if (is_wide()) return wide_gaussian(norm, norms, scale, values, count);
-#endif
-  gaussian(norm, norms, scale, values, count);
+  run_wide<gaussian>(norm, norms, scale, values, count);
 }
 
 }  // namespace ecotone

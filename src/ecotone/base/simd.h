@@ -1,0 +1,83 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace ecotone {
+
+/// Vector instructions, each set with those before it.
+enum class Instructions { sse2, avx, avx2, avx512 };
+
+/// "AVX2 and FMA": as people call them.
+std::string_view instructions_name(Instructions instructions);
+
+/// What a process multiplies matrices with. Results are equal to the byte between machines on the same kernels; between
+/// kernels they may differ in the last digits.
+struct Kernels {
+  std::string_view name;      ///< of the setting ECOTONE_KERNELS
+  const char* blas_core;      ///< as OpenBLAS calls them
+  Instructions instructions;  ///< what they need; our own loops then use the same
+};
+
+/// All that can be chosen, by growing needs.
+std::span<const Kernels> known_kernels();
+
+/// Who decided on the kernels.
+enum class KernelsBy { processor, ecotone_kernels, openblas_coretype };
+
+/// The kernels of this process: those of the environment variable ECOTONE_KERNELS, else of OPENBLAS_CORETYPE, else the
+/// best for the processor. Read once; never throws.
+struct KernelChoice {
+  Kernels kernels;
+  KernelsBy by = KernelsBy::processor;
+  std::string problem;  ///< why the setting cannot be followed; empty: it is
+};
+const KernelChoice& kernel_choice();
+
+/// The choice for given values of both variables (null: not set) on a processor with these instructions.
+KernelChoice choose_kernels(const char* ecotone_kernels, const char* openblas_coretype, Instructions processor);
+
+/// Throws the error `bad_kernels` when the setting cannot be followed.
+void require_kernels();
+
+/// The widest instructions that the processor and the operating system have.
+Instructions processor_instructions();
+
+/// Whether loops may use these instructions.
+bool may_use(Instructions instructions);
+
+#if defined(__x86_64__)
+namespace simd {
+template <auto loop, class... Args>
+[[gnu::target("avx2,fma")]] void fused(Args&&... args) {
+  loop(std::forward<Args>(args)...);
+}
+template <auto loop, class... Args>
+[[gnu::target("avx2")]] void unfused(Args&&... args) {
+  loop(std::forward<Args>(args)...);
+}
+}  // namespace simd
+#endif
+
+/// Runs a loop, an always-inline function, as compiled for the widest vectors that may be used. Multiplications and
+/// additions may fuse, so last digits depend on the kernels.
+template <auto loop, class... Args>
+void run_wide(Args&&... args) {
+#if defined(__x86_64__)
+  if (may_use(Instructions::avx2)) return simd::fused<loop>(std::forward<Args>(args)...);
+#endif
+  loop(std::forward<Args>(args)...);
+}
+
+/// The same without fused operations: equal bytes on all kernels.
+template <auto loop, class... Args>
+void run_wide_exactly(Args&&... args) {
+#if defined(__x86_64__)
+  if (may_use(Instructions::avx2)) return simd::unfused<loop>(std::forward<Args>(args)...);
+#endif
+  loop(std::forward<Args>(args)...);
+}
+
+}  // namespace ecotone

@@ -1,0 +1,99 @@
+#include "ecotone/linalg/speed.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "ecotone/linalg/matrix.h"
+#include "ecotone/linalg/products.h"
+
+namespace ecotone {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+using Two = double __attribute__((vector_size(16)));
+using Four = double __attribute__((vector_size(32)));
+using Eight = double __attribute__((vector_size(64)));
+
+/// Keeps a value in a register, so that no operation on it is left out.
+template <class V>
+[[gnu::always_inline]] inline void keep(V& value) {
+#if defined(__x86_64__)
+  asm volatile("" : "+x"(value));
+#else
+  asm volatile("" : "+w"(value));
+#endif
+}
+
+constexpr Index chains = 10;  // independent of each other: more than are under way at once, and fewer than registers
+constexpr Index rounds = 20'000;
+
+template <class V>
+[[gnu::always_inline]] inline void multiply_and_add() {
+  V a0{}, a1{}, a2{}, a3{}, a4{}, a5{}, a6{}, a7{}, a8{}, a9{};
+  V factor = V{} + 0.5, term = V{} + 1.0;
+  keep(factor);
+  keep(term);
+  for (Index i = 0; i < rounds; ++i) {
+    a0 = a0 * factor + term;
+    a1 = a1 * factor + term;
+    a2 = a2 * factor + term;
+    a3 = a3 * factor + term;
+    a4 = a4 * factor + term;
+    a5 = a5 * factor + term;
+    a6 = a6 * factor + term;
+    a7 = a7 * factor + term;
+    a8 = a8 * factor + term;
+    a9 = a9 * factor + term;
+    keep(a0), keep(a1), keep(a2), keep(a3), keep(a4), keep(a5), keep(a6), keep(a7), keep(a8), keep(a9);
+  }
+}
+
+void with_sse2() { multiply_and_add<Two>(); }
+#if defined(__x86_64__)
+[[gnu::target("avx")]] void with_avx() { multiply_and_add<Four>(); }
+[[gnu::target("avx2,fma")]] void with_avx2() { multiply_and_add<Four>(); }
+[[gnu::target("avx512f")]] void with_avx512() { multiply_and_add<Eight>(); }
+#endif
+
+struct Peak {
+  void (*run)();
+  Index width;
+};
+
+Peak peak_of(Instructions instructions) {
+#if defined(__x86_64__)
+  if (instructions == Instructions::avx512) return {with_avx512, 8};
+  if (instructions == Instructions::avx2) return {with_avx2, 4};
+  if (instructions == Instructions::avx) return {with_avx, 4};
+#endif
+  return {with_sse2, 2};
+}
+
+/// The best rate of `run`, which does so many operations, over about a tenth of a second: other programs only slow it.
+template <class Run>
+double best_rate(double operations, Run&& run) {
+  run();
+  double best = 0;
+  const Clock::time_point end = Clock::now() + std::chrono::milliseconds(100);
+  for (Clock::time_point begin = Clock::now(); begin < end;) {
+    run();
+    const Clock::time_point now = Clock::now();
+    best = std::max(best, operations / std::chrono::duration<double>(now - begin).count());
+    begin = now;
+  }
+  return best / 1e9;
+}
+
+}  // namespace
+
+ProductSpeed measure_product_speed() {
+  constexpr Index n = 640;
+  const Matrix a = Matrix::Constant(n, n, 1.5), b = Matrix::Constant(n, n, 0.5);
+  Matrix c(n, n);
+  const Peak peak = peak_of(processor_instructions());
+  return {.product = best_rate(2.0 * n * n * n, [&] { multiply(a, b, c); }),
+          .peak = best_rate(2.0 * static_cast<double>(chains * rounds * peak.width), peak.run)};
+}
+
+}  // namespace ecotone

@@ -50,14 +50,19 @@ Matrix direction(const std::deque<Pair>& pairs, const Preconditioner& preconditi
   return -q;
 }
 
-/// Backtracks with quadratic interpolation; false when no length gives a decrease.
-bool line_search(CurvedRisk& risk, const RiskPoint& here, const Matrix& step, double slope, RiskPoint& next) {
-  const double noise = 1e-15 * std::abs(here.risk);
+/// Backtracks with quadratic interpolation; false when no length gives a decrease. Near the optimum the risk is blurred
+/// by rounding long before its gradient is: there the slope at the end of the step says whether the risk fell, by the
+/// condition that is the same for a quadratic.
+bool line_search(CurvedRisk& risk, const RiskPoint& here, const Matrix& step, double slope, double scale,
+                 RiskPoint& next) {
+  constexpr double part = 1e-4;  // of the decrease that the slope promises
+  const double blur = 1e-12 * (std::abs(here.risk) + scale);
   double length = 1;
   for (int trial = 0; trial < 40; ++trial) {
     next = risk.look(here.theta + length * step);
     const double rise = next.risk - here.risk;
-    if (rise <= 1e-4 * length * slope + noise) return true;
+    if (rise <= part * length * slope) return true;
+    if (std::abs(rise) <= blur && inner(next.gradient, step) <= (2 * part - 1) * slope) return true;
     const double best = -slope * length * length / (2 * (rise - slope * length));
     length = std::isfinite(rise) ? std::clamp(best, 0.1 * length, 0.5 * length) : 0.1 * length;
   }
@@ -96,7 +101,7 @@ LbfgsResult minimise_lbfgs(CurvedRisk& risk, Matrix start, const LbfgsOptions& o
       slope = inner(here.gradient, step);
     }
     RiskPoint next;
-    if (!(slope < 0) || !line_search(risk, here, step, slope, next)) break;
+    if (!(slope < 0) || !line_search(risk, here, step, slope, options.scale, next)) break;
     Pair pair{next.theta - here.theta, next.gradient - here.gradient, 0};
     pair.sy = inner(pair.s, pair.y);
     const double next_level = residual(next) / options.scale;

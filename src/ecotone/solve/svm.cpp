@@ -31,13 +31,29 @@ std::vector<Index> checked_rows(const SvmProblem& problem, ConstMatrixView value
   return svm_rows_with_cost(problem);
 }
 
-/// The start within the bounds, and the heavier sign scaled down so that the sum is 0.
+/// The start within the bounds, with the sum 0. What is within rounding of a bound stands at it: a coefficient next to
+/// its bound would count as free, and a start at the optimum as far from it. The heavier sign gives way, first where
+/// its coefficients are free.
 Vector feasible(Vector start, const Vector& low, const Vector& high) {
-  start = start.cwiseMax(low).cwiseMin(high);
-  const double plus = start.cwiseMax(0.0).sum();
-  const double minus = -start.cwiseMin(0.0).sum();
-  if (plus == 0 || minus == 0) return Vector::Zero(start.size());
-  for (double& b : start) b *= b > 0 ? std::min(1.0, minus / plus) : std::min(1.0, plus / minus);
+  constexpr double rounding = 1e-12;
+  double free[2] = {0, 0}, sum[2] = {0, 0};
+  for (Index k = 0; k < start.size(); ++k) {
+    double& b = start[k];
+    const double close = rounding * (high[k] - low[k]);
+    b = b >= high[k] - close ? high[k] : b <= low[k] + close ? low[k] : std::abs(b) <= close ? 0 : b;
+    sum[b > 0] += std::abs(b);
+    if (b != low[k] && b != high[k]) free[b > 0] += std::abs(b);
+  }
+  if (sum[0] == 0 || sum[1] == 0) return Vector::Zero(start.size());
+  const bool heavier = sum[1] > sum[0];
+  const double excess = std::abs(sum[1] - sum[0]);
+  if (excess <= rounding * sum[heavier]) return start;
+  const bool enough = free[heavier] > excess;
+  const double factor = enough ? 1 - excess / free[heavier] : sum[!heavier] / sum[heavier];
+  for (Index k = 0; k < start.size(); ++k) {
+    double& b = start[k];
+    if ((b > 0) == heavier && !(enough && (b == low[k] || b == high[k]))) b *= factor;
+  }
   return start;
 }
 

@@ -71,21 +71,58 @@ TEST(ThreadPool, TheLowestExceptionComesOut) {
   }
 }
 
-TEST(ThreadPool, NestedCallsRunInlineAndInOrder) {
-  ThreadPool pool(4);
-  std::atomic<Index> total{0};
-  pool.run(20, [&](Index) {
-    const auto here = std::this_thread::get_id();
-    std::vector<Index> order;
-    pool.run(30, [&](Index i) {
-      EXPECT_EQ(std::this_thread::get_id(), here);
-      order.push_back(i);
-      pool.run(2, [&](Index) { ++total; });
+TEST(ThreadPool, NestedCallsRunEveryTaskOnce) {
+  for (const int threads : {1, 2, 4, 7}) {
+    ThreadPool pool(threads);
+    std::vector<std::atomic<int>> runs(20 * 30 * 3);
+    pool.run(20, [&](Index i) {
+      pool.run(30,
+               [&](Index j) { pool.run(3, [&](Index k) { ++runs[static_cast<std::size_t>((i * 30 + j) * 3 + k)]; }); });
     });
-    EXPECT_EQ(order.size(), 30U);
-    EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+    for (const auto& count : runs) EXPECT_EQ(count, 1);
+  }
+}
+
+TEST(ThreadPool, IdleThreadsHelpInNestedCalls) {
+  // One outer task alone: its two inner tasks, which wait for each other, end only when another thread helps.
+  ThreadPool pool(3);
+  std::atomic<int> here{0};
+  pool.run(2, [&](Index outer) {
+    if (outer == 1) return;
+    pool.run(2, [&](Index) {
+      ++here;
+      while (here < 2) std::this_thread::yield();
+    });
   });
-  EXPECT_EQ(total, 20 * 30 * 2);
+  EXPECT_EQ(here, 2);
+}
+
+TEST(ThreadPool, AtMostSoManyThreadsWorkAtOnce) {
+  ThreadPool pool(7);
+  for (const int at_most : {1, 2, 3}) {
+    std::atomic<int> inside{0}, most{0}, inner{0};
+    pool.run(
+        60,
+        [&](Index) {
+          const int now = ++inside;
+          for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
+          }
+          pool.run(5, [&](Index) { ++inner; });
+          --inside;
+        },
+        nullptr, at_most);
+    EXPECT_LE(most, at_most);
+    EXPECT_EQ(inner, 300);
+  }
+}
+
+TEST(ThreadPool, OneThreadAtATimeKeepsTheOrder) {
+  ThreadPool pool(4);
+  std::vector<Index> order;
+  pool.run(
+      50, [&](Index i) { order.push_back(i); }, nullptr, 1);
+  EXPECT_EQ(order.size(), 50U);
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
 }
 
 TEST(ThreadPool, NestedExceptionsComeOut) {

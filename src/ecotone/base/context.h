@@ -41,8 +41,10 @@ class Context {
   /// This context with another observer (null: none): for inner fits whose messages are gathered, or not told again.
   Context observed_by(Observer* observer) const;
 
-  /// Runs body(0) .. body(tasks - 1) on the pool; see ThreadPool::run.
-  void parallel(Index tasks, const std::function<void(Index)>& body) const { pool_->run(tasks, body, cancel_); }
+  /// Runs body(0) .. body(tasks - 1) on the pool, on at most so many threads (0: on all); see ThreadPool::run.
+  void parallel(Index tasks, const std::function<void(Index)>& body, int at_most = 0) const {
+    pool_->run(tasks, body, cancel_, at_most);
+  }
 
   /// Throws the `cancelled` error when the user asked to stop.
   void check_cancelled() const;

@@ -1,10 +1,13 @@
 #include "ecotone/base/thread_pool.h"
 
-#include <condition_variable>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <exception>
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "ecotone/base/cgroup.h"
@@ -14,49 +17,76 @@ namespace ecotone {
 
 namespace {
 
-/// True on a thread while it runs a task of any pool: calls from there run inline.
-thread_local bool inside_task = false;
-
-class InsideTask {
- public:
-  InsideTask() : before_(inside_task) { inside_task = true; }
-  ~InsideTask() { inside_task = before_; }
-  InsideTask(const InsideTask&) = delete;
-  InsideTask& operator=(const InsideTask&) = delete;
-
- private:
-  bool before_;
-};
+/// How many tasks of any pool this thread is inside.
+thread_local int depth_here = 0;
 
 bool requested(const CancelFlag* cancel) { return cancel && cancel->requested(); }
 
-void run_inline(Index tasks, const std::function<void(Index)>& body, const CancelFlag* cancel) {
-  const InsideTask guard;
-  for (Index i = 0; i < tasks; ++i) {
-    if (requested(cancel)) return;
-    body(i);
-  }
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
 }
+
+/// Waits busily until done() for at most as long as waking a thread takes; whether it was.
+template <class Done>
+bool spin(const Done& done) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point end = Clock::now() + std::chrono::microseconds(100);
+  do {
+    for (int i = 0; i < 32; ++i) {
+      if (done()) return true;
+      pause();
+    }
+  } while (Clock::now() < end);
+  return done();
+}
+
+/// For a few instructions at a time: threads that all want work at once need not sleep over it.
+class SpinLock {
+ public:
+  void lock() {
+    for (int tries = 0; taken_.test_and_set(std::memory_order_acquire); ++tries) {
+      if (tries % 64 == 63) std::this_thread::yield();
+      pause();
+    }
+  }
+  void unlock() { taken_.clear(std::memory_order_release); }
+
+ private:
+  std::atomic_flag taken_;
+};
 
 /// One call of run() that several threads work on.
 class Job {
  public:
-  Job(Index tasks, const std::function<void(Index)>& body, const CancelFlag* cancel)
-      : tasks_(tasks), body_(body), cancel_(cancel) {}
+  Job(Index tasks, const std::function<void(Index)>& body, const CancelFlag* cancel, int most_helpers)
+      : tasks_(tasks), body_(body), cancel_(cancel), most_helpers_(most_helpers) {}
+
+  int depth() const { return depth_; }
+  int helpers() const { return helpers_.load(std::memory_order_acquire); }
+
+  bool wants_help() const {
+    return helpers() < most_helpers_ && next_.load(std::memory_order_relaxed) < tasks_ && !stopped_.load();
+  }
+  void enter() { helpers_.fetch_add(1, std::memory_order_relaxed); }
+  /// The job may be gone afterwards.
+  void leave() { helpers_.fetch_sub(1, std::memory_order_release); }
 
   /// Takes tasks until there are none. A task that was taken is always run: so all tasks below one that threw have run
   /// too, and the lowest-numbered exception does not depend on timing.
   void work() {
-    const InsideTask guard;
+    const int before = std::exchange(depth_here, depth_ + 1);
     while (!stopped_.load() && !requested(cancel_)) {
       const Index task = next_.fetch_add(1);
-      if (task >= tasks_) return;
+      if (task >= tasks_) break;
       try {
         body_(task);
       } catch (...) {
         keep(task, std::current_exception());
       }
     }
+    depth_here = before;
   }
 
   void rethrow() const {
@@ -67,6 +97,9 @@ class Job {
   Index tasks_;
   const std::function<void(Index)>& body_;
   const CancelFlag* cancel_;
+  int most_helpers_;
+  int depth_ = depth_here;
+  std::atomic<int> helpers_{0};
   std::atomic<Index> next_{0};
   std::atomic<bool> stopped_{false};
   std::mutex mutex_;
@@ -86,60 +119,72 @@ class Job {
 
 struct ThreadPool::State {
   int threads = 1;
-  std::mutex mutex;
-  std::condition_variable work_came;
-  std::condition_variable worker_left;
-  Job* job = nullptr;  // set while a call is open to workers
-  std::uint64_t job_number = 0;
-  int working = 0;    // workers inside the job
-  bool busy = false;  // a call owns the workers
-  bool ending = false;
+  bool spins = false;  // while it waits; not where threads share processors
+  SpinLock lock;
+  std::vector<Job*> jobs;              // open to helpers, oldest first
+  std::atomic<std::uint32_t> came{0};  // counts jobs that were opened
+  std::atomic<std::uint32_t> left{0};  // counts helpers that left a job
+  std::atomic<bool> ending{false};
   std::vector<std::thread> workers;
 
+  /// A job to help with, entered: outer jobs first, then the one with the fewest helpers; null: none.
+  Job* enter_job() {
+    const std::lock_guard guard(lock);
+    Job* best = nullptr;
+    for (Job* job : jobs) {
+      if (!job->wants_help()) continue;
+      if (!best || std::pair(job->depth(), job->helpers()) < std::pair(best->depth(), best->helpers())) best = job;
+    }
+    if (best) best->enter();
+    return best;
+  }
+
   void serve() {
-    std::uint64_t seen = 0;
-    std::unique_lock lock(mutex);
-    for (;;) {
-      work_came.wait(lock, [&] { return ending || (job && job_number != seen); });
-      if (ending) return;
-      seen = job_number;
-      Job* mine = job;
-      ++working;
-      lock.unlock();
-      mine->work();
-      lock.lock();
-      if (--working == 0) worker_left.notify_all();
+    while (!ending) {
+      const std::uint32_t seen = came;
+      if (Job* job = enter_job()) {
+        job->work();
+        job->leave();
+        ++left;
+        left.notify_all();
+      } else if (!spins || !spin([&] { return came != seen; })) {
+        came.wait(seen);
+      }
     }
   }
 
-  bool acquire() {
-    const std::lock_guard lock(mutex);
-    if (busy) return false;
-    busy = true;
-    return true;
-  }
-
-  void open(Job& now) {
+  void open(Job& job, Index helpers) {
     {
-      const std::lock_guard lock(mutex);
-      job = &now;
-      ++job_number;
+      const std::lock_guard guard(lock);
+      jobs.push_back(&job);
     }
-    work_came.notify_all();
+    ++came;
+    if (helpers < static_cast<Index>(workers.size())) {
+      for (; helpers > 0; --helpers) came.notify_one();
+    } else {
+      came.notify_all();
+    }
   }
 
-  /// No worker enters any more; those inside are waited for.
-  void close() {
-    std::unique_lock lock(mutex);
-    job = nullptr;
-    worker_left.wait(lock, [&] { return working == 0; });
-    busy = false;
+  /// No helper enters any more; those inside are waited for.
+  void close(Job& job) {
+    {
+      const std::lock_guard guard(lock);
+      std::erase(jobs, &job);
+    }
+    if (spins && spin([&] { return job.helpers() == 0; })) return;
+    for (;;) {
+      const std::uint32_t seen = left;
+      if (job.helpers() == 0) return;
+      left.wait(seen);
+    }
   }
 };
 
 ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
   if (threads < 1) internal_error("thread pool: {} threads", threads);
   state_->threads = threads;
+  state_->spins = threads <= available_threads();
   try {
     for (int i = 1; i < threads; ++i) state_->workers.emplace_back([state = state_.get()] { state->serve(); });
   } catch (const std::system_error&) {
@@ -148,27 +193,26 @@ ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
 }
 
 ThreadPool::~ThreadPool() {
-  {
-    const std::lock_guard lock(state_->mutex);
-    state_->ending = true;
-  }
-  state_->work_came.notify_all();
+  state_->ending = true;
+  ++state_->came;
+  state_->came.notify_all();
   for (std::thread& worker : state_->workers) worker.join();
 }
 
 int ThreadPool::threads() const { return state_->threads; }
 
-void ThreadPool::run(Index tasks, const std::function<void(Index)>& body, const CancelFlag* cancel) {
-  // Another thread's call that found the workers taken does its tasks itself instead of waiting.
-  if (tasks < 2 || inside_task || state_->workers.empty() || !state_->acquire()) {
-    run_inline(tasks, body, cancel);
-  } else {
-    Job job(tasks, body, cancel);
-    state_->open(job);
+void ThreadPool::run(Index tasks, const std::function<void(Index)>& body, const CancelFlag* cancel, int at_most) {
+  const int most = at_most > 0 ? std::min(at_most, state_->threads) : state_->threads;
+  const Index helpers = std::min<Index>(tasks, most) - 1;
+  Job job(tasks, body, cancel, most - 1);
+  if (helpers < 1 || state_->workers.empty()) {
     job.work();
-    state_->close();
-    job.rethrow();
+  } else {
+    state_->open(job, helpers);
+    job.work();
+    state_->close(job);
   }
+  job.rethrow();
   if (requested(cancel)) cancelled_error();
 }
 

@@ -20,9 +20,9 @@ class CancelFlag {
 
 /// A fixed set of worker threads that run numbered tasks.
 ///
-/// Tasks are handed out in order of their numbers. The calling thread works too, so a pool of one
-/// thread starts none. A call from inside a task runs inline, in order, on that thread. If tasks throw,
-/// no new ones start, and the exception of the lowest-numbered task that threw is rethrown to the caller.
+/// Tasks are handed out in order of their numbers. The calling thread works too, so a pool of one thread starts none. A
+/// task may call run() itself: idle threads help there, outer tasks first. If tasks throw, no new ones start, and the
+/// exception of the lowest-numbered task that threw is rethrown to the caller.
 class ThreadPool {
  public:
   /// threads >= 1.
@@ -33,9 +33,9 @@ class ThreadPool {
 
   int threads() const;
 
-  /// Runs body(0) .. body(tasks - 1); returns when all are done. Throws the `cancelled` error when
-  /// `cancel` is given and was requested. May be called from several threads at once.
-  void run(Index tasks, const std::function<void(Index)>& body, const CancelFlag* cancel = nullptr);
+  /// Runs body(0) .. body(tasks - 1), on at most so many threads (0: on all); returns when all are done. Throws the
+  /// `cancelled` error when `cancel` is given and was requested. May be called from several threads at once.
+  void run(Index tasks, const std::function<void(Index)>& body, const CancelFlag* cancel = nullptr, int at_most = 0);
 
  private:
   struct State;

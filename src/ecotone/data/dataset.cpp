@@ -21,7 +21,7 @@ std::optional<double> number(const std::string& text) {
 
 std::vector<Index> sorted(std::span<const Index> rows) {
   std::vector<Index> result(rows.begin(), rows.end());
-  std::sort(result.begin(), result.end());
+  if (!std::is_sorted(result.begin(), result.end())) std::sort(result.begin(), result.end());
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <numeric>
@@ -13,6 +14,7 @@
 #include "ecotone/data/csr_storage.h"
 #include "ecotone/data/dense_storage.h"
 #include "ecotone/data/derived_storage.h"
+#include "ecotone/data/subset_storage.h"
 #include "ecotone/linalg/blas.h"
 
 namespace ecotone {
@@ -72,12 +74,17 @@ void FeatureStorage::multiply_transposed(Index b, ConstMatrixView v, MatrixView 
 std::shared_ptr<const FeatureStorage> FeatureStorage::take(std::span<const Index> rows) const {
   require_memory(dense_bytes(static_cast<Index>(rows.size()), cols()), "features", "a copy of the chosen rows",
                  "use fewer rows or columns");
+  Matrix out(static_cast<Index>(rows.size()), cols());
+  prefer_large_pages(out.data(), dense_bytes(out.rows(), out.cols()));
+  Scratch scratch;
+  if (std::is_sorted(rows.begin(), rows.end())) {
+    gather_rows(*this, rows, out, scratch);
+    return std::make_shared<DenseStorage>(std::move(out));
+  }
   // Places in the result, by the row they want: every block is read once.
   std::vector<std::size_t> order(rows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rows[a] < rows[b]; });
-  Matrix out(static_cast<Index>(rows.size()), cols());
-  Scratch scratch;
   std::optional<RowBlock> current;
   for (const std::size_t place : order) {
     const Index row = rows[place];

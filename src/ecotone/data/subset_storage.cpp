@@ -8,16 +8,20 @@
 namespace ecotone {
 
 void gather_rows(const FeatureStorage& base, std::span<const Index> wanted, MatrixView out, Scratch& scratch) {
-  Index loaded = -1;
-  ConstMatrixMap x(nullptr, 0, 0, Eigen::OuterStride<>(0));
   const Index step = base.block_rows();
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const Index b = wanted[i] / step;
-    if (b != loaded) {
-      new (&x) ConstMatrixMap(base.block(b, scratch).x);
-      loaded = b;
+  const auto count = static_cast<Index>(wanted.size());
+  for (Index i = 0; i < count;) {
+    const Index b = wanted[static_cast<std::size_t>(i)] / step;
+    const RowBlock block = base.block(b, scratch);
+    // Rows that follow each other in the block are copied at once.
+    while (i < count && wanted[static_cast<std::size_t>(i)] / step == b) {
+      const Index first = wanted[static_cast<std::size_t>(i)];
+      Index run = 1;
+      while (i + run < count && wanted[static_cast<std::size_t>(i + run)] == first + run && (first + run) / step == b)
+        ++run;
+      out.middleRows(i, run) = block.x.middleRows(first - block.first, run);
+      i += run;
     }
-    out.row(static_cast<Index>(i)) = x.row(wanted[i] - b * step);
   }
 }
 

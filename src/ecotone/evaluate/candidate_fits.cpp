@@ -5,15 +5,12 @@
 #include <utility>
 
 #include "ecotone/base/progress.h"
+#include "ecotone/evaluate/fits_at_once.h"
 #include "ecotone/evaluate/score_kinds.h"
 
 namespace ecotone {
 
 namespace {
-
-/// Data of at most this many cells: fits run side by side, each on one thread; larger data: one after the other, with
-/// one part of the view in memory at a time. Results do not depend on it.
-constexpr Index kSmallCells = Index{1} << 22;
 
 bool tolerable(const Error& error) { return error.kind() == ErrorKind::data || error.kind() == ErrorKind::option; }
 
@@ -51,11 +48,12 @@ std::vector<std::optional<Error>> CandidateFits::run(std::string_view purpose, s
                                                      const std::function<TrainView(std::size_t)>& make,
                                                      const Body& body) {
   const std::size_t n = candidates_.size();
-  const bool side_by_side = view_.x.rows() * view_.x.cols() <= kSmallCells;
-  const std::size_t at_once = side_by_side ? parts : 1;
+  const int fits = fits_at_once(view_.x);
+  const std::size_t most_views = fits == 0 ? parts : static_cast<std::size_t>(fits);
   std::vector<std::vector<std::optional<Error>>> errors(n, std::vector<std::optional<Error>>(parts));
   Progress progress(context_.observer(), "score", static_cast<Index>(n * parts));
-  for (std::size_t first = 0; first < parts; first += at_once) {
+  for (std::size_t first = 0; first < parts; first += most_views) {
+    const std::size_t at_once = std::min(most_views, parts - first);
     std::vector<TrainView> views;
     for (std::size_t k = 0; k < at_once; ++k) views.push_back(make(first + k));
     std::vector<FitCache> caches(at_once);
@@ -70,14 +68,7 @@ std::vector<std::optional<Error>> CandidateFits::run(std::string_view purpose, s
       }
       progress.advance();
     };
-    if (side_by_side) {
-      quiet_.parallel(static_cast<Index>(at_once * n), task);
-    } else {
-      for (Index number = 0; number < static_cast<Index>(n); ++number) {
-        quiet_.check_cancelled();
-        task(number);
-      }
-    }
+    quiet_.parallel(static_cast<Index>(at_once * n), task, fits);
   }
   std::vector<std::optional<Error>> result(n);
   for (std::size_t c = 0; c < n; ++c) {

@@ -8,6 +8,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/progress.h"
+#include "ecotone/evaluate/fits_at_once.h"
 #include "ecotone/evaluate/messages.h"
 #include "ecotone/evaluate/score.h"
 #include "ecotone/evaluate/unseen.h"
@@ -18,10 +19,6 @@
 namespace ecotone {
 
 namespace {
-
-/// Data of at most this many cells: fits run side by side, each on one thread. Larger data: one fit after the other on
-/// all threads, so that one training view is in memory at a time. Results do not depend on it.
-constexpr Index kSmallCells = Index{1} << 22;
 
 /// The rows of one split, made when the first pipeline asks and dropped after the last; intermediate results that its
 /// pipelines share.
@@ -93,7 +90,6 @@ std::vector<std::vector<Outcome>> run_fits(const Dataset& data, const std::vecto
   for (std::size_t s = 0; s < splits.size(); ++s)
     for (const Pipeline& pipeline : pipelines) messages.push_back(std::make_unique<Messages>(stage_names(pipeline)));
   std::vector<std::vector<Outcome>> outcomes(pipelines.size(), std::vector<Outcome>(splits.size()));
-  const bool side_by_side = data.rows() * data.x.cols() <= kSmallCells;
   Progress progress(context.observer(), "evaluate", tasks);
   const auto run = [&](Index task) {
     const auto s = static_cast<std::size_t>(task) / pipelines.size();
@@ -106,14 +102,7 @@ std::vector<std::vector<Outcome>> run_fits(const Dataset& data, const std::vecto
     work[s]->finish();
     progress.advance();
   };
-  if (side_by_side) {
-    context.parallel(tasks, run);
-  } else {
-    for (Index task = 0; task < tasks; ++task) {
-      context.check_cancelled();
-      run(task);
-    }
-  }
+  context.parallel(tasks, run, fits_at_once(data.x));
   pass_on(messages, context);
   return outcomes;
 }
@@ -204,7 +193,7 @@ Evaluation evaluate(const Dataset& data, const std::vector<Pipeline>& pipelines,
   context.parallel(static_cast<Index>(pipelines.size()), [&](Index p) {
     const auto i = static_cast<std::size_t>(p);
     result.pipelines[i].pipeline = pipelines[i].text();
-    result.pipelines[i].domains = score_domains(data, held_out, outcomes[i]);
+    result.pipelines[i].domains = score_domains(data, held_out, outcomes[i], context);
   });
   for (auto& score : result.pipelines) summarise(score, result.pipelines.front(), result.metrics);
   warn_of_ranks(result, context);

@@ -127,29 +127,42 @@ Outcome outcome_of(Prediction prediction, const std::vector<std::string>& model_
 }
 
 std::vector<DomainScore> score_domains(const Dataset& data, const std::vector<bool>& held_out,
-                                       const std::vector<Outcome>& outcomes) {
+                                       const std::vector<Outcome>& outcomes, const Context& context) {
   const Labels& y = *data.y;
-  std::vector<std::map<Index, std::vector<Pick>>> picks(held_out.size());  // by domain and repetition
-  for (const auto& outcome : outcomes)
+  const auto domain_of = [&](Index row) {
+    return static_cast<std::size_t>(data.domain.index[static_cast<std::size_t>(row)]);
+  };
+  std::vector<std::vector<std::vector<Pick>>> picks(outcomes.size());  // by outcome and domain
+  context.parallel(static_cast<Index>(outcomes.size()), [&](Index o) {
+    const Outcome& outcome = outcomes[static_cast<std::size_t>(o)];
+    auto& own = picks[static_cast<std::size_t>(o)];
+    own.resize(held_out.size());
     for (std::size_t i = 0; i < outcome.rows.size(); ++i)
-      if (!y.missing(outcome.rows[i]))
-        picks[static_cast<std::size_t>(data.domain.index[static_cast<std::size_t>(outcome.rows[i])])]
-             [outcome.repetition]
-                 .push_back({&outcome, static_cast<Index>(i)});
+      if (!y.missing(outcome.rows[i])) own[domain_of(outcome.rows[i])].push_back({&outcome, static_cast<Index>(i)});
+  });
   const auto names = metric_names(y.task);
-  std::vector<DomainScore> scores;
-  for (std::size_t d = 0; d < held_out.size(); ++d) {
-    if (!held_out[d]) continue;
-    DomainScore score{data.domain.names[d], 0, {}};
+  std::vector<DomainScore> scores(held_out.size());
+  context.parallel(static_cast<Index>(held_out.size()), [&](Index domain) {
+    const auto d = static_cast<std::size_t>(domain);
+    if (!held_out[d]) return;
+    std::map<Index, std::vector<Pick>> by_repetition;
+    for (std::size_t o = 0; o < outcomes.size(); ++o) {
+      if (picks[o][d].empty()) continue;
+      std::vector<Pick>& rows = by_repetition[outcomes[o].repetition];
+      rows.insert(rows.end(), picks[o][d].begin(), picks[o][d].end());
+    }
+    scores[d].domain = data.domain.names[d];
     std::vector<Metrics> repetitions;
-    for (const auto& [repetition, rows] : picks[d]) {
-      score.rows = static_cast<Index>(rows.size());
+    for (const auto& [repetition, rows] : by_repetition) {
+      scores[d].rows = static_cast<Index>(rows.size());
       repetitions.push_back(metrics_of(y, rows));
     }
-    score.metrics = average(repetitions, names);
-    scores.push_back(std::move(score));
-  }
-  return scores;
+    scores[d].metrics = average(repetitions, names);
+  });
+  std::vector<DomainScore> result;
+  for (std::size_t d = 0; d < held_out.size(); ++d)
+    if (held_out[d]) result.push_back(std::move(scores[d]));
+  return result;
 }
 
 void summarise(PipelineScore& score, const PipelineScore& first, const std::vector<std::string>& metrics) {

@@ -28,7 +28,7 @@ Outcome outcome_of(Prediction prediction, const std::vector<std::string>& model_
 /// repetition held out, but AUROC, which ranks rows: it is the mean over the repetition's models (folds) that it is
 /// defined for, weighted by their rows. Both are averaged over the repetitions that held the domain out.
 std::vector<DomainScore> score_domains(const Dataset& data, const std::vector<bool>& held_out,
-                                       const std::vector<Outcome>& outcomes);
+                                       const std::vector<Outcome>& outcomes, const Context& context);
 
 /// Fills in mean and spread over domains and, unless `first` is the score itself, the paired differences from it.
 void summarise(PipelineScore& score, const PipelineScore& first, const std::vector<std::string>& metrics);

@@ -10,6 +10,7 @@
 #include "ecotone/base/options.h"
 #include "ecotone/base/progress.h"
 #include "ecotone/evaluate/adapting.h"
+#include "ecotone/evaluate/fits_at_once.h"
 #include "ecotone/evaluate/messages.h"
 #include "ecotone/evaluate/protocol.h"
 #include "ecotone/evaluate/score.h"
@@ -23,9 +24,6 @@
 namespace ecotone {
 
 namespace {
-
-/// As in evaluate: folds of small data run side by side, each on one thread.
-constexpr Index kSmallCells = Index{1} << 22;
 
 // ---- folds
 
@@ -177,7 +175,7 @@ class FoldRunner {
     try {
       const Model model = Model::fit(point, view_, data_.schema, context_, cache_);
       const Outcome outcome = outcome_of(model.predict(batch_, context_), model.classes(), *data_.y, split_);
-      return {score_domains(data_, held_, {outcome}).front().metrics, "", ""};
+      return {score_domains(data_, held_, {outcome}, context_).front().metrics, "", ""};
     } catch (const Error& error) {
       const bool of_point = error.kind() == ErrorKind::data || error.kind() == ErrorKind::option;
       if (!of_point || error.code() == "not_enough_memory") throw;
@@ -219,11 +217,7 @@ std::vector<std::vector<FoldScore>> run_points(const Dataset& data, const std::v
       }
     }
   };
-  if (data.rows() * data.x.cols() <= kSmallCells) {
-    context.parallel(static_cast<Index>(folds), run);
-  } else {
-    for (std::size_t s = 0; s < folds; ++s) run(static_cast<Index>(s));
-  }
+  context.parallel(static_cast<Index>(folds), run, fits_at_once(data.x));
   pass_on(messages, context, "folds");
   return scores;
 }

@@ -11,7 +11,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc)
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 
-.PHONY: help setup-build setup-test setup-check build release demo test unit slow sanitize bench fuzz format check docs install clean
+.PHONY: help setup-build setup-test setup-check build release demo test unit slow kernels sanitize bench fuzz format check docs install clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ unit: release ## unit tests and the quick tests of the program
 slow: release ## the slow tests
 	@echo "test: slow"
 	@tools/ctest build/release -L slow
+
+kernels: release ## the unit tests once more on kernels for other processors
+	@tools/kernels build/release prescott haswell skylakex
 
 sanitize: setup-test ## the unit tests under the address+undefined and thread sanitizers
 	@for preset in asan tsan; do \

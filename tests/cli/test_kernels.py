@@ -3,8 +3,9 @@
 import os
 
 import pytest
+from conftest import CLINIC_COLUMNS
 
-PIPELINE = "scale | dica | svm"
+PIPELINE = "impute | scale | dica route=lowrank | logistic l2=0.01"
 
 
 def with_kernels(**settings):
@@ -51,7 +52,7 @@ def test_equal_kernels_give_equal_bytes_however_they_were_chosen(ecotone, tmp_pa
         pytest.skip(f"this processor cannot run {kernels} kernels")
     core = {"prescott": "Prescott", "haswell": "Haswell", "skylakex": "SkylakeX"}[kernels]
     data = tmp_path / "data.csv"
-    ecotone("generate", "synthetic_domains", "-o", data, **with_kernels(ECOTONE_KERNELS=kernels))
+    ecotone("generate", "clinics", "-o", data, **with_kernels(ECOTONE_KERNELS=kernels))
     models = []
     for name, more, threads in (
         ("pinned", {"ECOTONE_KERNELS": kernels}, 1),
@@ -59,6 +60,6 @@ def test_equal_kernels_give_equal_bytes_however_they_were_chosen(ecotone, tmp_pa
         ("openblas", {"OPENBLAS_CORETYPE": core}, 2),
     ):
         model = tmp_path / f"{name}.eco"
-        ecotone("fit", data, PIPELINE, "--label", "y", "--domain", "domain", "--threads", threads, "-o", model, **with_kernels(**more))
+        ecotone("fit", data, PIPELINE, *CLINIC_COLUMNS, "--threads", threads, "-o", model, **with_kernels(**more))
         models.append(model.read_bytes())
     assert models[0] == models[1] == models[2]

@@ -13,11 +13,13 @@
 #include "ecotone/base/error.h"
 #include "ecotone/base/simd.h"
 
-// OpenBLAS with kernels for several processors picks some when it is loaded. These two of its functions make it pick
-// again; builds for one processor do not have them.
+// Functions of OpenBLAS that its header leaves out, and that not every build has.
 extern "C" {
+// With kernels for several processors it picks some when it is loaded; these two make it pick again.
 [[gnu::weak]] void gotoblas_dynamic_init();
 [[gnu::weak]] void gotoblas_dynamic_quit();
+// Ends its threads; a product on several threads would start them again.
+[[gnu::weak]] int blas_thread_shutdown_();
 }
 
 namespace ecotone {
@@ -81,8 +83,13 @@ std::string correct_kernels() {
   return chosen;
 }
 
+/// It starts a thread per processor, each of which waits busily for a tenth of a second: that is taken from ours.
+void end_idle_threads() {
+  if (blas_thread_shutdown_ != nullptr) blas_thread_shutdown_();
+}
+
 /// Made while the program or the extension is loaded: no thread multiplies matrices yet.
-const std::string chosen_by_library = correct_kernels();
+const std::string chosen_by_library = (end_idle_threads(), correct_kernels());
 
 /// OpenBLAS maps 128 MB at its first product and asks for ever when they are refused: under a limit of the address
 /// space we ask once before it does.
@@ -117,6 +124,7 @@ void prepare_blas() {
     require_kernels_in_use();
     require_address_space();
     openblas_set_num_threads(1);
+    end_idle_threads();  // setting their number has started them
   });
 }
 

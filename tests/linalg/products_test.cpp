@@ -23,6 +23,25 @@ TEST(Products, AreTheProducts) {
   }
 }
 
+TEST(Products, OfAVectorAreTheProductsWhateverItsPlace) {
+  for (const Index rows : {1, 3, 4, 514})
+    for (const Index cols : {1, 3, 4, 15, 130}) {
+      const Matrix wide = random_matrix(rows, cols + 5, 1), columns = random_matrix(std::max(rows, cols), 3, 2);
+      const auto a = wide.middleCols(2, cols);
+      // A column of its own, and one of several.
+      const Matrix packed = columns.leftCols(1);
+      for (const ConstMatrixView& b : {ConstMatrixView(packed), ConstMatrixView(columns.middleCols(1, 1))}) {
+        Matrix c = random_matrix(rows, 2, 3), sum = random_matrix(cols, 1, 4);
+        multiply(a, b.topRows(cols), c.leftCols(1));
+        EXPECT_LT(gap(c.leftCols(1), a.lazyProduct(b.topRows(cols))), 1e-13) << rows << " x " << cols;
+        EXPECT_EQ(c.col(1), random_matrix(rows, 2, 3).col(1));
+        const Matrix expected = sum + a.transpose().lazyProduct(b.topRows(rows));
+        add_transpose_product(a, b.topRows(rows), sum);
+        EXPECT_LT(gap(sum, expected), 1e-12) << rows << " x " << cols;
+      }
+    }
+}
+
 TEST(Products, ManyColumnsAreTiledTheSame) {
   const Context context = with_threads(2);
   const Matrix a = random_matrix(20, 1500, 1);

@@ -15,7 +15,7 @@
 #include "ecotone/data/dense_storage.h"
 #include "ecotone/data/derived_storage.h"
 #include "ecotone/data/subset_storage.h"
-#include "ecotone/linalg/blas.h"
+#include "ecotone/linalg/products.h"
 
 namespace ecotone {
 
@@ -60,15 +60,13 @@ Index block_rows_for(Index cols) {
 }
 
 void FeatureStorage::multiply(Index b, ConstMatrixView w, MatrixView out) const {
-  prepare_blas();
   Scratch scratch;
-  out.noalias() = block(b, scratch).x * w;
+  ecotone::multiply(block(b, scratch).x, w, out);
 }
 
 void FeatureStorage::multiply_transposed(Index b, ConstMatrixView v, MatrixView acc) const {
-  prepare_blas();
   Scratch scratch;
-  acc.noalias() += block(b, scratch).x.transpose() * v;
+  add_transpose_product(block(b, scratch).x, v, acc);
 }
 
 std::shared_ptr<const FeatureStorage> FeatureStorage::take(std::span<const Index> rows) const {

@@ -3,9 +3,11 @@
 #include <cblas.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "ecotone/base/blocks.h"
 #include "ecotone/base/error.h"
+#include "ecotone/base/simd.h"
 #include "ecotone/linalg/blas.h"
 
 namespace ecotone {
@@ -17,6 +19,58 @@ constexpr Index block_rows = 512;
 constexpr Index enough_tiles = 16;
 
 Index parts(Index size, Index part) { return (size + part - 1) / part; }
+
+// Matrix times vector, by our own loops: OpenBLAS takes a lock of the whole process in every such call, at which many
+// threads with small blocks queue.
+
+using Four = double __attribute__((vector_size(32)));
+
+[[gnu::always_inline]] inline Four four_at(const double* from) {
+  Four values;
+  std::memcpy(&values, from, sizeof(Four));
+  return values;
+}
+
+/// The products of `count` rows of x with w.
+template <int count>
+[[gnu::always_inline]] inline void some_dots(const double* x, Index stride, Index cols, const double* w, double* out,
+                                             Index step) {
+  Four sum[count] = {};
+  Index j = 0;
+  for (; j + 4 <= cols; j += 4) {
+    const Four v = four_at(w + j);
+    for (int r = 0; r < count; ++r) sum[r] += four_at(x + r * stride + j) * v;
+  }
+  for (int r = 0; r < count; ++r) {
+    double rest = 0;
+    for (Index k = j; k < cols; ++k) rest += x[r * stride + k] * w[k];
+    out[r * step] = ((sum[r][0] + sum[r][1]) + (sum[r][2] + sum[r][3])) + rest;
+  }
+}
+
+/// out = X w
+[[gnu::always_inline]] inline void row_dots(const double* x, Index stride, Index rows, Index cols, const double* w,
+                                            double* out, Index step) {
+  Index i = 0;
+  for (; i + 4 <= rows; i += 4) some_dots<4>(x + i * stride, stride, cols, w, out + i * step, step);
+  for (; i < rows; ++i) some_dots<1>(x + i * stride, stride, cols, w, out + i * step, step);
+}
+
+/// sum += X'v, four rows at a time.
+[[gnu::always_inline]] inline void add_weighted_rows(const double* x, Index stride, Index rows, Index cols,
+                                                     const double* v, Index step, double* __restrict sum) {
+  Index i = 0;
+  for (; i + 4 <= rows; i += 4) {
+    const double* const r = x + i * stride;
+    const double a = v[i * step], b = v[(i + 1) * step], c = v[(i + 2) * step], d = v[(i + 3) * step];
+    for (Index j = 0; j < cols; ++j)
+      sum[j] += (a * r[j] + b * r[stride + j]) + (c * r[2 * stride + j] + d * r[3 * stride + j]);
+  }
+  for (; i < rows; ++i)
+    for (Index j = 0; j < cols; ++j) sum[j] += v[i * step] * x[i * stride + j];
+}
+
+bool is_packed(ConstMatrixView column) { return column.rows() <= 1 || column.outerStride() == 1; }
 
 /// C += A'B, or C = A'B.
 void multiply_transposed(ConstMatrixView a, ConstMatrixView b, double keep, MatrixView c) {
@@ -81,11 +135,12 @@ void add_gram(ConstMatrixView a, MatrixView sum) {
 
 void add_transpose_product(ConstMatrixView a, ConstMatrixView b, MatrixView sum) {
   prepare_blas();
-  if (a.cols() == 1 && a.rows() > 0 && b.cols() > 0) {
-    cblas_dgemv(CblasRowMajor, CblasTrans, static_cast<int>(b.rows()), static_cast<int>(b.cols()), 1.0, b.data(),
-                static_cast<int>(b.outerStride()), a.data(), static_cast<int>(a.outerStride()), 1.0, sum.data(), 1);
-    return;
-  }
+  if (b.cols() == 1 && is_packed(sum))
+    return run_wide<add_weighted_rows>(a.data(), a.outerStride(), a.rows(), a.cols(), b.data(), b.outerStride(),
+                                       sum.data());
+  if (a.cols() == 1)
+    return run_wide<add_weighted_rows>(b.data(), b.outerStride(), b.rows(), b.cols(), a.data(), a.outerStride(),
+                                       sum.data());
   multiply_transposed(a, b, 1.0, sum);
 }
 
@@ -99,6 +154,8 @@ void multiply(ConstMatrixView a, ConstMatrixView b, MatrixView c) {
     c.setZero();
     return;
   }
+  if (c.cols() == 1 && is_packed(b))
+    return run_wide<row_dots>(a.data(), a.outerStride(), a.rows(), a.cols(), b.data(), c.data(), c.outerStride());
   cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(c.rows()), static_cast<int>(c.cols()),
               static_cast<int>(a.cols()), 1.0, a.data(), static_cast<int>(a.outerStride()), b.data(),
               static_cast<int>(b.outerStride()), 0.0, c.data(), static_cast<int>(c.outerStride()));

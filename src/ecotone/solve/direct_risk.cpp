@@ -132,10 +132,11 @@ class DirectRisk final : public FactoredRisk {
     const Index first = design_.first_row(b);
     design_.block(b, work->scratch, work->z);
     const Matrix& z = work->z;
-    work->t.noalias() = z * theta;
+    work->t.resize(z.rows(), theta.cols());
+    multiply(z, theta, work->t);
     work->curvature.resize(z.rows(), loss_.curvature_size());
     loss_.evaluate(first, work->t, work->curvature, acc.loss);
-    acc.gradient.noalias() += z.transpose() * work->t;
+    add_transpose_product(z, work->t, acc.gradient);
     // H_jk += Z' diag(c_jk) Z
     const Index p = z.cols();
     for (Index j = 0; j < theta.cols(); ++j) {

@@ -4,6 +4,7 @@
 
 #include "ecotone/base/blocks.h"
 #include "ecotone/base/error.h"
+#include "ecotone/linalg/products.h"
 #include "ecotone/solve/pool.h"
 #include "ecotone/solve/prox_newton.h"
 
@@ -137,11 +138,12 @@ Optimality optimality_of(const LinearProblem& problem, const Loss& loss, const L
     return sum_blocks(problem.x.blocks(), context, zero, [&](Sums& acc, Index b) {
       const auto scratch = pool.borrow();
       const RowBlock rows = problem.x.block(b, *scratch);
-      Matrix t = rows.x * w;
+      Matrix t(rows.x.rows(), w.cols());
+      multiply(rows.x, w, t);
       t.rowwise() += offset.transpose();
       Matrix none(t.rows(), 0);
       loss.evaluate(rows.first, t, none, acc.loss);
-      acc.gradient.topRows(p).noalias() += rows.x.transpose() * t;
+      add_transpose_product(rows.x, t, acc.gradient.topRows(p));
       acc.gradient.row(p) += t.colwise().sum();
     });
   };

@@ -9,6 +9,7 @@
 #include "ecotone/data/csr_storage.h"
 #include "ecotone/data/features.h"
 #include "ecotone/linalg/matrix.h"
+#include "ecotone/linalg/products.h"
 #include "ecotone/solve/pool.h"
 
 namespace ecotone {
@@ -149,17 +150,19 @@ std::pair<Matrix, Sums> Standardised::sweep(const Matrix& theta, const Sums& zer
         if (zero_weights) {
           t.setZero(count, outputs);
         } else {
-          t.noalias() = tile * coefficients;
+          t.resize(count, outputs);
+          multiply(tile, coefficients, t);
         }
         t.rowwise() += constant.row(0);
         body(rows.first + first, MatrixView(t), a.sums);
-        a.product.topRows(p).noalias() += tile.transpose() * t;
+        add_transpose_product(tile, t, a.product.topRows(p));
         a.total += t.colwise().sum();
       } else {
         standardise(rows, first, count, work->tile);
-        t.noalias() = work->tile * theta;
+        t.resize(count, outputs);
+        multiply(work->tile, theta, t);
         body(rows.first + first, MatrixView(t), a.sums);
-        a.product.noalias() += work->tile.transpose() * t;
+        add_transpose_product(work->tile, t, a.product);
       }
     }
   };

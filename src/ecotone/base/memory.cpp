@@ -1,6 +1,9 @@
+#include "ecotone/base/memory.h"
+
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -50,6 +53,19 @@ void require_memory(std::size_t bytes, std::string_view who, std::string_view wh
   if (bytes <= there) return;
   data_error("not_enough_memory", "{}: {} needs {}, {} are available; {}", who, what, size_text(bytes),
              size_text(there), advice);
+}
+
+void take_pages(void* begin, std::size_t bytes, const Context& context) {
+  constexpr std::uintptr_t large = std::uintptr_t{1} << 21, small = 4096;
+  if (bytes < 2 * large) return;
+  prefer_large_pages(begin, bytes);
+  const auto first = reinterpret_cast<std::uintptr_t>(begin);
+  const std::uintptr_t last = first + bytes;
+  context.parallel(static_cast<Index>(last / large - first / large + 1), [&](Index page) {
+    const std::uintptr_t from = std::max(first, (first / large + static_cast<std::uintptr_t>(page)) * large);
+    const std::uintptr_t to = std::min(last, (first / large + static_cast<std::uintptr_t>(page) + 1) * large);
+    for (std::uintptr_t at = from; at < to; at += small) *reinterpret_cast<volatile char*>(at) = 0;
+  });
 }
 
 }  // namespace ecotone

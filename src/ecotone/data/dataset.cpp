@@ -5,6 +5,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/data/number.h"
+#include "ecotone/data/subset_storage.h"
 
 namespace ecotone {
 
@@ -127,7 +128,7 @@ TrainView train_view(const Dataset& data, std::span<const Index> source, std::sp
   const std::size_t sources = rows.size();
   const std::vector<Index> further = sorted(target);
   rows.insert(rows.end(), further.begin(), further.end());
-  view.x = data.x.take(rows);
+  view.x = take_rows(data.x, rows, context);
   view.domain = data.domain.take(rows);
   view.origin = take_origin(data.origin, rows);
   view.role.assign(view.domain.names.size(), Role::target);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/data/csr_storage.h"
 
 namespace ecotone {
@@ -55,7 +56,7 @@ void DerivedStorage::compute(Index first, MatrixView out, Scratch& scratch) cons
 
 Matrix DerivedStorage::compute_all(const Context& context) const {
   Matrix out(rows(), cols_);
-  prefer_large_pages(out.data(), static_cast<std::size_t>(out.size()) * sizeof(double));
+  take_pages(out.data(), static_cast<std::size_t>(out.size()) * sizeof(double), context);
   const Index step = block_rows();
   context.parallel((rows() + step - 1) / step, [&](Index b) {
     Scratch scratch;

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/data/dense_storage.h"
+#include "ecotone/data/mapped_storage.h"
 
 namespace ecotone {
 
@@ -50,6 +52,25 @@ std::shared_ptr<const FeatureStorage> take_from_file(std::shared_ptr<const Featu
   if (bytes > available_memory() / 2)
     return std::make_shared<SubsetStorage>(std::move(base), std::vector<Index>(rows.begin(), rows.end()));
   return base->FeatureStorage::take(rows);
+}
+
+Features take_rows(const Features& x, std::span<const Index> rows, const Context& context) {
+  constexpr Index together = 8192;
+  const FeatureStorage& storage = x.storage();
+  const bool quick = storage.resident() || dynamic_cast<const MappedStorage*>(&storage) != nullptr;
+  const auto count = static_cast<Index>(rows.size());
+  const std::size_t bytes = rows.size() * static_cast<std::size_t>(x.cols()) * sizeof(double);
+  if (!quick || x.is_sparse() || count < 2 * together || count == x.rows() || bytes > available_memory() / 2)
+    return x.take(rows);
+  Matrix out(count, x.cols());
+  take_pages(out.data(), bytes, context);
+  context.parallel((count + together - 1) / together, [&](Index t) {
+    const Index first = t * together, height = std::min(together, count - first);
+    Scratch scratch;
+    gather_rows(storage, rows.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(height)),
+                out.middleRows(first, height), scratch);
+  });
+  return x.with_storage(std::make_shared<DenseStorage>(std::move(out)));
 }
 
 }  // namespace ecotone

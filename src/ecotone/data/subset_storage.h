@@ -32,4 +32,7 @@ class SubsetStorage final : public FeatureStorage {
 std::shared_ptr<const FeatureStorage> take_from_file(std::shared_ptr<const FeatureStorage> base,
                                                      std::span<const Index> rows);
 
+/// As x.take(rows); rows that lie in memory or in a mapped file are copied on all threads.
+Features take_rows(const Features& x, std::span<const Index> rows, const Context& context);
+
 }  // namespace ecotone

@@ -6,6 +6,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/kernels/cross_sums.h"
 #include "ecotone/kernels/landmark_kernel.h"
 #include "ecotone/linalg/distances.h"
@@ -98,7 +99,7 @@ Matrix DistributionKernel::gram(ConstMatrixView k1, const Context& context) cons
   const KernelTiles tiles(kernel_, x_);
   require_gram(n, n);
   Matrix k(n, n);
-  prefer_large_pages(k.data(), at(k.size()) * sizeof(double));
+  take_pages(k.data(), at(k.size()) * sizeof(double), context);
   const LowerTiles lower(n);
   context.parallel(lower.count(), [&](Index t) {
     const auto tile = lower.at(t);

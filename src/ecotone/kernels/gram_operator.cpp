@@ -5,6 +5,7 @@
 #include "ecotone/base/blocks.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/linalg/products.h"
 #include "ecotone/linalg/tile_product.h"
 
@@ -48,7 +49,7 @@ GramOperator::GramOperator(const Kernel& kernel, ConstMatrixView x, Tiles tiles,
   require_memory(bytes(n), kernel_name(kernel.kind), fmt::format("half of the Gram matrix of {} rows", n),
                  "take fewer rows");
   Matrix kept(lower_.count() * side, side);
-  prefer_large_pages(kept.data(), bytes(n));
+  take_pages(kept.data(), bytes(n), context);
   context.parallel(lower_.count(), [&](Index t) {
     const auto at = lower_.at(t);
     Eigen::Map<Matrix> k(kept.data() + t * side * side, at.rows, at.cols);
@@ -102,7 +103,7 @@ Matrix GramOperator::centred_lower(const Vector& means, double ridge, const Cont
                  fmt::format("a factor of {} x {} rows", n, n), "take fewer rows or another route");
   const double all = n == 0 ? 0 : means.mean();
   Matrix a(n, n);
-  prefer_large_pages(a.data(), static_cast<std::size_t>(a.size()) * sizeof(double));
+  take_pages(a.data(), static_cast<std::size_t>(a.size()) * sizeof(double), context);
   context.parallel(lower_.count(), [&](Index t) {
     const auto at = lower_.at(t);
     Matrix scratch;

@@ -5,6 +5,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/kernels/kernel_rows.h"
 #include "ecotone/linalg/blas.h"
 #include "ecotone/linalg/exponential.h"
@@ -109,7 +110,7 @@ Matrix kernel_gram(const Kernel& kernel, ConstMatrixView x, const Context& conte
   const Index n = x.rows();
   require_gram(kernel, n, n);
   Matrix k(n, n);
-  prefer_large_pages(k.data(), static_cast<std::size_t>(k.size()) * sizeof(double));
+  take_pages(k.data(), static_cast<std::size_t>(k.size()) * sizeof(double), context);
   const LowerTiles lower(n);
   context.parallel(lower.count(), [&](Index t) {
     const auto at = lower.at(t);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 
 namespace ecotone {
 namespace {
@@ -30,7 +31,7 @@ Index SvmCache<Scalar>::new_slot() {
     const Index room = limit_ - std::ssize(slots_);
     slab_left_ = std::clamp(static_cast<Index>(slab_bytes / (at(n) * sizeof(Scalar))), Index{1}, room);
     slabs_.push_back(std::make_unique_for_overwrite<Scalar[]>(at(slab_left_) * at(n)));
-    prefer_large_pages(slabs_.back().get(), at(slab_left_) * at(n) * sizeof(Scalar));
+    take_pages(slabs_.back().get(), at(slab_left_) * at(n) * sizeof(Scalar), context_);
   }
   --slab_left_;
   const Index slot = std::ssize(slots_);

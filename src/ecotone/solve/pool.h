@@ -1,5 +1,8 @@
 #pragma once
 
+#include <array>
+#include <atomic>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -7,41 +10,55 @@
 
 namespace ecotone {
 
-/// Working memory that tasks borrow and give back, so that blocks do not allocate: as many exist as tasks ran at once.
-/// What a task finds in it is arbitrary.
+/// Working memory that tasks borrow and give back, so that blocks do not allocate: about as many exist as tasks ran at
+/// once. What a task finds in it is arbitrary. Every thread has a shelf, mostly for itself: tasks of microseconds on
+/// many threads would queue at one.
 template <class T>
 class Pool {
+  struct alignas(64) Shelf {
+    std::mutex mutex;
+    std::vector<std::unique_ptr<T>> free;
+  };
+
  public:
   class Lease {
    public:
-    Lease(Pool& pool, std::unique_ptr<T> item) : pool_(&pool), item_(std::move(item)) {}
+    Lease(Shelf& shelf, std::unique_ptr<T> item) : shelf_(&shelf), item_(std::move(item)) {}
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
-    ~Lease() { pool_->give(std::move(item_)); }
+    ~Lease() {
+      const std::lock_guard lock(shelf_->mutex);
+      shelf_->free.push_back(std::move(item_));
+    }
     T& operator*() const { return *item_; }
     T* operator->() const { return item_.get(); }
 
    private:
-    Pool* pool_;
+    Shelf* shelf_;
     std::unique_ptr<T> item_;
   };
 
   Lease borrow() {
-    const std::lock_guard lock(mutex_);
-    if (free_.empty()) return Lease(*this, std::make_unique<T>());
-    auto item = std::move(free_.back());
-    free_.pop_back();
-    return Lease(*this, std::move(item));
+    Shelf& shelf = shelves_[number_of_thread() % shelves_.size()];
+    {
+      const std::lock_guard lock(shelf.mutex);
+      if (!shelf.free.empty()) {
+        auto item = std::move(shelf.free.back());
+        shelf.free.pop_back();
+        return Lease(shelf, std::move(item));
+      }
+    }
+    return Lease(shelf, std::make_unique<T>());
   }
 
  private:
-  void give(std::unique_ptr<T> item) {
-    const std::lock_guard lock(mutex_);
-    free_.push_back(std::move(item));
+  static std::size_t number_of_thread() {
+    static std::atomic<std::size_t> threads{0};
+    static thread_local const std::size_t number = threads++;
+    return number;
   }
 
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<T>> free_;
+  std::array<Shelf, 64> shelves_;
 };
 
 }  // namespace ecotone

@@ -15,7 +15,7 @@ namespace ecotone {
 namespace {
 
 constexpr Index working_rows = 256;
-constexpr Index piece = 2048;             ///< columns of a task
+constexpr Index piece = 2048;             ///< rows of a task
 constexpr Index steps_in_round = 100000;  ///< before others are looked at again
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -86,12 +86,28 @@ class Smo {
     result_.fewest_rows = n_;
   }
 
+  /// Calls body(p, first, last) for pieces of the active rows, on all threads.
+  template <class Body>
+  void over_pieces(const Body& body) const {
+    context_.parallel((active_ + piece - 1) / piece,
+                      [&](Index p) { body(p, p * piece, std::min(active_, (p + 1) * piece)); });
+  }
+
   void find_ends() {
+    std::vector<std::pair<double, double>> ends(at(n_ / piece + 1), {-infinity, infinity});
+    over_pieces([&](Index p, Index first, Index last) {
+      auto [top, bottom] = ends[at(p)];
+      for (Index i = first; i < last; ++i) {
+        top = std::max(top, u_[i] + up_[i]);
+        bottom = std::min(bottom, u_[i] + down_[i]);
+      }
+      ends[at(p)] = {top, bottom};
+    });
     top_ = -infinity;
     bottom_ = infinity;
-    for (Index i = 0; i < active_; ++i) {
-      top_ = std::max(top_, u_[i] + up_[i]);
-      bottom_ = std::min(bottom_, u_[i] + down_[i]);
+    for (const auto& [top, bottom] : ends) {
+      top_ = std::max(top_, top);
+      bottom_ = std::min(bottom_, bottom);
     }
   }
 
@@ -147,21 +163,34 @@ class Smo {
 
   using Ranked = std::vector<std::pair<double, Index>>;
 
+  static void keep_worst(Ranked& side, Index most) {
+    const auto count = std::min(std::ssize(side), most);
+    std::partial_sort(side.begin(), side.begin() + count, side.end());
+    side.resize(at(count));
+  }
+
   /// The worst violators of both sides are new in a working set; half of it are those of the set before, the latest
   /// first.
   void choose(std::vector<Index>& working) {
-    Ranked rise, fall;
-    for (Index i = 0; i < active_; ++i) {
-      if (u_[i] + up_[i] > bottom_) rise.emplace_back(-(u_[i] + up_[i]), i);
-      if (u_[i] + down_[i] < top_) fall.emplace_back(u_[i] + down_[i], i);
-    }
     const Index size = std::min(set_size_, active_);
     const Index fresh = working.empty() ? size : std::max<Index>(size / 2, 2);
-    for (Ranked* side : {&rise, &fall}) {
-      const auto count = std::min(std::ssize(*side), fresh);
-      std::partial_sort(side->begin(), side->begin() + count, side->end());
-      side->resize(at(count));
+    std::vector<std::pair<Ranked, Ranked>> sides(at(n_ / piece + 1));
+    over_pieces([&](Index p, Index first, Index last) {
+      auto& [up, down] = sides[at(p)];
+      for (Index i = first; i < last; ++i) {
+        if (u_[i] + up_[i] > bottom_) up.emplace_back(-(u_[i] + up_[i]), i);
+        if (u_[i] + down_[i] < top_) down.emplace_back(u_[i] + down_[i], i);
+      }
+      keep_worst(up, fresh);
+      keep_worst(down, fresh);
+    });
+    Ranked rise, fall;
+    for (const auto& [up, down] : sides) {
+      rise.insert(rise.end(), up.begin(), up.end());
+      fall.insert(fall.end(), down.begin(), down.end());
     }
+    keep_worst(rise, fresh);
+    keep_worst(fall, fresh);
     std::vector<Index> next;
     taken_.assign(at(active_), false);
     const auto take = [&](Index i, Index limit) {

@@ -12,7 +12,7 @@
 #include "ecotone/base/file.h"
 
 namespace ecotone {
-namespace {
+namespace atomic_file_test {
 
 using Names = std::vector<std::string>;
 
@@ -305,5 +305,5 @@ TEST(AtomicFile, DevicesPipesAndStandardOutputAreWrittenThrough) {
   EXPECT_EQ(get(folder / "out"), "before inside after");
 }
 
-}  // namespace
+}  // namespace atomic_file_test
 }  // namespace ecotone

@@ -8,7 +8,7 @@
 #include <string>
 
 namespace ecotone {
-namespace {
+namespace blocks_test {
 
 /// Numbers of very different size, so that any change of the order of addition changes the bits.
 double term(Index block) {
@@ -89,5 +89,5 @@ TEST(SumBlocks, FewAccumulatorsAreAliveAtOnce) {
   EXPECT_LE(Counted::most, 10);
 }
 
-}  // namespace
+}  // namespace blocks_test
 }  // namespace ecotone

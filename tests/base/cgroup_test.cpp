@@ -3,7 +3,7 @@
 #include "base/temp_folder.h"
 
 namespace ecotone {
-namespace {
+namespace cgroup_test {
 
 void put_in(const TempFolder& folder, const std::string& group, const std::string& file, const std::string& text) {
   std::filesystem::create_directories(folder / group);
@@ -57,5 +57,5 @@ TEST(Cgroup, Version1) {
   EXPECT_EQ(Cgroup(folder.path(), membership).memory_left().value(), 1500U);
 }
 
-}  // namespace
+}  // namespace cgroup_test
 }  // namespace ecotone

@@ -3,7 +3,7 @@
 #include "base/temp_folder.h"
 
 namespace ecotone {
-namespace {
+namespace error_test {
 
 TEST(Error, CarriesKindCodeAndMessage) {
   EXPECT_EQ(message_of(ErrorKind::option, "bad_option",
@@ -25,5 +25,5 @@ TEST(Error, KindsDecideTheExitCode) {
   EXPECT_EQ(kind_name(ErrorKind::data), "data");
 }
 
-}  // namespace
+}  // namespace error_test
 }  // namespace ecotone

@@ -7,7 +7,7 @@
 #include "base/temp_folder.h"
 
 namespace ecotone {
-namespace {
+namespace file_test {
 
 TEST(InputFile, ReadsAnywhereAndSaysWhereItEnds) {
   const TempFolder folder;
@@ -82,5 +82,5 @@ TEST(Memory, IsChecked) {
   EXPECT_TRUE(message.ends_with("B are available; use fewer rows")) << message;
 }
 
-}  // namespace
+}  // namespace file_test
 }  // namespace ecotone

@@ -5,7 +5,7 @@
 #include "base/temp_folder.h"
 
 namespace ecotone {
-namespace {
+namespace gzip_test {
 
 std::string gzipped(const std::string& text) {
   z_stream stream{};
@@ -125,5 +125,5 @@ TEST(Gzip, DamageIsNamed) {
   message_of(ErrorKind::file, "bad_gzip", [&] { read_in_pieces(folder / "plain", 10); });
 }
 
-}  // namespace
+}  // namespace gzip_test
 }  // namespace ecotone

@@ -5,7 +5,7 @@
 #include <memory>
 
 namespace ecotone {
-namespace {
+namespace memory_test {
 
 TEST(TakePages, TouchesTheMemoryAndNothingElse) {
   for (const int threads : {1, 2, 7})
@@ -18,5 +18,5 @@ TEST(TakePages, TouchesTheMemoryAndNothingElse) {
     }
 }
 
-}  // namespace
+}  // namespace memory_test
 }  // namespace ecotone

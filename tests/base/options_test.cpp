@@ -5,7 +5,7 @@
 #include "base/temp_folder.h"
 
 namespace ecotone {
-namespace {
+namespace options_test {
 
 enum class Shape { round, square, long_one };
 
@@ -270,5 +270,5 @@ TEST(Options, ANumberMayBeAWord) {
   EXPECT_THROW(complete_options("demo", infos, Json{{"flatten", "some"}}), Error);
 }
 
-}  // namespace
+}  // namespace options_test
 }  // namespace ecotone

@@ -7,7 +7,7 @@
 #include "ecotone/base/context.h"
 
 namespace ecotone {
-namespace {
+namespace progress_test {
 
 class Recorder : public Observer {
  public:
@@ -81,5 +81,5 @@ TEST(Context, WarningsAndNotesReachTheObserver) {
   Context().warn("x", "nobody listens");
 }
 
-}  // namespace
+}  // namespace progress_test
 }  // namespace ecotone

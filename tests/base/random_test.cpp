@@ -9,7 +9,7 @@
 #include <set>
 
 namespace ecotone {
-namespace {
+namespace random_test {
 
 using Words4 = std::array<std::uint32_t, 4>;
 using Words2 = std::array<std::uint32_t, 2>;
@@ -236,5 +236,5 @@ TEST(Random, AFewOfManyBeginTheSamePermutation) {
   EXPECT_TRUE(std::equal(few.begin(), few.end(), all.begin()));
 }
 
-}  // namespace
+}  // namespace random_test
 }  // namespace ecotone

@@ -9,7 +9,7 @@
 #include "ecotone/base/index.h"
 
 namespace ecotone {
-namespace {
+namespace simd_test {
 
 using testing::HasSubstr;
 
@@ -77,5 +77,5 @@ TEST(RunWide, GivesThePlainLoop) {
   for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_NEAR(wide[i], plain[i], 3e-16);
 }
 
-}  // namespace
+}  // namespace simd_test
 }  // namespace ecotone

@@ -7,7 +7,7 @@
 #include "base/temp_folder.h"
 
 namespace ecotone {
-namespace {
+namespace tensor_file_test {
 
 /// A file from header text and data, with the length in front.
 std::string file_of(const std::string& header, const std::string& data) {
@@ -269,5 +269,5 @@ TEST(TensorWriter, MistakesOfOursAreInternalErrorsAndLeaveNoFile) {
   EXPECT_TRUE(folder.names().empty());
 }
 
-}  // namespace
+}  // namespace tensor_file_test
 }  // namespace ecotone

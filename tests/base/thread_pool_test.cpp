@@ -11,7 +11,7 @@
 #include "ecotone/base/context.h"
 
 namespace ecotone {
-namespace {
+namespace thread_pool_test {
 
 TEST(ThreadPool, RunsEveryTaskOnce) {
   for (const int threads : {1, 2, 7}) {
@@ -235,5 +235,5 @@ TEST(Context, CancelIsSeen) {
   message_of(ErrorKind::cancelled, "cancelled", [&] { context.parallel(5, [](Index) {}); });
 }
 
-}  // namespace
+}  // namespace thread_pool_test
 }  // namespace ecotone

@@ -4,9 +4,9 @@
 #include "ecotone/base/random.h"
 
 namespace ecotone {
-namespace {
+namespace csv_scan_test {
 
-using namespace testing;
+using namespace test;
 
 /// A random table: text with quotes, delimiters and line ends inside, numbers, missing fields, blank lines, both line
 /// ends.
@@ -93,5 +93,5 @@ TEST(CsvScan, ErrorsAreTheFirstInTheFileForAnyThreads) {
         "data.csv line 79: 1 fields, the header has 2");
 }
 
-}  // namespace
+}  // namespace csv_scan_test
 }  // namespace ecotone

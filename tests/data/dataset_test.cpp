@@ -8,7 +8,7 @@
 #include "ecotone/base/error.h"
 
 namespace ecotone {
-namespace {
+namespace dataset_test {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
@@ -167,5 +167,5 @@ TEST(SetTargets, NamesTheDomainsWhenOneIsUnknown) {
   EXPECT_EQ(data.role, (Roles{Role::source, Role::source, Role::source})) << "a refused call changes nothing";
 }
 
-}  // namespace
+}  // namespace dataset_test
 }  // namespace ecotone

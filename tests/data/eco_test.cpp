@@ -8,9 +8,9 @@
 #include "ecotone/base/random.h"
 
 namespace ecotone {
-namespace {
+namespace eco_test {
 
-using namespace testing;
+using namespace test;
 
 Dataset sample(int rows) {
   Random random(3, "eco");
@@ -232,5 +232,5 @@ TEST(Eco, NewerFormatIsNamed) {
   message_of("newer_format", ErrorKind::file, [&] { parse(writer); });
 }
 
-}  // namespace
+}  // namespace eco_test
 }  // namespace ecotone

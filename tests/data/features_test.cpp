@@ -11,7 +11,7 @@
 #include "ecotone/data/derived_storage.h"
 
 namespace ecotone {
-namespace {
+namespace features_test {
 
 using test::random_sparse_matrix;
 using test::to_csr;
@@ -269,5 +269,5 @@ TEST(FindNonFinite, GivesTheFirstInRowOrder) {
   EXPECT_EQ(head.row, -1);
 }
 
-}  // namespace
+}  // namespace features_test
 }  // namespace ecotone

@@ -7,7 +7,7 @@
 #include "ecotone/data/generate.h"
 
 namespace ecotone {
-namespace {
+namespace generate_clinics_test {
 
 Dataset clinics(std::uint64_t seed, const OptionTexts& options = {}) {
   return generate("clinics", options, Context(Context::Settings{.threads = 2, .seed = seed}));
@@ -179,5 +179,5 @@ TEST(Clinics, ValuesAreAsADevicePrintsThem) {
     }
 }
 
-}  // namespace
+}  // namespace generate_clinics_test
 }  // namespace ecotone

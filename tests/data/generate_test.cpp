@@ -9,7 +9,7 @@
 #include "ecotone/base/error.h"
 
 namespace ecotone {
-namespace {
+namespace generate_test {
 
 Context with(std::uint64_t seed, int threads = 2) {
   return Context(Context::Settings{.threads = threads, .seed = seed});
@@ -344,5 +344,5 @@ TEST(SyntheticDomains, ReluFeaturesReplaceTheRawOnes) {
   EXPECT_LT(zeros, 0.7);
 }
 
-}  // namespace
+}  // namespace generate_test
 }  // namespace ecotone

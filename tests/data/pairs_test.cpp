@@ -6,9 +6,9 @@
 #include "ecotone/data/eco.h"
 
 namespace ecotone {
-namespace {
+namespace pairs_test {
 
-using namespace testing;
+using namespace test;
 
 /// `rows` rows of three columns in four classes; class «d» is rare.
 Dataset rows_of_classes(int rows) {
@@ -129,5 +129,5 @@ TEST(Pairs, BadInputIsRefusedByName) {
   message_of("no_labels", ErrorKind::data, [&] { listed_pairs(data, {{0}, {1}}, context_of(1)); });
 }
 
-}  // namespace
+}  // namespace pairs_test
 }  // namespace ecotone

@@ -5,9 +5,9 @@
 #include "ecotone/data/svmlight.h"
 
 namespace ecotone {
-namespace {
+namespace read_arrays_test {
 
-using namespace testing;
+using namespace test;
 
 SvmlightRows svmlight(std::string text, int base = -1, std::size_t piece = 1 << 20, int threads = 1) {
   return read_svmlight({ByteSource::memory(std::move(text), "d.svm")}, base, piece, context_of(threads));
@@ -209,5 +209,5 @@ TEST(Cifar, RecordsOfLabelAndPixels) {
   message_of("empty_data", ErrorKind::data, [&] { read_dataset({folder.write("f.bin", "")}, {}, context_of(1)); });
 }
 
-}  // namespace
+}  // namespace read_arrays_test
 }  // namespace ecotone

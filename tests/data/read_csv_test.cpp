@@ -3,9 +3,9 @@
 #include "data/read_support.h"
 
 namespace ecotone {
-namespace {
+namespace read_csv_test {
 
-using namespace testing;
+using namespace test;
 
 TEST(ReadCsv, RolesNamesAndMissingValues) {
   const Dataset data =
@@ -303,5 +303,5 @@ TEST(ReadCsv, HundredThousandColumns) {
   expect_same(again, data);
 }
 
-}  // namespace
+}  // namespace read_csv_test
 }  // namespace ecotone

@@ -7,9 +7,9 @@
 #include "ecotone/base/random.h"
 
 namespace ecotone {
-namespace {
+namespace read_files_test {
 
-using namespace testing;
+using namespace test;
 
 std::string gzip(std::string_view text) {
   z_stream stream{};
@@ -167,5 +167,5 @@ TEST(ReadFiles, FormatsByNameAndContent) {
   EXPECT_EQ(read_dataset({folder.write("C.CSV", "a,b\n1,2\n")}, {}, context_of(1)).x.cols(), 2);
 }
 
-}  // namespace
+}  // namespace read_files_test
 }  // namespace ecotone

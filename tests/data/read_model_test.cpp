@@ -3,9 +3,9 @@
 #include "data/read_support.h"
 
 namespace ecotone {
-namespace {
+namespace read_model_test {
 
-using namespace testing;
+using namespace test;
 
 const char* const kTraining = "site,age,sex,w,y\na,1,M,1,p\nb,2,F,1,q\n";
 const ReadOptions kRoles{.label = "y", .domain = "site", .weight = "w"};
@@ -91,5 +91,5 @@ TEST(ReadForModel, EcoIsMatchedByName) {
              [&] { read_for_model({folder.path("less.eco")}, schema, {}, context); });
 }
 
-}  // namespace
+}  // namespace read_model_test
 }  // namespace ecotone

@@ -10,7 +10,7 @@
 #include "ecotone/data/number.h"
 
 namespace ecotone {
-namespace {
+namespace read_number_test {
 
 /// What parse_decimal makes of a field, with the bytes around it that it may look at; NaN when it leaves the field to
 /// others.
@@ -153,5 +153,5 @@ TEST(Number, TextsReadBackAndIntegersAreWrittenInFull) {
   EXPECT_EQ(zero, "-0");
 }
 
-}  // namespace
+}  // namespace read_number_test
 }  // namespace ecotone

@@ -4,9 +4,9 @@
 #include "shared_data.h"
 
 namespace ecotone {
-namespace {
+namespace read_shared_test {
 
-using namespace testing;
+using namespace test;
 
 std::vector<Index> class_counts(const Dataset& data) {
   std::vector<Index> counts(data.y->classes.size(), 0);
@@ -85,5 +85,5 @@ TEST(ReadShared, Cifar) {
   EXPECT_EQ(class_counts(data), std::vector<Index>(10, 500));
 }
 
-}  // namespace
+}  // namespace read_shared_test
 }  // namespace ecotone

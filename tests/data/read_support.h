@@ -18,7 +18,7 @@
 #include "ecotone/data/csv.h"
 #include "ecotone/data/read.h"
 
-namespace ecotone::testing {
+namespace ecotone::test {
 
 /// A folder that goes with the test.
 class Folder {
@@ -119,4 +119,4 @@ inline void expect_same(const Dataset& a, const Dataset& b) {
   EXPECT_TRUE(same_bytes(a.y->value, b.y->value));
 }
 
-}  // namespace ecotone::testing
+}  // namespace ecotone::test

@@ -5,7 +5,7 @@
 #include "ecotone/base/error.h"
 
 namespace ecotone {
-namespace {
+namespace schema_test {
 
 Schema example() {
   Schema schema;
@@ -85,5 +85,5 @@ INSTANTIATE_TEST_SUITE_P(
         R"("label":"","domain":"","weight":""})",
         R"({"columns":[],"label":"a","domain":"a","weight":""})"));
 
-}  // namespace
+}  // namespace schema_test
 }  // namespace ecotone

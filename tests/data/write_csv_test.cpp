@@ -6,9 +6,9 @@
 #include "ecotone/base/random.h"
 
 namespace ecotone {
-namespace {
+namespace write_csv_test {
 
-using namespace testing;
+using namespace test;
 
 TEST(WriteCsv, ColumnsAndQuotes) {
   const Folder folder;
@@ -57,5 +57,5 @@ TEST(WriteCsv, NamesThatCollideAreChanged) {
   EXPECT_EQ(read_text(folder.path("o.csv")), "label,b,label_\n1,2,u\n3,4,v\n");
 }
 
-}  // namespace
+}  // namespace write_csv_test
 }  // namespace ecotone

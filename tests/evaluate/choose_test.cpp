@@ -8,7 +8,7 @@
 #include "evaluate/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace choose_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -165,5 +165,5 @@ TEST(PlainFirst, PutsTheCounterpartOfAnAdaptedPipelineInFront) {
   EXPECT_TRUE(silent.notes.empty());
 }
 
-}  // namespace
+}  // namespace choose_test
 }  // namespace ecotone::test

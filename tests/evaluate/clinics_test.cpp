@@ -5,7 +5,7 @@
 #include "ecotone/evaluate/evaluate.h"
 
 namespace ecotone {
-namespace {
+namespace clinics_test {
 
 double mean_auroc(const Dataset& data, Protocol protocol, const Context& context) {
   const std::vector<Pipeline> pooled = {Pipeline::parse("impute | scale | logistic l2=0.001")};
@@ -29,5 +29,5 @@ TEST_P(Clinics, ANewHospitalCostsBetween3And10PointsOfAuroc) {
 
 INSTANTIATE_TEST_SUITE_P(ThreeSeeds, Clinics, testing::Values(1, 2, 3));
 
-}  // namespace
+}  // namespace clinics_test
 }  // namespace ecotone

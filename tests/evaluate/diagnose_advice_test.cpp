@@ -5,7 +5,7 @@
 #include "evaluate/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace diagnose_advice_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -123,5 +123,5 @@ TEST(DiagnoseAdvice, TargetsChangeNoComparison) {
   EXPECT_THAT(diagnosis_text(one), HasSubstr("how A differs from 2 other domains: 180 rows"));
 }
 
-}  // namespace
+}  // namespace diagnose_advice_test
 }  // namespace ecotone::test

@@ -10,7 +10,7 @@
 #include "evaluate/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace diagnose_test {
 
 using testing::HasSubstr;
 
@@ -237,5 +237,5 @@ TEST(TextTable, AlignsWordsLeftAndNumbersRight) {
   EXPECT_EQ(table.text(), "name       rows\n───────────────\nü             7\nlonger  1234567\n");
 }
 
-}  // namespace
+}  // namespace diagnose_test
 }  // namespace ecotone::test

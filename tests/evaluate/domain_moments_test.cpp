@@ -6,7 +6,7 @@
 #include "evaluate/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace domain_moments_test {
 
 TEST(DomainMoments, AreThoseOfEachDomainWithAllDigits) {
   Dataset data = tiny(3, 700);
@@ -42,5 +42,5 @@ TEST(DomainMoments, SameBytesForAnyThreads) {
   EXPECT_EQ(one.m2, many.m2);
 }
 
-}  // namespace
+}  // namespace domain_moments_test
 }  // namespace ecotone::test

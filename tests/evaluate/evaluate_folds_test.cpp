@@ -2,7 +2,7 @@
 #include "evaluate/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace evaluate_folds_test {
 
 TEST(Evaluate, KFoldScoresEachDomainOnceOverAllFolds) {
   const Dataset data = tiny(3, 30);
@@ -96,5 +96,5 @@ TEST(Evaluate, DomainSplitAveragesOverRepetitions) {
       }
 }
 
-}  // namespace
+}  // namespace evaluate_folds_test
 }  // namespace ecotone::test

@@ -4,7 +4,7 @@
 #include "evaluate/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace evaluate_messages_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -180,5 +180,5 @@ TEST(Evaluate, CancelStops) {
   EXPECT_EQ(error.kind(), ErrorKind::cancelled);
 }
 
-}  // namespace
+}  // namespace evaluate_messages_test
 }  // namespace ecotone::test

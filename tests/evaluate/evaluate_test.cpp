@@ -7,7 +7,7 @@
 #include "evaluate/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace evaluate_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -263,5 +263,5 @@ TEST(Evaluate, LargeDataAreFittedOneAfterTheOther) {
   EXPECT_THAT(one, HasSubstr("\"rows\":1100"));
 }
 
-}  // namespace
+}  // namespace evaluate_test
 }  // namespace ecotone::test

@@ -4,7 +4,7 @@
 #include "evaluate/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace experiment_boost_test {
 
 using ::testing::HasSubstr;
 
@@ -177,5 +177,5 @@ TEST(Figure, WritesItsNumbers) {
   EXPECT_EQ(figure_csv(map), "kind,x,y,class\ngrid,1,1,-1\ngrid,3,1,1\npoint,3,0.5,-1\n");
 }
 
-}  // namespace
+}  // namespace experiment_boost_test
 }  // namespace ecotone::test

@@ -4,7 +4,7 @@
 #include "evaluate/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace experiment_test {
 
 using ::testing::HasSubstr;
 
@@ -287,5 +287,5 @@ TEST(Experiment, AllThatAreBuiltInAreRight) {
   EXPECT_EQ(error_of([] { (void)experiment("sayed2023"); }).code(), "unknown_experiment");
 }
 
-}  // namespace
+}  // namespace experiment_test
 }  // namespace ecotone::test

@@ -8,7 +8,7 @@
 #include "evaluate/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace guard_test {
 
 using ::testing::HasSubstr;
 
@@ -212,5 +212,5 @@ TEST(GuardNote, HostileNotesAreRefused) {
   }
 }
 
-}  // namespace
+}  // namespace guard_test
 }  // namespace ecotone::test

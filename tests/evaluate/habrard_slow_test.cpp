@@ -2,7 +2,7 @@
 #include "evaluate/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace habrard_slow_test {
 
 /// The table and the figure of habrard2012 with all their claims, on data and stumps that no setting was chosen on.
 class Habrard : public ::testing::TestWithParam<std::uint64_t> {};
@@ -20,5 +20,5 @@ TEST_P(Habrard, AllClaimsHoldOnAFreshSeed) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Habrard, ::testing::Values(20261, 20262));
 
-}  // namespace
+}  // namespace habrard_slow_test
 }  // namespace ecotone::test

@@ -9,7 +9,7 @@
 #include "ecotone/base/error.h"
 
 namespace ecotone {
-namespace {
+namespace protocol_test {
 
 /// Domains of the given sizes, with their rows interleaved.
 Domains domains_of(const std::vector<int>& sizes) {
@@ -189,5 +189,5 @@ TEST(MakeSplits, BadOptionsAndTooFewDomainsAreRefused) {
   EXPECT_EQ(code_of([&] { make_splits(domains_of({1}), with(Protocol::k_fold), seeded(1)); }), "empty_data");
 }
 
-}  // namespace
+}  // namespace protocol_test
 }  // namespace ecotone

@@ -4,7 +4,7 @@
 #include "evaluate/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace represented_test {
 
 /// Three domains whose first column is moved; labels by the second.
 Dataset moved_domains() {
@@ -60,5 +60,5 @@ TEST(Represented, ALearnerHasNoFeatures) {
             "unknown_domain");
 }
 
-}  // namespace
+}  // namespace represented_test
 }  // namespace ecotone::test

@@ -11,7 +11,7 @@
 #include "evaluate/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace scorer_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -440,5 +440,5 @@ TEST(Choose, AutoKeepsTheReferenceUnlessTheGainExceedsItsError) {
   EXPECT_EQ(choose(made(Scorer::automatic, {std::nullopt, 0.45, 0.42}, 0.1)), 2U);
 }
 
-}  // namespace
+}  // namespace scorer_test
 }  // namespace ecotone::test

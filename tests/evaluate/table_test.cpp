@@ -10,7 +10,7 @@
 #include "ecotone/evaluate/text_width.h"
 
 namespace ecotone {
-namespace {
+namespace table_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -149,5 +149,5 @@ TEST(Table, UnknownMetricIsRefused) {
   }
 }
 
-}  // namespace
+}  // namespace table_test
 }  // namespace ecotone

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace ecotone {
-namespace {
+namespace text_width_test {
 
 TEST(DisplayWidth, CountsColumnsNotBytes) {
   EXPECT_EQ(display_width("abc"), 3);
@@ -54,5 +54,5 @@ TEST(TextWidth, WrapsWordsBelowTheirHead) {
   EXPECT_EQ(wrapped("", 10, "head"), "head\n");
 }
 
-}  // namespace
+}  // namespace text_width_test
 }  // namespace ecotone

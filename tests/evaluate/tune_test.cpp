@@ -6,7 +6,7 @@
 #include "evaluate/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace tune_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -198,5 +198,5 @@ TEST(Tune, FitsStagesOnceThatNeighboursShare) {
   EXPECT_EQ(first, Model::fit(Pipeline::parse("impute | scale | logistic l2=0.1"), view, data.schema, on(1)).bytes());
 }
 
-}  // namespace
+}  // namespace tune_test
 }  // namespace ecotone::test

@@ -10,7 +10,7 @@
 #include "solve/components_golden.h"
 
 namespace ecotone {
-namespace {
+namespace distribution_kernel_test {
 
 /// Largest difference, relative to the largest entry.
 double gap(const Matrix& ours, const Matrix& expected) {
@@ -269,5 +269,5 @@ TEST(DistributionKernel, RefusesWhatIsNoKernel) {
             "shape_mismatch");
 }
 
-}  // namespace
+}  // namespace distribution_kernel_test
 }  // namespace ecotone

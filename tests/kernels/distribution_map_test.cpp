@@ -10,7 +10,7 @@
 #include "solve/components_golden.h"
 
 namespace ecotone {
-namespace {
+namespace distribution_map_test {
 
 /// Enough for products of whole maps.
 constexpr LowRankOptions whole{.rank = 20000};
@@ -241,5 +241,5 @@ TEST(DistributionMap, RefusesWhatItCannotMap) {
   EXPECT_EQ(fit(x, 3, 0, {.rank = 5, .sample = 10}), "non_finite");
 }
 
-}  // namespace
+}  // namespace distribution_map_test
 }  // namespace ecotone

@@ -12,7 +12,7 @@
 #include "linalg/support.h"
 
 namespace ecotone {
-namespace {
+namespace domain_sums_test {
 
 std::vector<std::int32_t> in_turn(Index rows, std::int32_t domains) {
   std::vector<std::int32_t> domain;
@@ -112,5 +112,5 @@ TEST(DomainSums, SameBytesForAnyThreads) {
     EXPECT_TRUE(same_bytes(one, rbf_domain_sums(x, domain, 5, 1, with_threads(threads)).sum));
 }
 
-}  // namespace
+}  // namespace domain_sums_test
 }  // namespace ecotone

@@ -10,7 +10,7 @@
 #include "linalg/support.h"
 
 namespace ecotone {
-namespace {
+namespace kernel_test {
 
 const std::vector<Kernel>& all_kernels() {
   static const std::vector<Kernel> kernels{{.kind = KernelKind::rbf, .sigma = 1.7},
@@ -144,5 +144,5 @@ TEST(PivotedCholesky, StopsAtTheResidualAskedFor) {
   EXPECT_EQ(pivoted_cholesky(kernel, Matrix::Zero(5, 3), 1e-14, with_threads(1)).factor.cols(), 1);
 }
 
-}  // namespace
+}  // namespace kernel_test
 }  // namespace ecotone

@@ -11,7 +11,7 @@
 #include "ecotone/base/error.h"
 
 namespace ecotone {
-namespace {
+namespace low_rank_test {
 
 const Context two({.threads = 2});
 
@@ -264,5 +264,5 @@ TEST(LowRank, FourierResidualIsOfRowsFromAllOverTheSample) {
   EXPECT_NEAR(fit.residual, expected, 0.25 * expected);
 }
 
-}  // namespace
+}  // namespace low_rank_test
 }  // namespace ecotone

@@ -11,7 +11,7 @@
 #include "linalg/support.h"
 
 namespace ecotone {
-namespace {
+namespace mmd_tests {
 
 Context seeded(std::uint64_t seed, int threads = 2) { return Context({.threads = threads, .seed = seed}); }
 
@@ -132,5 +132,5 @@ TEST(BlockMmd, RefusesTooFewBlocks) {
   EXPECT_THROW(block_mmd(x, x, 1, 1, with_threads(1)), Error);
 }
 
-}  // namespace
+}  // namespace mmd_tests
 }  // namespace ecotone

@@ -10,7 +10,7 @@
 #include "linalg/support.h"
 
 namespace ecotone {
-namespace {
+namespace rbf_test {
 
 Matrix directly(const Matrix& x, const Matrix& y, double sigma) {
   Matrix k(x.rows(), y.rows());
@@ -109,5 +109,5 @@ TEST(MedianBandwidth, OfTheLaplacianKernelIsTheMedianOfAbsoluteDifferences) {
   EXPECT_EQ(median_bandwidth(equal, KernelKind::laplacian, with_threads(1)).sigma, 1);
 }
 
-}  // namespace
+}  // namespace rbf_test
 }  // namespace ecotone

@@ -7,7 +7,7 @@
 #include "ecotone/linalg/speed.h"
 
 namespace ecotone {
-namespace {
+namespace blas_test {
 
 TEST(Blas, RunsOnOneThreadOnceAsked) {
   prepare_blas();
@@ -35,5 +35,5 @@ TEST(Blas, ItsSpeedCanBeMeasured) {
   EXPECT_GT(speed.peak, speed.product / 2);
 }
 
-}  // namespace
+}  // namespace blas_test
 }  // namespace ecotone

@@ -9,7 +9,7 @@
 #include "linalg/support.h"
 
 namespace ecotone {
-namespace {
+namespace block_eigen_test {
 
 /// Q diag(values) Q' with a random orthogonal Q.
 struct Known {
@@ -106,5 +106,5 @@ TEST(LargestByBlocks, RefusesWhatIsNotFinite) {
   EXPECT_THROW(largest_by_blocks(broken, 50, 2, with_threads(1)), Error);
 }
 
-}  // namespace
+}  // namespace block_eigen_test
 }  // namespace ecotone

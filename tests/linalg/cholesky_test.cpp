@@ -8,7 +8,7 @@
 #include "linalg/support.h"
 
 namespace ecotone {
-namespace {
+namespace cholesky_test {
 
 TEST(Cholesky, FactorTimesItsTransposeIsTheMatrix) {
   for (const Index n : {1, 2, 255, 256, 257, 700}) {
@@ -85,5 +85,5 @@ TEST(Cholesky, SameBytesForAnyThreads) {
   }
 }
 
-}  // namespace
+}  // namespace cholesky_test
 }  // namespace ecotone

@@ -9,7 +9,7 @@
 #include "ecotone/base/random.h"
 
 namespace ecotone {
-namespace {
+namespace cosine_test {
 
 TEST(Cosine, AgreesWithTheLibrary) {
   constexpr long double two_pi = 6.28318530717958647692528676655900577L;
@@ -30,5 +30,5 @@ TEST(Cosine, NotANumberStays) {
   EXPECT_TRUE(std::isnan(value));
 }
 
-}  // namespace
+}  // namespace cosine_test
 }  // namespace ecotone

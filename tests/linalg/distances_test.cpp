@@ -5,7 +5,7 @@
 #include "linalg/support.h"
 
 namespace ecotone {
-namespace {
+namespace distances_test {
 
 Matrix directly(const Matrix& x, const Matrix& y) {
   Matrix d(x.rows(), y.rows());
@@ -87,5 +87,5 @@ TEST(SquaredDistances, FarRowsCostTheOthersNoDigits) {
   }
 }
 
-}  // namespace
+}  // namespace distances_test
 }  // namespace ecotone

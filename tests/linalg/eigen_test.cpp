@@ -9,7 +9,7 @@
 #include "linalg/support.h"
 
 namespace ecotone {
-namespace {
+namespace eigen_test {
 
 void expect_eigenpairs(const Matrix& a, const Vector& values, const Matrix& vectors, double tolerance) {
   EXPECT_LT((a * vectors - vectors * values.asDiagonal()).norm(), tolerance * a.norm());
@@ -98,5 +98,5 @@ TEST(LargestEigenpairs, IdentityAndZero) {
   }
 }
 
-}  // namespace
+}  // namespace eigen_test
 }  // namespace ecotone

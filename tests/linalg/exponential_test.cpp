@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace ecotone {
-namespace {
+namespace exponential_test {
 
 TEST(ExpOfNegative, AgreesWithTheLibraryOverTheWholeRange) {
   std::vector<double> values;
@@ -42,5 +42,5 @@ TEST(ExpOfNegative, DoesNotDependOnHowValuesAreCut) {
   EXPECT_EQ(whole, parts);
 }
 
-}  // namespace
+}  // namespace exponential_test
 }  // namespace ecotone

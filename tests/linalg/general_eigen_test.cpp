@@ -9,7 +9,7 @@
 #include "linalg/support.h"
 
 namespace ecotone {
-namespace {
+namespace general_eigen_test {
 
 TEST(GeneralEigen, PairsSolveTheirEquation) {
   for (const Index n : {1, 2, 7, 40}) {
@@ -43,5 +43,5 @@ TEST(GeneralEigen, RefusesWhatIsNotFinite) {
   EXPECT_EQ(general_eigen(Matrix(0, 0), with_threads(1)).real.size(), 0);
 }
 
-}  // namespace
+}  // namespace general_eigen_test
 }  // namespace ecotone

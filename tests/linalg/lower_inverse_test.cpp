@@ -6,7 +6,7 @@
 #include "linalg/support.h"
 
 namespace ecotone {
-namespace {
+namespace lower_inverse_test {
 
 TEST(LowerInverse, TimesTheMatrixIsTheUnitMatrix) {
   for (const Index n : {1, 5, 256, 257, 700}) {
@@ -21,5 +21,5 @@ TEST(LowerInverse, TimesTheMatrixIsTheUnitMatrix) {
 
 TEST(LowerInverse, OfNothingIsNothing) { EXPECT_EQ(lower_inverse(Matrix(0, 0), with_threads(1)).size(), 0); }
 
-}  // namespace
+}  // namespace lower_inverse_test
 }  // namespace ecotone

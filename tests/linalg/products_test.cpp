@@ -6,7 +6,7 @@
 #include "linalg/support.h"
 
 namespace ecotone {
-namespace {
+namespace products_test {
 
 double gap(const Matrix& a, const Matrix& b) { return (a - b).cwiseAbs().maxCoeff(); }
 
@@ -118,5 +118,5 @@ TEST(Products, ByTransposeScalesAndKeeps) {
   EXPECT_EQ(c, Matrix::Zero(5, 4));
 }
 
-}  // namespace
+}  // namespace products_test
 }  // namespace ecotone

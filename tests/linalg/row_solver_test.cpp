@@ -7,7 +7,7 @@
 #include "ecotone/base/random.h"
 
 namespace ecotone {
-namespace {
+namespace row_solver_test {
 
 Matrix normal_matrix(Index rows, Index cols, const char* name) {
   Random random(7, name);
@@ -46,5 +46,5 @@ TEST(RowSolver, LeavesNoResidualWhereTheFactorIsIllConditioned) {
   EXPECT_LT(((rows * lower.transpose() - b).cwiseAbs().array() / back.array()).maxCoeff(), 1e-13);
 }
 
-}  // namespace
+}  // namespace row_solver_test
 }  // namespace ecotone

@@ -6,7 +6,7 @@
 #include "ecotone/base/random.h"
 
 namespace ecotone {
-namespace {
+namespace single_test {
 
 SingleMatrix noise(Index rows, Index cols, std::uint64_t block) {
   Random random(5, "single", block);
@@ -54,5 +54,5 @@ TEST(Single, ProductsOverNothingAreZero) {
   EXPECT_EQ(c, SingleMatrix::Zero(2, 3).eval());
 }
 
-}  // namespace
+}  // namespace single_test
 }  // namespace ecotone

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace ecotone {
-namespace {
+namespace stacked_test {
 
 TEST(Stacked, RowsOfTheFirstComeFirst) {
   Matrix a(1, 2), b(2, 2), expected(3, 2);
@@ -15,5 +15,5 @@ TEST(Stacked, RowsOfTheFirstComeFirst) {
   EXPECT_THROW(stacked(a, Matrix(1, 3)), Error);
 }
 
-}  // namespace
+}  // namespace stacked_test
 }  // namespace ecotone

@@ -5,7 +5,7 @@
 #include "linalg/support.h"
 
 namespace ecotone {
-namespace {
+namespace symmetric_tiles_test {
 
 TEST(SymmetricTiles, HoldAGramForSizesAroundTheTile) {
   for (const Index size : {1, 7, 511, 512, 513, 1100}) {
@@ -46,5 +46,5 @@ TEST(SymmetricTiles, OfNothingIsEmpty) {
   EXPECT_EQ(SymmetricTiles<double>::bytes(0), 0U);
 }
 
-}  // namespace
+}  // namespace symmetric_tiles_test
 }  // namespace ecotone

@@ -5,7 +5,7 @@
 #include "linalg/support.h"
 
 namespace ecotone {
-namespace {
+namespace tile_product_test {
 
 TEST(TileProduct, AddsBothProductsOfATile) {
   const Matrix large = random_matrix(260, 300);
@@ -25,5 +25,5 @@ TEST(TileProduct, AddsBothProductsOfATile) {
   }
 }
 
-}  // namespace
+}  // namespace tile_product_test
 }  // namespace ecotone

@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace ecotone {
-namespace {
+namespace intervals_test {
 
 TEST(TQuantile, PublishedTable) {
   // Two-sided 95 % points of Student's t.
@@ -72,5 +72,5 @@ TEST(TInterval, EqualValuesGiveAPoint) {
   EXPECT_DOUBLE_EQ(*interval->high, 0.25);
 }
 
-}  // namespace
+}  // namespace intervals_test
 }  // namespace ecotone

@@ -13,7 +13,7 @@
 #include "ecotone/base/random.h"
 
 namespace ecotone {
-namespace {
+namespace metrics_test {
 
 using Classes = std::vector<std::int32_t>;
 
@@ -266,5 +266,5 @@ TEST(HeadlineMetric, PrefersAurocThenAccuracy) {
   EXPECT_EQ(headline_metric(std::vector<std::string>{"brier"}, all), "brier");
 }
 
-}  // namespace
+}  // namespace metrics_test
 }  // namespace ecotone

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace ecotone {
-namespace {
+namespace ranks_test {
 
 TEST(Ranks, EqualValuesShareTheMeanRank) {
   EXPECT_EQ(ranks(std::vector<double>{3, 1, 3, 2}), (std::vector<double>{3.5, 1, 3.5, 2}));
@@ -23,5 +23,5 @@ TEST(Spearman, UndefinedWithoutOrder) {
   EXPECT_FALSE(spearman(std::vector<double>{1, 2}, std::vector<double>{2, 2}));
 }
 
-}  // namespace
+}  // namespace ranks_test
 }  // namespace ecotone

@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace ecotone {
-namespace {
+namespace shift_test {
 
 std::vector<double> sorted(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -84,5 +84,5 @@ TEST(Moments, MergeAsIfAllWereOneSample) {
   EXPECT_NEAR(whole.m2, 38, 1e-6);
 }
 
-}  // namespace
+}  // namespace shift_test
 }  // namespace ecotone

@@ -7,7 +7,7 @@
 #include "ecotone/measure/metrics.h"
 
 namespace ecotone {
-namespace {
+namespace weights_test {
 
 Vector logs() { return Vector{{-3.0, 0.5, 1.0, 2.0, -0.25, 0.0}}; }
 
@@ -57,5 +57,5 @@ TEST(Weights, FlatteningSurvivesWeightsThatOverflow) {
   EXPECT_TRUE(flat.weights.allFinite());
 }
 
-}  // namespace
+}  // namespace weights_test
 }  // namespace ecotone

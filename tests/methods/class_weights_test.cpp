@@ -3,7 +3,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace class_weights_test {
 
 /// Uneven classes with row weights.
 TrainView uneven(Index classes) {
@@ -87,5 +87,5 @@ TEST(ClassWeights, ErrorsByName) {
   EXPECT_EQ(code_of([&] { fitted("logistic l2=0.1 class_weight=balanced", weightless); }), "zero_weights");
 }
 
-}  // namespace
+}  // namespace class_weights_test
 }  // namespace ecotone::test

@@ -8,7 +8,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace code_matrix_test {
 
 void expect_sound(const Matrix& code, Index distance) {
   const CodeDiagnosis found = ecoc_diagnose(code);
@@ -110,5 +110,5 @@ TEST(CodeMatrix, ExhaustiveIsRefusedForManyClasses) {
   EXPECT_EQ(code_of([&] { fitted("logistic l2=0.1 multiclass=ecoc", view); }), "none");
 }
 
-}  // namespace
+}  // namespace code_matrix_test
 }  // namespace ecotone::test

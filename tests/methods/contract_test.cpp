@@ -8,7 +8,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace contract_test {
 
 enum class Input {
   constant_feature,
@@ -409,5 +409,5 @@ std::string test_name(const testing::TestParamInfo<std::string>& info) {
 
 INSTANTIATE_TEST_SUITE_P(EveryMethod, Contract, testing::ValuesIn(all_names()), test_name);
 
-}  // namespace
+}  // namespace contract_test
 }  // namespace ecotone::test

@@ -6,7 +6,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace cross_fit_test {
 
 /// Rows of the domains of these sizes, one after another, classes in turn.
 TrainView domains_of_sizes(const std::vector<Index>& sizes, Index classes = 2) {
@@ -292,5 +292,5 @@ TEST(ViewOfRows, OtherSourceRowsCanBeTheTarget) {
   EXPECT_EQ(part.role, (Roles{Role::source, Role::target}));
 }
 
-}  // namespace
+}  // namespace cross_fit_test
 }  // namespace ecotone::test

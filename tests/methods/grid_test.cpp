@@ -6,7 +6,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace grid_test {
 
 std::vector<std::string> texts(std::string_view grid) {
   std::vector<std::string> texts;
@@ -156,5 +156,5 @@ TEST(Grid, AnyBytesGivePipelinesOrAnError) {
   }
 }
 
-}  // namespace
+}  // namespace grid_test
 }  // namespace ecotone::test

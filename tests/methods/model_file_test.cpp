@@ -6,7 +6,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace model_file_test {
 
 /// A small model with every kind of content: indicators, two arrays, scalars, names that need escapes.
 Model small_model() {
@@ -216,5 +216,5 @@ TEST(ModelFile, NamesThatAreNotTextCannotBeSaved) {
   EXPECT_EQ(code_of([&] { model.bytes(); }), "bad_encoding");
 }
 
-}  // namespace
+}  // namespace model_file_test
 }  // namespace ecotone::test

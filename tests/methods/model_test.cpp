@@ -5,7 +5,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace model_test {
 
 /// A table with a numeric and a categorical column: age and sex in {f, m, x}; only `present` levels occur.
 struct Table {
@@ -276,5 +276,5 @@ TEST(Model, InspectShowsWhatTheDesignSays) {
   EXPECT_TRUE(json["stages"][1]["offset"].is_number());
 }
 
-}  // namespace
+}  // namespace model_test
 }  // namespace ecotone::test

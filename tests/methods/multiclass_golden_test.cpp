@@ -9,7 +9,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace multiclass_golden_test {
 
 std::filesystem::path folder(const std::string& name) {
   return std::filesystem::path(ECOTONE_SOURCE_DIR) / "tests/golden/logistic" / name;
@@ -192,5 +192,5 @@ TEST(MulticlassGolden, NormalisedOneVersusAll) {
   }
 }
 
-}  // namespace
+}  // namespace multiclass_golden_test
 }  // namespace ecotone::test

@@ -7,7 +7,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace multiclass_test {
 
 const std::vector<std::string> decompositions = {
     "ova", "ovo", "ovo ties=random", "ecoc", "ecoc decode=hamming", "ecoc codes=random"};
@@ -339,5 +339,5 @@ TEST(Multiclass, HostileStatesAreRefused) {
   for (std::size_t i = 0; i < bad.size(); ++i) EXPECT_EQ(bad[i].load(), "bad_model") << i;
 }
 
-}  // namespace
+}  // namespace multiclass_test
 }  // namespace ecotone::test

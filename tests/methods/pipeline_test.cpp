@@ -4,7 +4,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace pipeline_test {
 
 std::string parse_code(std::string_view text) {
   return code_of([&] { Pipeline::parse(text); });
@@ -123,5 +123,5 @@ TEST(Registry, JsonHasNullForNoLimit) {
   EXPECT_EQ(json["options"][5]["choices"], Json({"count", "sum"}));
 }
 
-}  // namespace
+}  // namespace pipeline_test
 }  // namespace ecotone::test

@@ -11,7 +11,7 @@
 #include "shared_data.h"
 
 namespace ecotone::test {
-namespace {
+namespace step_slow_test {
 
 /// A training view of some domains, and rows of others to be scored.
 struct Split {
@@ -184,5 +184,5 @@ TEST(StepSlow, NoFeatureIsTakenForParkinsonsOfNewPatients) {
   EXPECT_EQ(stage.at("size"), 0);
 }
 
-}  // namespace
+}  // namespace step_slow_test
 }  // namespace ecotone::test

@@ -4,7 +4,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace svm_low_rank_slow_test {
 
 /// Normal rows; two columns are moved from domain to domain, and where the classes part moves with them; one label in
 /// twenty is wrong.
@@ -67,5 +67,5 @@ TEST(SvmLowRankSlow, IsWithinHalfAPointOfTheExactRouteBehindComponents) {
   expect_alike("50 components", components.next, test);
 }
 
-}  // namespace
+}  // namespace svm_low_rank_slow_test
 }  // namespace ecotone::test

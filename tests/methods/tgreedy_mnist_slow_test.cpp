@@ -20,7 +20,7 @@
 #include "shared_data.h"
 
 namespace ecotone::test {
-namespace {
+namespace tgreedy_mnist_slow_test {
 
 constexpr Index steps = 100;
 constexpr Index two = 2;
@@ -405,5 +405,5 @@ TEST(TgreedyMnistSlow, PathsOverFeaturesOfADbn) {
   EXPECT_GE((first.step + second.step) / 2, 0.005);
 }
 
-}  // namespace
+}  // namespace tgreedy_mnist_slow_test
 }  // namespace ecotone::test

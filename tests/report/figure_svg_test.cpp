@@ -6,7 +6,7 @@
 #include <string>
 
 namespace ecotone {
-namespace {
+namespace figure_svg_test {
 
 using ::testing::HasSubstr;
 
@@ -58,5 +58,5 @@ TEST(FigureSvg, ARegionIsAsLargeAsItsCells) {
   EXPECT_EQ(svg.find("-0<"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace figure_svg_test
 }  // namespace ecotone

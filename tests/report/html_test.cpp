@@ -10,7 +10,7 @@
 #include "ecotone/report/page.h"
 
 namespace ecotone {
-namespace {
+namespace html_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -195,5 +195,5 @@ TEST(Number, ForReaders) {
   EXPECT_EQ(report::signed_number(0.0), "0.0000");
 }
 
-}  // namespace
+}  // namespace html_test
 }  // namespace ecotone

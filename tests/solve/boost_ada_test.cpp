@@ -6,7 +6,7 @@
 #include "ecotone/solve/boost.h"
 
 namespace ecotone {
-namespace {
+namespace boost_ada_test {
 
 struct Data {
   Matrix x;
@@ -135,5 +135,5 @@ TEST(StumpVoteTest, IsTheSumOfItsStumps) {
   }
 }
 
-}  // namespace
+}  // namespace boost_ada_test
 }  // namespace ecotone

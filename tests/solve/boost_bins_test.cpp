@@ -7,7 +7,7 @@
 #include "solve/boost_support.h"
 
 namespace ecotone {
-namespace {
+namespace boost_bins_test {
 
 TEST(BoostBins, IsTheExactOneWhereValuesLieInTheMiddleOfBins) {
   // 256 values at the middles of the uniform bins between 0 and 1; both modes then see the same rows.
@@ -88,5 +88,5 @@ TEST(BoostBins, MovesMassesByNoMoreThanOneBin) {
   }
 }
 
-}  // namespace
+}  // namespace boost_bins_test
 }  // namespace ecotone

@@ -11,7 +11,7 @@
 #include "ecotone/solve/boost.h"
 
 namespace ecotone {
-namespace {
+namespace boost_golden_test {
 
 Matrix matrix(const Json& rows, Index cols) {
   Matrix x(static_cast<Index>(rows.size()), cols);
@@ -177,5 +177,5 @@ INSTANTIATE_TEST_SUITE_P(Cases, BoostGolden,
                                          "no_weak_da_learner", "perfect_source_stump", "band_edges"),
                          [](const auto& each) { return each.param; });
 
-}  // namespace
+}  // namespace boost_golden_test
 }  // namespace ecotone

@@ -10,7 +10,7 @@
 #include "ecotone/solve/boost.h"
 
 namespace ecotone {
-namespace {
+namespace boost_moons_slow_test {
 
 using Errors = std::array<double, 4>;
 constexpr std::array<int, 4> angles = {20, 30, 40, 50};
@@ -93,5 +93,5 @@ TEST(BoostMoons, TheSmallestBoundIsTenPointsBelowAdaBoost) {
 
 TEST(BoostMoons, TheVoteOfFiveIsBest) { expect_within(errors({}, 5), {0, 0, 0, 0}, {2, 5, 13, 26}); }
 
-}  // namespace
+}  // namespace boost_moons_slow_test
 }  // namespace ecotone

@@ -11,7 +11,7 @@
 #include "solve/boost_support.h"
 
 namespace ecotone {
-namespace {
+namespace boost_test {
 
 std::string code_of(const BoostProblem& problem, const BoostOptions& options = {}) {
   try {
@@ -384,5 +384,5 @@ TEST(Boost, RefusesWhatItCannotLearnFrom) {
   EXPECT_EQ(code_of(data.problem(), options), "bad_option");
 }
 
-}  // namespace
+}  // namespace boost_test
 }  // namespace ecotone

@@ -8,7 +8,7 @@
 #include "ecotone/solve/boost.h"
 
 namespace ecotone {
-namespace {
+namespace boost_tree_test {
 
 struct Data {
   Matrix source, target;
@@ -158,5 +158,5 @@ TEST(BoostTree, VotesWithTheSignsOfItsLeaves) {
   EXPECT_EQ(votes, Vector(Eigen::Vector4d(3, -3, -3, 3)));
 }
 
-}  // namespace
+}  // namespace boost_tree_test
 }  // namespace ecotone

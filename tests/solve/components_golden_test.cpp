@@ -5,7 +5,7 @@
 #include "linalg/support.h"
 
 namespace ecotone {
-namespace {
+namespace components_golden_test {
 
 class ComponentsGoldenTest : public testing::TestWithParam<std::string> {};
 
@@ -64,5 +64,5 @@ TEST_P(ComponentsGoldenTest, EveryMethodByEveryRouteInEveryScaling) {
 INSTANTIATE_TEST_SUITE_P(Golden, ComponentsGoldenTest, testing::ValuesIn(golden_component_cases()),
                          [](const auto& golden) { return golden.param; });
 
-}  // namespace
+}  // namespace components_golden_test
 }  // namespace ecotone

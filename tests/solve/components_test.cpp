@@ -12,7 +12,7 @@
 #include "linalg/support.h"
 
 namespace ecotone {
-namespace {
+namespace components_test {
 
 /// Rows of several groups whose means differ, with classes that the first column tells.
 struct Toy {
@@ -429,5 +429,5 @@ TEST(Components, OnlyPartsOfComplexPairsMayVanish) {
   EXPECT_THROW(factors(), Error);
 }
 
-}  // namespace
+}  // namespace components_test
 }  // namespace ecotone

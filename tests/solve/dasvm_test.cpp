@@ -16,9 +16,7 @@
 #include "ecotone/solve/svm.h"
 
 namespace ecotone {
-namespace {
-
-std::size_t at(Index k) { return static_cast<std::size_t>(k); }
+namespace dasvm_test {
 
 Context with_threads(int threads) { return Context(Context::Settings{.threads = threads}); }
 
@@ -269,5 +267,5 @@ TEST(DasvmMachine, RefitsWithOtherCostsAgreeWithMachinesFromScratch) {
   }
 }
 
-}  // namespace
+}  // namespace dasvm_test
 }  // namespace ecotone

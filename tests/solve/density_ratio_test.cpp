@@ -9,7 +9,7 @@
 #include "ecotone/base/random.h"
 
 namespace ecotone {
-namespace {
+namespace density_ratio_test {
 
 /// `sources` standard normal rows, then `targets` with another mean.
 Features two_samples(Index sources, Index targets, double shift, std::uint64_t key = 0) {
@@ -82,5 +82,5 @@ TEST(DensityRatio, OneTargetRowCannotBeHeldOutAndNoneIsRefused) {
   }
 }
 
-}  // namespace
+}  // namespace density_ratio_test
 }  // namespace ecotone

@@ -9,7 +9,7 @@
 #include "linalg/support.h"
 
 namespace ecotone {
-namespace {
+namespace gp_low_rank_test {
 
 const Matrix no_inputs;
 const Kernel rbf{.sigma = 1.5};
@@ -173,5 +173,5 @@ TEST(GpLowRank, RefusesWhatCannotBeFitted) {
   EXPECT_EQ(test::code_of([&] { predict_gp_low_rank(fit, other, x, no_inputs, none, context); }), "shape_mismatch");
 }
 
-}  // namespace
+}  // namespace gp_low_rank_test
 }  // namespace ecotone

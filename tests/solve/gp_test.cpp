@@ -14,7 +14,7 @@
 #include "solve/components_golden.h"
 
 namespace ecotone {
-namespace {
+namespace gp_test {
 
 const Matrix no_inputs;
 
@@ -273,5 +273,5 @@ TEST(Gp, RefusesWhatCannotBeFitted) {
   EXPECT_EQ(test::code_of([&] { predict_gp(fit, {}, x, wide, GpVariance::none, context); }), "shape_mismatch");
 }
 
-}  // namespace
+}  // namespace gp_test
 }  // namespace ecotone

@@ -10,7 +10,7 @@
 #include "linalg/support.h"
 
 namespace ecotone {
-namespace {
+namespace gp_weights_test {
 
 constexpr Index rows = 120;
 const Kernel rbf{.sigma = 1.1};
@@ -156,5 +156,5 @@ TEST(GpWeights, MustBePositive) {
   EXPECT_EQ(code({1, 1, 1}), "shape_mismatch");
 }
 
-}  // namespace
+}  // namespace gp_weights_test
 }  // namespace ecotone

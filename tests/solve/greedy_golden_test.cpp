@@ -18,7 +18,7 @@
 #include "ecotone/solve/path_stopping.h"
 
 namespace ecotone {
-namespace {
+namespace greedy_golden_test {
 
 const std::filesystem::path folder = std::filesystem::path(ECOTONE_SOURCE_DIR) / "tests/golden/tgreedy";
 
@@ -243,5 +243,5 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(Route::grams, Route::dense_rows, Route::sparse_rows, Route::sparse_grams)),
     route_name);
 
-}  // namespace
+}  // namespace greedy_golden_test
 }  // namespace ecotone

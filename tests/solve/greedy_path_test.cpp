@@ -12,7 +12,7 @@
 #include "ecotone/solve/path_stopping.h"
 
 namespace ecotone {
-namespace {
+namespace greedy_path_test {
 
 Context context(int threads = 2) { return Context(Context::Settings{.threads = threads, .seed = 1}); }
 
@@ -221,5 +221,5 @@ TEST(NonNegative, SolvesItsConditions) {
   }
 }
 
-}  // namespace
+}  // namespace greedy_path_test
 }  // namespace ecotone

@@ -17,7 +17,7 @@
 #include "ecotone/solve/linear.h"
 
 namespace ecotone {
-namespace {
+namespace linear_golden_test {
 
 Matrix read_csv(const std::filesystem::path& path) {
   std::ifstream file(path);
@@ -318,5 +318,5 @@ TEST(LinearGolden, EdgeCases) {
   EXPECT_EQ(values, 9);
 }
 
-}  // namespace
+}  // namespace linear_golden_test
 }  // namespace ecotone

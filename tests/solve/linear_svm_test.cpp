@@ -12,7 +12,7 @@
 #include "linalg/support.h"
 
 namespace ecotone {
-namespace {
+namespace linear_svm_test {
 
 struct Data {
   Matrix x;
@@ -249,5 +249,5 @@ TEST(LinearSvm, RefusesWhatItCannotFit) {
   EXPECT_EQ(fit({.y = data.y}), "non_finite");
 }
 
-}  // namespace
+}  // namespace linear_svm_test
 }  // namespace ecotone

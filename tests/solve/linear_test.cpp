@@ -12,7 +12,7 @@
 #include "solve/logistic_support.h"
 
 namespace ecotone {
-namespace {
+namespace linear_test {
 
 constexpr LinearFamily all_families[] = {LinearFamily::logistic, LinearFamily::softmax, LinearFamily::probit,
                                          LinearFamily::poisson, LinearFamily::least_squares};
@@ -415,5 +415,5 @@ TEST(Linear, ProbitIsSeparableToo) {
   EXPECT_EQ(code(data, {.family = LinearFamily::probit, .l2 = 1e-3}), "");
 }
 
-}  // namespace
+}  // namespace linear_test
 }  // namespace ecotone

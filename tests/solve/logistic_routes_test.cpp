@@ -7,7 +7,7 @@
 #include "solve/logistic_support.h"
 
 namespace ecotone {
-namespace {
+namespace logistic_routes_test {
 
 using test::to_csr;
 
@@ -143,5 +143,5 @@ TEST(LogisticRoutes, AHundredThousandColumns) {
   EXPECT_EQ(error_code(sample, {}), "separable");
 }
 
-}  // namespace
+}  // namespace logistic_routes_test
 }  // namespace ecotone

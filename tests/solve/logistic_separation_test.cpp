@@ -4,7 +4,7 @@
 #include "solve/logistic_support.h"
 
 namespace ecotone {
-namespace {
+namespace logistic_separation_test {
 
 Sample on_a_line(const std::vector<double>& x, const std::vector<std::int32_t>& cls, Index classes = 2) {
   return {Eigen::Map<const Vector>(x.data(), static_cast<Index>(x.size())), cls, classes, Vector()};
@@ -88,5 +88,5 @@ TEST(LogisticSeparation, ManyClassesWellSeparatedButOverlapping) {
   EXPECT_LT(best.kkt, 1e-11);
 }
 
-}  // namespace
+}  // namespace logistic_separation_test
 }  // namespace ecotone

@@ -7,7 +7,7 @@
 #include "solve/logistic_support.h"
 
 namespace ecotone {
-namespace {
+namespace logistic_test {
 
 TEST(Logistic, RiskIsThatOfTheDefinitionAndLeast) {
   for (const Index classes : {2, 4}) {
@@ -249,5 +249,5 @@ TEST(Logistic, AClassWithoutWeightHasNoOptimum) {
   EXPECT_TRUE(fit(sample, {.l2 = 0.1, .offset = false}).converged);
 }
 
-}  // namespace
+}  // namespace logistic_test
 }  // namespace ecotone

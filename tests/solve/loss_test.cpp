@@ -11,7 +11,7 @@
 #include "ecotone/solve/logistic_kernel.h"
 
 namespace ecotone {
-namespace {
+namespace loss_test {
 
 struct Named {
   const char* name;
@@ -196,5 +196,5 @@ TEST(LogisticKernel, HugeScoresStayFinite) {
   EXPECT_LT(curvature[0], 1e-300);
 }
 
-}  // namespace
+}  // namespace loss_test
 }  // namespace ecotone

@@ -14,7 +14,7 @@
 #include "linalg/support.h"
 
 namespace ecotone {
-namespace {
+namespace low_rank_components_test {
 
 /// Rows of four groups, moved from group to group, in three classes.
 struct Rows {
@@ -312,5 +312,5 @@ TEST(LowRankComponents, LargeWeightsCostNoDigits) {
   }
 }
 
-}  // namespace
+}  // namespace low_rank_components_test
 }  // namespace ecotone

@@ -4,7 +4,7 @@
 #include "solve/components_golden.h"
 
 namespace ecotone {
-namespace {
+namespace low_rank_golden_test {
 
 class LowRankGolden : public testing::TestWithParam<std::string> {};
 
@@ -70,5 +70,5 @@ TEST_P(LowRankGolden, AsManyLandmarksAsRowsAreExact) {
 INSTANTIATE_TEST_SUITE_P(All, LowRankGolden, testing::ValuesIn(golden_component_cases()),
                          [](const auto& test) { return test.param; });
 
-}  // namespace
+}  // namespace low_rank_golden_test
 }  // namespace ecotone

@@ -11,7 +11,7 @@
 #include "ecotone/solve/moments_file.h"
 
 namespace ecotone {
-namespace {
+namespace moments_test {
 
 Context context(int threads = 2) { return Context(Context::Settings{.threads = threads, .seed = 1}); }
 
@@ -243,5 +243,5 @@ TEST(MomentsFile, RefusesWhatDoesNotFit) {
   EXPECT_EQ(wrong([](Moments& m) { m.labelled[2] = 7; }), "bad_moments");
 }
 
-}  // namespace
+}  // namespace moments_test
 }  // namespace ecotone

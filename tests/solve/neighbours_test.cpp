@@ -10,7 +10,7 @@
 #include "ecotone/base/error.h"
 
 namespace ecotone {
-namespace {
+namespace neighbours_test {
 
 Matrix normal(Index rows, Index cols, std::uint64_t seed) {
   Random random(seed, "neighbours_test");
@@ -117,5 +117,5 @@ TEST(Neighbours, RefuseWhatHasNone) {
   EXPECT_EQ(code(x, broken, 2, Self::keep), "non_finite");
 }
 
-}  // namespace
+}  // namespace neighbours_test
 }  // namespace ecotone

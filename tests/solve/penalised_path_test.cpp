@@ -11,7 +11,7 @@
 #include "solve/penalised_support.h"
 
 namespace ecotone::test {
-namespace {
+namespace penalised_path_test {
 
 PathResult run_path(const Sample& s, const Penalty& penalty, Index steps, std::vector<Index> held = {},
                     GramKind kind = GramKind::double_precision, int threads = 2) {
@@ -249,5 +249,5 @@ TEST(PenalisedSelection, NoiseKeepsTheEmptyModel) {
   EXPECT_EQ(select_penalised(moments, *columns, &rows, options, context()).path.steps(), 3);
 }
 
-}  // namespace
+}  // namespace penalised_path_test
 }  // namespace ecotone::test

@@ -9,7 +9,7 @@
 #include "ecotone/solve/rbm_kernel.h"
 
 namespace ecotone {
-namespace {
+namespace rbm_test {
 
 Context context_of(int threads) { return Context({.threads = threads, .seed = 4}); }
 
@@ -243,5 +243,5 @@ TEST(Rbm, OverflowIsSaid) {
   EXPECT_FALSE(fit.finite);
 }
 
-}  // namespace
+}  // namespace rbm_test
 }  // namespace ecotone

@@ -9,7 +9,7 @@
 #include "solve/penalised_support.h"
 
 namespace ecotone::test {
-namespace {
+namespace ridge_path_test {
 
 TEST(RidgePath, BothRoutesAreTheDenseSolution) {
   for (const Index rows : {300, 40}) {
@@ -140,5 +140,5 @@ TEST(RidgePath, EqualBytesForAnyNumberOfThreads) {
   }
 }
 
-}  // namespace
+}  // namespace ridge_path_test
 }  // namespace ecotone::test

@@ -14,7 +14,7 @@
 #include "shared_data.h"
 
 namespace ecotone {
-namespace {
+namespace svm_test {
 
 struct Data {
   Matrix x;
@@ -412,5 +412,5 @@ TEST(Svm, RefusesByName) {
   EXPECT_EQ(code({.kind = SvmKind::numbers, .y = y, .epsilon = -1}, x), "bad_option");
 }
 
-}  // namespace
+}  // namespace svm_test
 }  // namespace ecotone

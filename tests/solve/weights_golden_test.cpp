@@ -12,7 +12,7 @@
 #include "ecotone/solve/knn_ratio.h"
 
 namespace ecotone {
-namespace {
+namespace weights_golden_test {
 
 using WeightsGolden = test::WeightsGolden;
 
@@ -155,5 +155,5 @@ TEST_F(WeightsGolden, JointFitIsAMinimumWithoutOffsetAndWithWeights) {
   }
 }
 
-}  // namespace
+}  // namespace weights_golden_test
 }  // namespace ecotone

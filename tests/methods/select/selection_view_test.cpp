@@ -6,7 +6,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace selection_view_test {
 
 /// Numbers that stay exact when a million or a billion is added to them.
 double coarse(double value) { return std::round(value * 1024) / 1024; }
@@ -176,5 +176,5 @@ TEST(SelectionView, DomainsOfOneClassAreNamedInAWarning) {
   }
 }
 
-}  // namespace
+}  // namespace selection_view_test
 }  // namespace ecotone::test

@@ -7,7 +7,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace weighting_test {
 
 /// Source domains a and b (labels by the sign of the first column) and a target whose first column is moved by `shift`.
 TrainView shifted(Index a, Index b, Index target, double shift, Index cols = 2) {
@@ -268,5 +268,5 @@ TEST(Weighting, RefusesBrokenModels) {
   EXPECT_EQ(with("sources", Json::array({Json::object()})), "bad_model");
 }
 
-}  // namespace
+}  // namespace weighting_test
 }  // namespace ecotone::test

@@ -4,7 +4,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace weights_golden_test {
 
 class StageGolden : public WeightsGolden {
  protected:
@@ -77,5 +77,5 @@ TEST_F(StageGolden, RefusesByName) {
   EXPECT_EQ(code_of([&] { fitted("weight.gaussian", constant); }), "none");
 }
 
-}  // namespace
+}  // namespace weights_golden_test
 }  // namespace ecotone::test

@@ -4,7 +4,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace daboost_test {
 
 /// Moons: source rows with labels, target rows without; the target's labels apart.
 struct Moons {
@@ -338,5 +338,5 @@ TEST(DaBoost, RefusesTreesThatDoNotFit) {
   EXPECT_EQ(code_of([&] { DaBoost::load(good, options, input); }), "bad_model");
 }
 
-}  // namespace
+}  // namespace daboost_test
 }  // namespace ecotone::test

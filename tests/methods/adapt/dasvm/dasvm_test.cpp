@@ -7,7 +7,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace dasvm_test {
 
 constexpr const char* narrow = "dasvm C=1 sigma=0.25";
 
@@ -143,5 +143,5 @@ TEST(DasvmStage, RefusesStatesThatCannotBe) {
   EXPECT_EQ(refused([](StageState& s) { s.set("coefficients", Vector(Vector::Zero(1))); }), "bad_model");
 }
 
-}  // namespace
+}  // namespace dasvm_test
 }  // namespace ecotone::test

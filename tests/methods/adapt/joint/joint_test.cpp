@@ -3,7 +3,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace joint_test {
 
 TEST(AdaptJoint, GivesWhatItsSolverFinds) {
   const TrainView view = overlapping(120, 3, 2, 2, 60);
@@ -75,5 +75,5 @@ TEST(AdaptJoint, RefusesByName) {
   EXPECT_EQ(code_of([&] { fitted("adapt.joint", numbers); }), "needs_classes");
 }
 
-}  // namespace
+}  // namespace joint_test
 }  // namespace ecotone::test

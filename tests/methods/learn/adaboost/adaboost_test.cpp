@@ -3,7 +3,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace adaboost_test {
 
 TEST(AdaBoostStage, GivesWhatItsEngineFinds) {
   const TrainView view = overlapping(150, 3, 2, 2);
@@ -74,5 +74,5 @@ TEST(AdaBoostStage, LearnsTheSameFromRowsTwiceAndOnBins) {
   EXPECT_LT((binned - once).cwiseAbs().maxCoeff(), 1e-9);
 }
 
-}  // namespace
+}  // namespace adaboost_test
 }  // namespace ecotone::test

@@ -5,7 +5,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace calibrate_test {
 
 /// Rows [first, last) of a labelled view.
 TrainView rows_between(const TrainView& view, Index first, Index last) {
@@ -254,5 +254,5 @@ TEST(Calibrate, ChecksWhatAModelFileSays) {
   EXPECT_TRUE(bad(isotonic, 3, [](StageState& s) { s.set("knot_class", Vector(Vector::LinSpaced(9, 0, 8))); }));
 }
 
-}  // namespace
+}  // namespace calibrate_test
 }  // namespace ecotone::test

@@ -9,7 +9,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace score_maps_test {
 
 /// Scores with some equal ones, truths that follow them with noise, and weights, some 0.
 struct Rows {
@@ -242,5 +242,5 @@ TEST(Threshold, SmallCases) {
   EXPECT_TRUE(t > 0 && t < 1);
 }
 
-}  // namespace
+}  // namespace score_maps_test
 }  // namespace ecotone::test

@@ -3,7 +3,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace constant_test {
 
 Prediction predicted(const Model& model, Index rows) {
   return model.predict({Features::dense(Matrix::Zero(rows, 1)), std::nullopt}, context());
@@ -47,5 +47,5 @@ TEST(Constant, PredictsTheWeightedMeanOfNumbers) {
   EXPECT_EQ(model.inspect()["task"], "regress");
 }
 
-}  // namespace
+}  // namespace constant_test
 }  // namespace ecotone::test

@@ -4,7 +4,7 @@
 #include "solve/components_golden.h"
 
 namespace ecotone::test {
-namespace {
+namespace gp_distributional_test {
 
 /// The kernel on domains and rows, eq. (14), in the numbers of 50 digits.
 class GpDistributionalGolden : public testing::TestWithParam<std::string> {};
@@ -144,5 +144,5 @@ TEST(GpDistributional, OfOneDomainIsPooling) {
   EXPECT_LT((result.fitted->predict(batch, context()).value - pooled.value).cwiseAbs().maxCoeff(), 1e-10);
 }
 
-}  // namespace
+}  // namespace gp_distributional_test
 }  // namespace ecotone::test

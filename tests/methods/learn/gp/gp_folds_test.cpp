@@ -7,7 +7,7 @@
 #include "methods/learn/gp/gp_support.h"
 
 namespace ecotone::test {
-namespace {
+namespace gp_folds_test {
 
 /// Domains 1, 2, 3 of different sizes, with weights.
 TrainView uneven(Index rows) {
@@ -122,5 +122,5 @@ TEST(GpFolds, NeedTwoRows) {
   EXPECT_EQ(code_of([&] { choose_by_folds(problem, context()); }), "no_cross_fit");
 }
 
-}  // namespace
+}  // namespace gp_folds_test
 }  // namespace ecotone::test

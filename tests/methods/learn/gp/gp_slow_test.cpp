@@ -1,7 +1,7 @@
 #include "methods/learn/gp/gp_support.h"
 
 namespace ecotone::test {
-namespace {
+namespace gp_slow_test {
 
 /// At the default rank means are within 0.01 of the labels' standard deviation of the exact ones.
 TEST(GpLowRankSlow, IsTheExactProcessAtTheDefaultRank) {
@@ -57,5 +57,5 @@ TEST(GpLowRankSlow, OfDomainsIsTheExactProcessAtTheDefaultRank) {
   EXPECT_LT((a.value - b.value).cwiseAbs().maxCoeff(), 0.01 * deviation);
 }
 
-}  // namespace
+}  // namespace gp_slow_test
 }  // namespace ecotone::test

@@ -1,7 +1,7 @@
 #include "methods/learn/gp/gp_support.h"
 
 namespace ecotone::test {
-namespace {
+namespace gp_state_test {
 
 bool same_state(const StageState& a, const StageState& b) {
   if (a.info != b.info || a.arrays().size() != b.arrays().size()) return false;
@@ -79,5 +79,5 @@ TEST(GpState, RefusesHostileStates) {
     }
 }
 
-}  // namespace
+}  // namespace gp_state_test
 }  // namespace ecotone::test

@@ -8,7 +8,7 @@
 #include "solve/components_golden.h"
 
 namespace ecotone::test {
-namespace {
+namespace gp_test {
 
 TEST(GpStage, AgreesWithScikitLearn) {
   std::ifstream file(std::filesystem::path(ECOTONE_SOURCE_DIR) / "tests/golden/gp/cases.json");
@@ -207,5 +207,5 @@ TEST(GpStage, RefusesWhatItCannotFit) {
   EXPECT_EQ(code_of([&] { result.fitted->predict(huge, context()); }), "non_finite");
 }
 
-}  // namespace
+}  // namespace gp_test
 }  // namespace ecotone::test

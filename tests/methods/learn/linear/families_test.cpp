@@ -4,7 +4,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace families_test {
 
 /// Numbers that grow with the first column: counts where `counts`.
 TrainView numbers(Index rows, bool counts) {
@@ -110,5 +110,5 @@ TEST(LinearFamilies, SolversThatCannotAreRefusedByName) {
   EXPECT_EQ(code_of([&] { fitted("logistic l1=0.1 solver=prox-sgd", view); }), "none");
 }
 
-}  // namespace
+}  // namespace families_test
 }  // namespace ecotone::test

@@ -2,7 +2,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace logistic_test {
 
 double log_loss_term(double z) { return z > 0 ? std::log1p(std::exp(-z)) : -z + std::log1p(std::exp(z)); }
 
@@ -135,5 +135,5 @@ TEST(Logistic, NotConvergingIsAStatusAndAWarning) {
   EXPECT_EQ(reloaded(model).statuses()[0].text, model.statuses()[0].text);
 }
 
-}  // namespace
+}  // namespace logistic_test
 }  // namespace ecotone::test

@@ -4,7 +4,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace penalty_path_test {
 
 Json stage_of(const std::string& text, const TrainView& view, int threads = 2) {
   return fitted(text, view, context(threads)).inspect()["stages"][0];
@@ -145,5 +145,5 @@ TEST(PenaltyPath, IsSavedAndLoaded) {
   EXPECT_EQ(reloaded(model).inspect().dump(), model.inspect().dump());
 }
 
-}  // namespace
+}  // namespace penalty_path_test
 }  // namespace ecotone::test

@@ -5,7 +5,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace ridge_test {
 
 Json stage_of(const std::string& pipeline, const TrainView& view) {
   return fitted(pipeline, view).inspect().at("stages")[0];
@@ -79,5 +79,5 @@ TEST(Ridge, MoreColumnsThanRowsAreSolvedByRows) {
   EXPECT_EQ(reloaded(model).inspect(), model.inspect());
 }
 
-}  // namespace
+}  // namespace ridge_test
 }  // namespace ecotone::test

@@ -2,7 +2,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace svm_distributional_test {
 
 constexpr Index per_domain = 40;
 
@@ -218,5 +218,5 @@ TEST(SvmDistributional, FitsOfAGridShareTheGramMatrixAndStartWarm) {
   }
 }
 
-}  // namespace
+}  // namespace svm_distributional_test
 }  // namespace ecotone::test

@@ -5,7 +5,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace svm_low_rank_test {
 
 /// Domains along a line, and a circle around each within which the class is another.
 TrainView circles(Index rows, Index domains) {
@@ -165,5 +165,5 @@ TEST(SvmLowRank, SurvivesSavingAndRefusesHostileStates) {
   EXPECT_EQ(code_of([&] { Svm::load(pairs, {.route = SvmRoute::low_rank}, input); }), "bad_model");
 }
 
-}  // namespace
+}  // namespace svm_low_rank_test
 }  // namespace ecotone::test

@@ -3,7 +3,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace svm_test {
 
 /// A disc inside a ring: no line separates them.
 TrainView rings(Index rows, Index domains = 3) {
@@ -185,5 +185,5 @@ TEST(SvmStage, RefusesHostileStates) {
   EXPECT_EQ(code([](StageState& s) { s.info.erase("offset"); }), "bad_model");
 }
 
-}  // namespace
+}  // namespace svm_test
 }  // namespace ecotone::test

@@ -5,7 +5,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace impute_test {
 
 /// Columns a (mean 2, median 1 of 1, 1, 4), b (mean 15, median 15 of 10, 20) and c (no value).
 Matrix holes() {
@@ -132,5 +132,5 @@ TEST(Impute, LetsALearnerSeeNewHoles) {
   EXPECT_EQ(model.predict({Features::dense(x), std::nullopt}, context()).index.size(), 1U);
 }
 
-}  // namespace
+}  // namespace impute_test
 }  // namespace ecotone::test

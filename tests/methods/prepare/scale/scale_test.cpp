@@ -5,7 +5,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace scale_test {
 
 Matrix scaled(const Model& model, const Features& x) {
   return model.transform({x, std::nullopt}, context()).to_matrix();
@@ -120,5 +120,5 @@ TEST(Scale, AgreesWithTwoPassesInOneOrderOnManyBlocks) {
   }
 }
 
-}  // namespace
+}  // namespace scale_test
 }  // namespace ecotone::test

@@ -8,7 +8,7 @@
 #include "solve/components_golden.h"
 
 namespace ecotone::test {
-namespace {
+namespace components_test {
 
 TrainView golden_view(const ComponentsGolden& golden) {
   Labels y;
@@ -387,5 +387,5 @@ TEST(Components, ModelFilesAreChecked) {
   EXPECT_EQ(code_of([&] { load(bad); }), "bad_model");
 }
 
-}  // namespace
+}  // namespace components_test
 }  // namespace ecotone::test

@@ -5,7 +5,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace low_rank_route_test {
 
 /// Rows of three domains with a moved column; labels are classes or numbers.
 struct Rows {
@@ -157,5 +157,5 @@ TEST(LowRankRoute, RefusesWhatItCannotDo) {
   EXPECT_EQ(code("kpca route=lowrank residual=1"), "bad_option");
 }
 
-}  // namespace
+}  // namespace low_rank_route_test
 }  // namespace ecotone::test

@@ -6,7 +6,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace dbn_test {
 
 /// Rows of four kinds: a quarter of the columns is on in each, one value in ten flipped; times `top`.
 Matrix pictures(Index rows, Index cols, double top) {
@@ -218,5 +218,5 @@ TEST(Dbn, HostileStatesAreRefused) {
   EXPECT_EQ(code_of([&] { Dbn::load({}, empty, four_columns()); }), "bad_model");
 }
 
-}  // namespace
+}  // namespace dbn_test
 }  // namespace ecotone::test

@@ -5,7 +5,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace greedy_test {
 
 /// Columns 0 and 3 have the same effect in all domains, column 1 a larger one that changes its sign.
 TrainView shifting(Index rows = 600) {
@@ -218,5 +218,5 @@ TEST(TGreedy, HostileStatesAreRefused) {
   EXPECT_EQ(load([](StageState& s) { s.info["stopped_early"] = 1; }, input), "bad_model");
 }
 
-}  // namespace
+}  // namespace greedy_test
 }  // namespace ecotone::test

@@ -7,7 +7,7 @@
 #include "methods/support.h"
 
 namespace ecotone::test {
-namespace {
+namespace step_test {
 
 /// Columns a and d have the same effect in all domains, column b a larger one that changes with the domain, the others
 /// none.
@@ -203,5 +203,5 @@ TEST(Step, HostileStatesAreRefused) {
   EXPECT_EQ(load([](StageState& s) { s.info["kept_empty"] = "no"; }), "bad_model");
 }
 
-}  // namespace
+}  // namespace step_test
 }  // namespace ecotone::test

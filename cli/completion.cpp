@@ -216,7 +216,7 @@ std::string fish_script(const Words& words) {
   return text;
 }
 
-void run(const std::string& shell, const CLI::App& program, Session& session) {
+void run_completion(const std::string& shell, const CLI::App& program, Session& session) {
   const Words words = all_words(program);
   std::string script;
   if (shell == "bash") script = bash_script(words);
@@ -237,7 +237,7 @@ Verb completion_verb(CLI::App& program) {
                                   "  ecotone completion zsh > ~/.zfunc/_ecotone\n"
                                   "  ecotone completion fish | source\n"});
   verb.app->add_option("SHELL", *shell, "bash, zsh or fish")->required();
-  verb.run = [shell, &program](Session& session) { run(*shell, program, session); };
+  verb.run = [shell, &program](Session& session) { run_completion(*shell, program, session); };
   return verb;
 }
 

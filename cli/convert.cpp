@@ -9,13 +9,13 @@
 namespace ecotone::cli {
 namespace {
 
-struct Flags {
+struct ConvertFlags {
   std::vector<std::string> data;
   DataFlags read;
   std::string output;
 };
 
-void run(const Flags& flags, Session& session) {
+void run_convert(const ConvertFlags& flags, Session& session) {
   const bool eco = flags.output.ends_with(".eco");
   if (!eco && !flags.output.ends_with(".csv"))
     option_error("bad_output", "convert: -o must end in .eco or .csv, got '{}'", flags.output);
@@ -37,7 +37,7 @@ void run(const Flags& flags, Session& session) {
 }  // namespace
 
 Verb convert_verb(CLI::App& program) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<ConvertFlags>();
   Verb verb = make_verb(
       program,
       {"convert", "Turn data files into one .eco (mapped, fast) or .csv file", "convert DATA... -o FILE [flags]",
@@ -50,7 +50,7 @@ Verb convert_verb(CLI::App& program) {
       ->required();
   add_output(*verb.app, flags->output, "The file to write, .eco or .csv")->required();
   add_data_flags(*verb.app, flags->read, DataUse::training);
-  verb.run = [flags](Session& session) { run(*flags, session); };
+  verb.run = [flags](Session& session) { run_convert(*flags, session); };
   return verb;
 }
 

@@ -10,7 +10,7 @@
 namespace ecotone::cli {
 namespace {
 
-struct Flags {
+struct DiagnoseFlags {
   std::vector<std::string> data;
   DataFlags read;
   std::string target;
@@ -19,7 +19,7 @@ struct Flags {
   int sample = 2000;
 };
 
-void run(const Flags& flags, Session& session) {
+void run_diagnose(const DiagnoseFlags& flags, Session& session) {
   const std::vector<std::filesystem::path> files(flags.data.begin(), flags.data.end());
   require_files(files);
   const ReadOptions read = flags.read.read_options();
@@ -44,7 +44,7 @@ void run(const Flags& flags, Session& session) {
 }  // namespace
 
 Verb diagnose_verb(CLI::App& program) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<DiagnoseFlags>();
   Verb verb = make_verb(
       program, {"diagnose", "Say how domains differ, in which columns, and whether weighting could help",
                 "diagnose DATA... [flags]",
@@ -66,7 +66,7 @@ Verb diagnose_verb(CLI::App& program) {
       ->check(CLI::Range(10, 20000).description(""))
       ->type_name("N");
   add_data_flags(app, flags->read, DataUse::evaluation);
-  verb.run = [flags](Session& session) { run(*flags, session); };
+  verb.run = [flags](Session& session) { run_diagnose(*flags, session); };
   return verb;
 }
 

@@ -56,7 +56,7 @@ std::string fallback_warning(const BlasState& blas) {
       blas.kernels, instructions_name(processor_instructions()), kernel_choice().kernels.blas_core);
 }
 
-void run(Session& session) {
+void run_doctor(Session& session) {
   const int threads = available_threads();
   const std::size_t memory = available_memory();
   const Context& context = session.context();
@@ -95,7 +95,7 @@ Verb doctor_verb(CLI::App& program) {
   Verb verb = make_verb(program, {"doctor", "Show what this build can do on this machine", "doctor",
                                   "  ecotone doctor\n"
                                   "  ecotone doctor --json\n"});
-  verb.run = run;
+  verb.run = run_doctor;
   return verb;
 }
 

@@ -18,7 +18,7 @@
 namespace ecotone::cli {
 namespace {
 
-struct Flags {
+struct EvaluateFlags {
   std::vector<std::string> arguments;
   DataFlags read;
   std::string protocol = "leave-one-domain-out";
@@ -32,7 +32,7 @@ struct Flags {
   std::string choose;
 };
 
-EvaluateOptions evaluate_options(const Flags& flags) {
+EvaluateOptions evaluate_options(const EvaluateFlags& flags) {
   EvaluateOptions options;
   options.protocol = protocol_by_name(flags.protocol);
   options.folds = flags.folds;
@@ -109,7 +109,7 @@ void refuse_idle(const std::vector<ProtocolFlag>& flags, Protocol chosen) {
 }
 
 /// Outputs that choosing does not make.
-void refuse_outputs(const Flags& flags) {
+void refuse_outputs(const EvaluateFlags& flags) {
   const std::pair<const char*, const std::string&> outputs[] = {
       {"--save-predictions", flags.predictions}, {"--report", flags.report}, {"--title", flags.title}};
   for (const auto& [name, value] : outputs)
@@ -117,7 +117,7 @@ void refuse_outputs(const Flags& flags) {
 }
 
 /// The candidates, with «no adaptation» in front, and notes that say which that is.
-std::vector<Pipeline> candidates_of(const Flags& flags, const DataAndPipelines& given, const Context& context) {
+std::vector<Pipeline> candidates_of(const EvaluateFlags& flags, const DataAndPipelines& given, const Context& context) {
   std::vector<Pipeline> candidates = plain_first(given.pipelines, context);
   context.note("choose: no adaptation is \"{}\"", candidates.front().text());
   const bool kept = candidates.front().text() == given.pipelines.front().text();
@@ -127,7 +127,7 @@ std::vector<Pipeline> candidates_of(const Flags& flags, const DataAndPipelines& 
 }
 
 /// --choose: candidates are all pipelines of all grids, the first is «no adaptation».
-void run_choose(const Flags& flags, Session& session) {
+void run_choose(const EvaluateFlags& flags, Session& session) {
   check_metric(flags.metric);
   refuse_outputs(flags);
   ChooseOptions options;
@@ -144,7 +144,7 @@ void run_choose(const Flags& flags, Session& session) {
   session.print(choice.to_json());
 }
 
-void run(const Flags& flags, Session& session) {
+void run_evaluate(const EvaluateFlags& flags, Session& session) {
   if (!flags.choose.empty()) return run_choose(flags, session);
   check_metric(flags.metric);
   const EvaluateOptions options = evaluate_options(flags);
@@ -170,7 +170,7 @@ void run(const Flags& flags, Session& session) {
 }  // namespace
 
 Verb evaluate_verb(CLI::App& program) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<EvaluateFlags>();
   Verb verb = make_verb(
       program,
       {"evaluate", "Score pipelines on domains that they have not seen", "evaluate DATA... PIPELINE... [flags]",
@@ -215,7 +215,7 @@ Verb evaluate_verb(CLI::App& program) {
   add_data_flags(app, flags->read, DataUse::evaluation);
   verb.run = [flags, of_protocols](Session& session) {
     refuse_idle(of_protocols, protocol_by_name(flags->protocol));
-    run(*flags, session);
+    run_evaluate(*flags, session);
   };
   return verb;
 }

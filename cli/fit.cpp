@@ -11,7 +11,7 @@
 namespace ecotone::cli {
 namespace {
 
-struct Flags {
+struct FitFlags {
   std::vector<std::string> arguments;
   DataFlags read;
   std::string output;
@@ -45,13 +45,13 @@ Json summary_json(const Dataset& data, const TrainView& view, const Model& model
   return json;
 }
 
-Model fit_model(const Flags& flags, const Pipeline& pipeline, const Dataset& data, const TrainView& view,
+Model fit_model(const FitFlags& flags, const Pipeline& pipeline, const Dataset& data, const TrainView& view,
                 const Context& context) {
   if (flags.guard) return guarded_fit(pipeline, view, data.schema, {}, context).model;
   return Model::fit(pipeline, view, data.schema, context);
 }
 
-void run(const Flags& flags, Session& session) {
+void run_fit(const FitFlags& flags, Session& session) {
   const DataAndPipelines given = data_and_pipelines(flags.arguments);
   if (given.pipelines.size() > 1)
     option_error("usage", "fit: one pipeline, got {}; evaluate compares several", given.pipelines.size());
@@ -75,7 +75,7 @@ void run(const Flags& flags, Session& session) {
 }  // namespace
 
 Verb fit_verb(CLI::App& program) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<FitFlags>();
   Verb verb = make_verb(
       program,
       {"fit", "Fit a pipeline on all labelled rows and save the model", "fit DATA... PIPELINE -o MODEL [flags]",
@@ -94,7 +94,7 @@ Verb fit_verb(CLI::App& program) {
   verb.app->add_flag("--guard", flags->guard,
                      "Adapt to the target only if the estimated gain exceeds its standard error");
   add_data_flags(*verb.app, flags->read, DataUse::training);
-  verb.run = [flags](Session& session) { run(*flags, session); };
+  verb.run = [flags](Session& session) { run_fit(*flags, session); };
   return verb;
 }
 

@@ -17,7 +17,7 @@
 namespace ecotone::cli {
 namespace {
 
-struct Flags {
+struct GenerateFlags {
   std::string name;
   std::vector<std::string> settings;  // --set key=value
   std::vector<std::string> more;      // key=value after the name
@@ -31,7 +31,7 @@ Json generator_json(const Generator& generator) {
   return json;
 }
 
-void list(const Flags& flags, Session& session) {
+void list(const GenerateFlags& flags, Session& session) {
   Json all = Json::array();
   std::string text;
   for (const Generator& generator : generators()) {
@@ -44,7 +44,7 @@ void list(const Flags& flags, Session& session) {
   session.print({{"generators", all}});
 }
 
-OptionTexts settings(const Flags& flags) {
+OptionTexts settings(const GenerateFlags& flags) {
   std::vector<std::string> all = flags.settings;
   all.insert(all.end(), flags.more.begin(), flags.more.end());
   OptionTexts texts;
@@ -71,7 +71,7 @@ void write_to_standard_output(const Dataset& data, const Context& context) {
   }
 }
 
-void run(const Flags& flags, Session& session) {
+void run_generate(const GenerateFlags& flags, Session& session) {
   if (!flags.name.empty()) generator(flags.name);
   if (flags.list) return list(flags, session);
   if (flags.name.empty())
@@ -97,7 +97,7 @@ void run(const Flags& flags, Session& session) {
 }  // namespace
 
 Verb generate_verb(CLI::App& program) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<GenerateFlags>();
   Verb verb =
       make_verb(program, {"generate", "Draw a synthetic data set", "generate NAME [--set KEY=VALUE]... [-o FILE]",
                           "  ecotone generate --list\n"
@@ -110,7 +110,7 @@ Verb generate_verb(CLI::App& program) {
       ->type_name("KEY=VALUE");
   add_output(*verb.app, flags->output, "A .csv or .eco file (default: CSV on standard output)");
   verb.app->add_flag("--list", flags->list, "Show all generators, or the one named, with their options");
-  verb.run = [flags](Session& session) { run(*flags, session); };
+  verb.run = [flags](Session& session) { run_generate(*flags, session); };
   return verb;
 }
 

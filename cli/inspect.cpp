@@ -24,7 +24,7 @@ constexpr std::size_t rows_shown = 8;
 constexpr std::size_t entry_width = 11;
 constexpr std::size_t weight_width = 14;  // where importance weights are among the entries
 
-std::string scalar_text(const Json& value) {
+std::string value_text(const Json& value) {
   if (value.is_string()) return one_line(value.get<std::string>());
   if (value.is_number_float()) return fmt::format("{:.6g}", value.get<double>());
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -38,7 +38,7 @@ bool is_vector(const Json& value) {
 std::string vector_text(const Json& values) {
   std::string text;
   for (std::size_t i = 0; i < std::min(values.size(), values_shown); ++i)
-    text += (i ? " " : "") + scalar_text(values[i]);
+    text += (i ? " " : "") + value_text(values[i]);
   return values.size() > values_shown ? fmt::format("{} ... ({})", text, values.size()) : text;
 }
 
@@ -77,7 +77,7 @@ std::string weights_text(const std::vector<Json>& columns, const std::vector<std
   }
   for (const std::size_t j : order) {
     text += fmt::format("    {:<{}}", names[j], width);
-    for (const Json& column : columns) text += fmt::format("  {:>12}", scalar_text(column[j]));
+    for (const Json& column : columns) text += fmt::format("  {:>12}", value_text(column[j]));
     text += "\n";
   }
   if (names.size() > order.size()) text += fmt::format("    and {} smaller\n", names.size() - order.size());
@@ -115,12 +115,12 @@ std::string models_text(const std::string& key, const Json& list, std::size_t wi
 std::string entry_text(const std::string& key, const Json& value, const Model& model,
                        const std::vector<std::string>& names, std::size_t width) {
   const std::string head = fmt::format("  {:<{}} ", key, width);
-  if (!value.is_structured()) return head + scalar_text(value) + "\n";
+  if (!value.is_structured()) return head + value_text(value) + "\n";
   if (is_vector(value)) {
     if (key != "weights" || value.size() != names.size()) return head + vector_text(value) + "\n";
     return head + "largest first\n" + weights_text({value}, {}, names);
   }
-  if (!value.is_array()) return head + scalar_text(value) + "\n";
+  if (!value.is_array()) return head + value_text(value) + "\n";
   if (value.front().is_object()) return models_text(key, value, width);
   const std::size_t cols = value.front().size();
   if (key == "weights" && cols == names.size() && value.size() == model.classes().size() &&
@@ -147,7 +147,7 @@ constexpr WeightEntry weight_entries[] = {{"rows", "source rows"},
 
 std::string rounded_text(const Json& value) {
   if (value.is_null()) return "-";
-  return value.is_number_float() ? fmt::format("{:.4g}", value.get<double>()) : scalar_text(value);
+  return value.is_number_float() ? fmt::format("{:.4g}", value.get<double>()) : value_text(value);
 }
 
 /// What a weight stage or adapt.joint tells of its weights, and a table of the source domains when they were weighted
@@ -160,11 +160,11 @@ std::string weighting_text(const Json& stage) {
           fmt::format("  {:<{}} {:<8}  {}\n", entry.key, weight_width, rounded_text(stage[entry.key]), entry.meaning);
   if (!stage.contains("sources")) return text;
   std::size_t width = 6;
-  for (const Json& source : stage["sources"]) width = std::max(width, scalar_text(source["domain"]).size());
+  for (const Json& source : stage["sources"]) width = std::max(width, value_text(source["domain"]).size());
   text += fmt::format("    {:<{}}", "source", width);
   for (const WeightEntry& entry : weight_entries) text += fmt::format("  {:>13}", entry.key);
   for (const Json& source : stage["sources"]) {
-    text += fmt::format("\n    {:<{}}", scalar_text(source["domain"]), width);
+    text += fmt::format("\n    {:<{}}", value_text(source["domain"]), width);
     for (const WeightEntry& entry : weight_entries) text += fmt::format("  {:>13}", rounded_text(source[entry.key]));
   }
   return text + "\n";
@@ -228,7 +228,7 @@ std::string text_of(const Model& model, const std::string& path, const Context& 
   if (model.task() == Task::classify) text += fmt::format(", {}", list_text(model.classes()));
   text += fmt::format("\nfeatures  {}\ndomains   {}\n", list_text(model.features()), list_text(model.domains()));
   for (const char* key : {"seed", "format", "version"})
-    if (json.contains(key)) text += fmt::format("{:<9} {}\n", key, scalar_text(json[key]));
+    if (json.contains(key)) text += fmt::format("{:<9} {}\n", key, value_text(json[key]));
   text += guard_text(model, path);
   const auto names = one_lines(learner_features(model, context));
   std::size_t number = 0;
@@ -246,7 +246,7 @@ void run_moments(const std::string& path, Session& session) {
   session.say(moments_text(moments));
 }
 
-void run(const std::string& path, Session& session) {
+void run_inspect(const std::string& path, Session& session) {
   require_files({path});
   if (holds_moments(path)) return run_moments(path, session);
   const Model model = Model::load(path);
@@ -266,7 +266,7 @@ Verb inspect_verb(CLI::App& program) {
                 "  ecotone inspect model.eco --json\n"
                 "  ecotone inspect moments.eco\n"});
   verb.app->add_option("FILE", *path, "A model of `ecotone fit`, or moments of `ecotone moments`")->required();
-  verb.run = [path](Session& session) { run(*path, session); };
+  verb.run = [path](Session& session) { run_inspect(*path, session); };
   return verb;
 }
 

@@ -15,7 +15,7 @@ constexpr const char* blind_text = "Never looks at the features, so missing valu
 constexpr const char* both_text =
     "Predicts where it is the last stage; elsewhere it passes the columns that it chose on.";
 
-struct Flags {
+struct MethodsFlags {
   std::string name;
   bool markdown = false;
 };
@@ -85,7 +85,7 @@ std::string markdown() {
   return text;
 }
 
-void run(const Flags& flags, Session& session) {
+void run_methods(const MethodsFlags& flags, Session& session) {
   if (flags.markdown && session.json()) option_error("usage", "methods: --markdown or --json, not both");
   if (flags.markdown) return session.say(markdown());
   if (!flags.name.empty()) {
@@ -102,7 +102,7 @@ void run(const Flags& flags, Session& session) {
 }  // namespace
 
 Verb methods_verb(CLI::App& program) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<MethodsFlags>();
   Verb verb =
       make_verb(program, {"methods", "Show the stages that pipelines are made of, with their options", "methods [NAME]",
                           "  ecotone methods\n"
@@ -110,7 +110,7 @@ Verb methods_verb(CLI::App& program) {
                           "  ecotone methods --json\n"});
   verb.app->add_option("NAME", flags->name, "The method to show in full");
   verb.app->add_flag("--markdown", flags->markdown, "Print the reference page docs/methods.md");
-  verb.run = [flags](Session& session) { run(*flags, session); };
+  verb.run = [flags](Session& session) { run_methods(*flags, session); };
   return verb;
 }
 

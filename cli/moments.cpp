@@ -17,7 +17,7 @@
 namespace ecotone::cli {
 namespace {
 
-struct Flags {
+struct MomentsFlags {
   std::vector<std::string> arguments;
   DataFlags read;
   std::string gram = "double";
@@ -37,7 +37,7 @@ Moments merged(const std::vector<std::filesystem::path>& files) {
   return sum;
 }
 
-Moments gathered(const std::vector<std::filesystem::path>& files, const Flags& flags, Session& session) {
+Moments gathered(const std::vector<std::filesystem::path>& files, const MomentsFlags& flags, Session& session) {
   const Context& context = session.context();
   const GramKind kind = gram_by_name(flags.gram);
   const Dataset data = session.timed("read", [&] { return read_dataset(files, flags.read.read_options(), context); });
@@ -45,7 +45,7 @@ Moments gathered(const std::vector<std::filesystem::path>& files, const Flags& f
   return session.timed("moments", [&] { return SelectionData("moments", view).moments(kind, context); });
 }
 
-void run(const Flags& flags, const CLI::App& app, Session& session) {
+void run_moments(const MomentsFlags& flags, const CLI::App& app, Session& session) {
   std::vector<std::filesystem::path> files(flags.arguments.begin(), flags.arguments.end());
   gram_by_name(flags.gram);
   if (!flags.output.ends_with(".eco"))
@@ -75,7 +75,7 @@ void run(const Flags& flags, const CLI::App& app, Session& session) {
 }  // namespace
 
 Verb moments_verb(CLI::App& program) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<MomentsFlags>();
   Verb verb = make_verb(
       program, {"moments", "Sum the moments of every domain, or merge files of them, for select without the data",
                 "moments DATA... --label COLUMN --domain COLUMN -o FILE [flags]",
@@ -88,7 +88,7 @@ Verb moments_verb(CLI::App& program) {
       ->add_option("--gram", flags->gram, "Keep X'X of every domain: none, double or single precision (default double)")
       ->type_name("KIND");
   add_data_flags(*verb.app, flags->read, DataUse::training);
-  verb.run = [flags, app = verb.app](Session& session) { run(*flags, *app, session); };
+  verb.run = [flags, app = verb.app](Session& session) { run_moments(*flags, *app, session); };
   return verb;
 }
 

@@ -14,7 +14,7 @@
 namespace ecotone::cli {
 namespace {
 
-struct Flags {
+struct PairsFlags {
   std::vector<std::string> data;
   DataFlags read;
   int per_class = 1000;
@@ -49,12 +49,12 @@ PairRows read_list(const std::string& path, const Context& context) {
   return {listed_rows(path, list, "first"), listed_rows(path, list, "second")};
 }
 
-Dataset make_pairs(const Dataset& data, const Flags& flags, const Context& context) {
+Dataset make_pairs(const Dataset& data, const PairsFlags& flags, const Context& context) {
   if (flags.list.empty()) return draw_pairs(data, flags.per_class, context);
   return listed_pairs(data, read_list(flags.list, context), context);
 }
 
-void run(const Flags& flags, const CLI::App& app, Session& session) {
+void run_pairs(const PairsFlags& flags, const CLI::App& app, Session& session) {
   if (!flags.output.ends_with(".eco"))
     option_error("bad_output", "pairs: -o must end in .eco, got '{}'; `ecotone convert` makes a .csv of it",
                  flags.output);
@@ -82,7 +82,7 @@ void run(const Flags& flags, const CLI::App& app, Session& session) {
 }  // namespace
 
 Verb pairs_verb(CLI::App& program) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<PairsFlags>();
   Verb verb = make_verb(
       program, {"pairs", "Make pairs of rows, to learn when two rows are of one class",
                 "pairs DATA... --label COLUMN [--per-class N] -o FILE [flags]",
@@ -100,7 +100,7 @@ Verb pairs_verb(CLI::App& program) {
                    "of those that --where keeps")
       ->type_name("FILE");
   add_data_flags(*verb.app, flags->read, DataUse::training);
-  verb.run = [flags, app = verb.app](Session& session) { run(*flags, *app, session); };
+  verb.run = [flags, app = verb.app](Session& session) { run_pairs(*flags, *app, session); };
   return verb;
 }
 

@@ -9,11 +9,7 @@
 #include "ecotone/evaluate/text_width.h"
 
 namespace ecotone::cli {
-namespace {
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
+namespace {}  // namespace
 
 std::string path_table(const std::vector<PathColumn>& columns, const std::vector<Index>& chosen,
                        const std::vector<std::string>& features) {

@@ -13,8 +13,6 @@ namespace {
 
 constexpr Index rows_at_once = 8192;
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 std::vector<std::string> quoted(const std::vector<std::string>& names) {
   std::vector<std::string> fields;
   for (const std::string& name : names) fields.push_back(csv_field(name));
@@ -72,7 +70,7 @@ Json rows_json(const NewData& in, const Prediction& prediction) {
   return json;
 }
 
-void run(const NewDataFlags& flags, Session& session) {
+void run_predict(const NewDataFlags& flags, Session& session) {
   const NewData in = read_new_data(flags, session);
   const Context& context = session.context();
   const Prediction prediction = session.timed("predict", [&] { return in.model.predict(in.batch(), context); });
@@ -104,7 +102,7 @@ Verb predict_verb(CLI::App& program) {
                           "  ecotone predict model.eco new.csv | head\n"
                           "  ecotone predict model.eco north.csv south.csv --domain-from-file --json\n"});
   add_new_data_flags(*verb.app, *flags);
-  verb.run = [flags](Session& session) { run(*flags, session); };
+  verb.run = [flags](Session& session) { run_predict(*flags, session); };
   return verb;
 }
 

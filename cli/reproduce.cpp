@@ -14,7 +14,7 @@
 namespace ecotone::cli {
 namespace {
 
-struct Flags {
+struct ReproduceFlags {
   std::string name;
   std::string example, table, figure, item;
   int repetitions = 0;
@@ -32,7 +32,7 @@ std::string two_columns(const std::vector<std::pair<std::string, std::string>>& 
   return text;
 }
 
-void list(const Flags& flags, Session& session) {
+void list(const ReproduceFlags& flags, Session& session) {
   Json all = Json::array();
   std::vector<std::pair<std::string, std::string>> lines;  // what is typed, what it is
   for (const EmbeddedExperiment& embedded : embedded_experiments()) {
@@ -56,7 +56,7 @@ void list(const Flags& flags, Session& session) {
   session.print({{"experiments", all}});
 }
 
-const ExperimentItem& chosen_item(const Experiment& experiment, const Flags& flags) {
+const ExperimentItem& chosen_item(const Experiment& experiment, const ReproduceFlags& flags) {
   const std::pair<const std::string*, const char*> given[] = {
       {&flags.example, "example"}, {&flags.table, "table"}, {&flags.figure, "figure"}, {&flags.item, ""}};
   if (std::ranges::count_if(given, [](const auto& one) { return !one.first->empty(); }) > 1)
@@ -95,7 +95,7 @@ void check_folder(const std::string& name) {
         path.has_stem() && path.stem() != path.filename() ? (path.parent_path() / path.stem()).string() : "pictures");
 }
 
-void run(const Flags& flags, Session& session) {
+void run_reproduce(const ReproduceFlags& flags, Session& session) {
   if (flags.list) {
     if (!flags.name.empty()) (void)experiment(flags.name);
     return list(flags, session);
@@ -121,7 +121,7 @@ void run(const Flags& flags, Session& session) {
 }  // namespace
 
 Verb reproduce_verb(CLI::App& program) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<ReproduceFlags>();
   Verb verb = make_verb(program, {"reproduce", "Run a paper's experiment again, published numbers beside ours",
                                   "reproduce NAME --example|--table|--figure|--item ITEM [flags]",
                                   "  ecotone reproduce --list\n"
@@ -141,7 +141,7 @@ Verb reproduce_verb(CLI::App& program) {
   app.add_option("--output,-o", flags->out, "Folder for the pictures of a figure, as SVG and their data as CSV")
       ->type_name("DIR");
   app.add_flag("--list", flags->list, "Show all experiments, or the one named, with their parts");
-  verb.run = [flags](Session& session) { run(*flags, session); };
+  verb.run = [flags](Session& session) { run_reproduce(*flags, session); };
   return verb;
 }
 

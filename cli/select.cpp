@@ -17,7 +17,7 @@
 namespace ecotone::cli {
 namespace {
 
-struct Flags {
+struct SelectFlags {
   std::vector<std::string> arguments;
   DataFlags read;
   bool no_held_out = false;
@@ -58,7 +58,7 @@ SelectOutput describe(const Pipeline& pipeline, const Moments& moments, GreedyRu
                       .held_out_auroc = {}};
 }
 
-SelectOutput select_from_moments(const Pipeline& pipeline, const std::filesystem::path& file, const Flags& flags,
+SelectOutput select_from_moments(const Pipeline& pipeline, const std::filesystem::path& file, const SelectFlags& flags,
                                  Session& session) {
   require_one_stage(pipeline, file);
   const Stage& stage = pipeline.stages().back();
@@ -72,7 +72,7 @@ SelectOutput select_from_moments(const Pipeline& pipeline, const std::filesystem
   return describe(pipeline, moments->moments, std::move(run));
 }
 
-TrainView view_to_select(const Dataset& data, std::string_view who, const Flags& flags, const Context& context) {
+TrainView view_to_select(const Dataset& data, std::string_view who, const SelectFlags& flags, const Context& context) {
   if (!data.domain.partner.empty() && !flags.no_held_out)
     context.warn("pairs_held_out",
                  "{}: pairs with the class left out stay among the others, so the held-out columns are optimistic; "
@@ -82,7 +82,7 @@ TrainView view_to_select(const Dataset& data, std::string_view who, const Flags&
 }
 
 SelectOutput select_from_data(const Pipeline& pipeline, const std::vector<std::filesystem::path>& files,
-                              const Flags& flags, Session& session) {
+                              const SelectFlags& flags, Session& session) {
   const Context& context = session.context();
   const Stage& stage = pipeline.stages().back();
   const auto options = read_options<GreedyOptions>(stage.options);
@@ -115,7 +115,7 @@ SelectOutput select_from_data(const Pipeline& pipeline, const std::vector<std::f
   return result;
 }
 
-StepOutput step_from_moments(const Pipeline& pipeline, const std::filesystem::path& file, const Flags& flags,
+StepOutput step_from_moments(const Pipeline& pipeline, const std::filesystem::path& file, const SelectFlags& flags,
                              Session& session) {
   require_one_stage(pipeline, file);
   const auto options = read_options<StepOptions>(pipeline.stages().back().options);
@@ -134,8 +134,8 @@ StepOutput step_from_moments(const Pipeline& pipeline, const std::filesystem::pa
   return result;
 }
 
-StepOutput step_from_data(const Pipeline& pipeline, const std::vector<std::filesystem::path>& files, const Flags& flags,
-                          Session& session) {
+StepOutput step_from_data(const Pipeline& pipeline, const std::vector<std::filesystem::path>& files,
+                          const SelectFlags& flags, Session& session) {
   const Context& context = session.context();
   const auto options = read_options<StepOptions>(pipeline.stages().back().options);
   const Dataset data = session.timed("read", [&] { return read_dataset(files, flags.read.read_options(), context); });
@@ -187,7 +187,7 @@ void tell(const Output& found, Session& session, std::string (*text)(const Outpu
   session.print(json(found));
 }
 
-void run(const Flags& flags, const CLI::App& app, Session& session) {
+void run_select(const SelectFlags& flags, const CLI::App& app, Session& session) {
   const DataAndPipelines given = data_and_pipelines(with_default(flags.arguments, session));
   if (given.pipelines.size() > 1) option_error("usage", "select: one pipeline, got {}", given.pipelines.size());
   const Pipeline& pipeline = given.pipelines.front();
@@ -211,7 +211,7 @@ void run(const Flags& flags, const CLI::App& app, Session& session) {
 }  // namespace
 
 Verb select_verb(CLI::App& program) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<SelectFlags>();
   Verb verb = make_verb(
       program, {"select", "Choose features that hold across domains, step by step", "select DATA... [PIPELINE] [flags]",
                 "  ecotone select clinics.csv --label disease --domain hospital\n"
@@ -226,7 +226,7 @@ Verb select_verb(CLI::App& program) {
   verb.app->add_flag("--no-held-out", flags->no_held_out,
                      "Do not run the path without each domain in turn, which shows how it does there");
   add_data_flags(*verb.app, flags->read, DataUse::training);
-  verb.run = [flags, app = verb.app](Session& session) { run(*flags, *app, session); };
+  verb.run = [flags, app = verb.app](Session& session) { run_select(*flags, *app, session); };
   return verb;
 }
 

@@ -9,8 +9,6 @@
 namespace ecotone::cli {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 const char* stop_name(PathStop stop) {
   constexpr const char* names[] = {"steps", "lodo", "student", "theorem1"};
   return names[static_cast<std::size_t>(stop)];

@@ -8,8 +8,6 @@
 namespace ecotone::cli {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 /// Mean over domains of the loss on each, by the path that was not given it, after each step.
 std::vector<double> held_out_loss(const StepOutput& found) {
   const auto& folds = found.run.folds;

@@ -11,8 +11,6 @@
 namespace ecotone::cli {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 std::string header(const NewData& in, Index cols) {
   std::vector<std::string> fields;
   if (in.has_domains) fields.emplace_back("domain");
@@ -88,7 +86,7 @@ Json rows_json(const NewData& in, const Features& z) {
   return json;
 }
 
-void run(const NewDataFlags& flags, Session& session) {
+void run_transform(const NewDataFlags& flags, Session& session) {
   const NewData in = read_new_data(flags, session);
   const Context& context = session.context();
   const Features z = session.timed("transform", [&] { return in.model.transform(in.batch(), context); });
@@ -120,7 +118,7 @@ Verb transform_verb(CLI::App& program) {
                                   "  ecotone transform dbn.eco images.eco -o features.eco\n"
                                   "  ecotone transform prepare.eco new.csv --where 'age>=18' | head\n"});
   add_new_data_flags(*verb.app, *flags);
-  verb.run = [flags](Session& session) { run(*flags, session); };
+  verb.run = [flags](Session& session) { run_transform(*flags, session); };
   return verb;
 }
 

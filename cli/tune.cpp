@@ -11,7 +11,7 @@
 namespace ecotone::cli {
 namespace {
 
-struct Flags {
+struct TuneFlags {
   std::vector<std::string> arguments;
   DataFlags read;
   std::string search = "grid";
@@ -20,7 +20,7 @@ struct Flags {
   std::string output;
 };
 
-void run(const Flags& flags, Session& session) {
+void run_tune(const TuneFlags& flags, Session& session) {
   const TuneOptions options{.search = search_by_name(flags.search), .draws = flags.draws, .metric = flags.metric};
   const DataAndSpaces given = data_and_spaces(flags.arguments);
   const ReadOptions read = flags.read.read_options();
@@ -48,7 +48,7 @@ void run(const Flags& flags, Session& session) {
 }  // namespace
 
 Verb tune_verb(CLI::App& program) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<TuneFlags>();
   Verb verb = make_verb(
       program, {"tune", "Choose a pipeline's options inside the training domains", "tune DATA... PIPELINE... [flags]",
                 "  ecotone tune clinics.csv \"impute | scale | logistic l2={0.001,0.01,0.1,1}\" --label disease "
@@ -69,7 +69,7 @@ Verb tune_verb(CLI::App& program) {
   verb.run = [flags, draws](Session& session) {
     if (draws->count() > 0 && search_by_name(flags->search) != Search::random)
       option_error("idle_flag", "--draws goes with --search random");
-    run(*flags, session);
+    run_tune(*flags, session);
   };
   return verb;
 }

@@ -12,10 +12,6 @@ target_compile_definitions(ecotone_settings INTERFACE EIGEN_USE_BLAS EIGEN_DONT_
 target_link_libraries(ecotone_settings INTERFACE
   Eigen3::Eigen fmt::fmt nlohmann_json::nlohmann_json ZLIB::ZLIB Boost::headers LAPACK::LAPACK BLAS::BLAS Threads::Threads)
 
-# Their loops have conditions, which compilers turn into vectors only where comparisons may not trap.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ecotone/linalg/exponential.cpp ${PROJECT_SOURCE_DIR}/src/ecotone/linalg/distances.cpp
-  ${PROJECT_SOURCE_DIR}/src/ecotone/solve/logistic_kernel.cpp ${PROJECT_SOURCE_DIR}/src/ecotone/solve/svm_loops.cpp PROPERTIES COMPILE_OPTIONS -fno-trapping-math)
-
 add_library(ecotone STATIC)
 add_library(ecotone::ecotone ALIAS ecotone)
 foreach(layer IN LISTS layers)

@@ -10,8 +10,6 @@ namespace ecotone {
 
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 /// The plan of every column of the table: inputs into x.
 struct TablePlan {
   std::vector<FieldPlan> fields;

@@ -11,8 +11,6 @@ namespace ecotone {
 
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 /// The number that a whole text spells, when it is one and finite.
 std::optional<double> number(const std::string& text) {
   double value = 0;

@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::string_view pair_start = "pair(";
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 /// Calls body(a, b) for the places of the values of two sparse rows that are in one column.
 template <class Body>
 void over_common(const Csr& x, Index i, Index j, const Body& body) {

@@ -9,8 +9,6 @@ namespace ecotone {
 
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 void refuse_pairs(const Dataset& data) {
   const auto& names = data.x.names();
   if (!names.empty() && std::all_of(names.begin(), names.end(), is_pair_name))

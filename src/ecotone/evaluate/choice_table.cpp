@@ -9,10 +9,6 @@ namespace ecotone {
 
 namespace {
 
-constexpr Index kWidth = 100;       // columns of the page
-constexpr Index kDomainWidth = 32;  // longest domain name shown
-constexpr std::size_t kMostDomains = 60;
-
 /// Numbers of the metric, with the decimals that four digits of the largest score need.
 class Numbers {
  public:
@@ -65,8 +61,9 @@ std::string legend(const Choice& choice) {
   std::string text;
   const Index width = display_width(letter_name(choice.candidates.size() - 1));
   for (std::size_t c = 0; c < choice.candidates.size(); ++c)
-    text += fmt::format("  {}  {}{}\n", pad_right(letter_name(c), width),
-                        display_text(choice.candidates[c], kWidth - 24 - width), c == 0 ? "   (no adaptation)" : "");
+    text +=
+        fmt::format("  {}  {}{}\n", pad_right(letter_name(c), width),
+                    display_text(choice.candidates[c], page_width - 24 - width), c == 0 ? "   (no adaptation)" : "");
   return text;
 }
 
@@ -85,11 +82,11 @@ std::string one_scorer(const Choice& choice, const Numbers& numbers) {
   Grid grid;
   grid.lines.push_back(
       {"domain", "rows", "scorer", "chosen", "score", "best", "its score", "none", "regret", "gain", "rank"});
-  const std::size_t shown = std::min(scorer.targets.size(), kMostDomains);
+  const std::size_t shown = std::min(scorer.targets.size(), most_domains);
   for (std::size_t t = 0; t < shown; ++t) {
     const TargetChoice& target = scorer.targets[t];
     const TargetTruth& truth = choice.targets[t];
-    grid.lines.push_back({display_text(target.domain, kDomainWidth), fmt::format("{}", truth.rows),
+    grid.lines.push_back({display_text(target.domain, domain_width), fmt::format("{}", truth.rows),
                           std::string(scorer_name(target.used)), letter_name(target.chosen), numbers.text(target.score),
                           truth.best ? letter_name(*truth.best) : "-",
                           truth.best ? numbers.text(truth.score[*truth.best]) : "-", numbers.text(truth.score[0]),

@@ -27,12 +27,6 @@ RowLoss loss_of(const MetricInfo& metric) {
   return RowLoss::automatic;
 }
 
-std::optional<double> value_of(const Metrics& metrics, std::string_view name) {
-  for (const auto& [key, value] : metrics)
-    if (key == name) return value;
-  return {};
-}
-
 /// How much better `a` is than `b`.
 double better_by(double a, double b, const MetricInfo& metric) { return metric.higher_is_better ? a - b : b - a; }
 

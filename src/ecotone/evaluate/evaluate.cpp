@@ -173,6 +173,12 @@ std::vector<HeldOutPrediction> predictions_of(const std::vector<std::vector<Outc
 
 }  // namespace
 
+std::optional<double> value_of(const Metrics& metrics, std::string_view name) {
+  for (const auto& [key, value] : metrics)
+    if (key == name) return value;
+  return {};
+}
+
 Evaluation evaluate(const Dataset& data, const std::vector<Pipeline>& pipelines, const EvaluateOptions& options,
                     const Context& context) {
   check_input(data, pipelines, options, context);

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,8 @@ namespace ecotone {
 
 /// Metric name -> value; empty where it is undefined (one class in a domain).
 using Metrics = std::vector<std::pair<std::string, std::optional<double>>>;
+/// The value of a metric; empty where it is undefined or not there.
+std::optional<double> value_of(const Metrics& metrics, std::string_view name);
 
 /// One held-out domain (over all repetitions that held it out: metrics averaged, rows of one of them). Row weights do
 /// not enter metrics.

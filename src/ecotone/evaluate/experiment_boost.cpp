@@ -79,7 +79,7 @@ void read_method(BoostRow& row, JsonFields& fields, const BoostRecipe& recipe) {
   }
 }
 
-BoostRecipe read_recipe(const ExperimentItem& item, const std::string& where) {
+BoostRecipe read_boost_recipe(const ExperimentItem& item, const std::string& where) {
   if (item.metric != "error")
     file_error("bad_experiment", "{}: field 'metric' of kind boost must be error, got '{}'", where, item.metric);
   JsonFields fields(item.recipe, where);
@@ -108,8 +108,8 @@ BoostRecipe read_recipe(const ExperimentItem& item, const std::string& where) {
   return recipe;
 }
 
-std::vector<CellName> check(const ExperimentItem& item, const std::string& where) {
-  const BoostRecipe recipe = read_recipe(item, where);
+std::vector<CellName> check_boost(const ExperimentItem& item, const std::string& where) {
+  const BoostRecipe recipe = read_boost_recipe(item, where);
   std::vector<CellName> cells;
   for (const std::string& angle : recipe.angles)
     for (const BoostRow& row : recipe.rows) cells.emplace_back(row.name, angle);
@@ -147,9 +147,9 @@ std::vector<double> run_draw(const BoostRecipe& recipe, const std::string& angle
   return values;
 }
 
-std::vector<Cell> run(const ExperimentItem& item, int repetitions, const std::filesystem::path&,
-                      const Context& context) {
-  const BoostRecipe recipe = read_recipe(item, item.name);
+std::vector<Cell> run_boost(const ExperimentItem& item, int repetitions, const std::filesystem::path&,
+                            const Context& context) {
+  const BoostRecipe recipe = read_boost_recipe(item, item.name);
   // One draw of one angle is a task; what its fits do in parallel runs inline.
   const auto tasks = static_cast<Index>(recipe.angles.size()) * repetitions;
   std::vector<std::vector<double>> draws(static_cast<std::size_t>(tasks));
@@ -175,7 +175,7 @@ std::vector<Cell> run(const ExperimentItem& item, int repetitions, const std::fi
 }  // namespace
 
 ExperimentKind boost_kind() {
-  return {.name = "boost", .reads_data = false, .matrix = false, .check = check, .run = run};
+  return {.name = "boost", .reads_data = false, .matrix = false, .check = check_boost, .run = run_boost};
 }
 
 }  // namespace ecotone

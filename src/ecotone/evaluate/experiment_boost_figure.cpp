@@ -22,7 +22,7 @@ struct FigureRecipe {
   BoostSetting run;
 };
 
-FigureRecipe read_recipe(const ExperimentItem& item, const std::string& where) {
+FigureRecipe read_figure_recipe(const ExperimentItem& item, const std::string& where) {
   JsonFields fields(item.recipe, where);
   FigureRecipe recipe;
   recipe.rows_per_domain = fields.whole("rows_per_domain", 10, 1'000'000);
@@ -34,8 +34,8 @@ FigureRecipe read_recipe(const ExperimentItem& item, const std::string& where) {
   return recipe;
 }
 
-std::vector<CellName> check(const ExperimentItem& item, const std::string& where) {
-  const FigureRecipe recipe = read_recipe(item, where);
+std::vector<CellName> check_figure(const ExperimentItem& item, const std::string& where) {
+  const FigureRecipe recipe = read_figure_recipe(item, where);
   std::vector<CellName> cells;
   for (const char* row : {target_round, source_first, source_round, source_right, target_right})
     cells.emplace_back(row, recipe.angle);
@@ -68,11 +68,11 @@ std::vector<double> by_round(const BoostFit& fit, double BoostRound::*loss) {
   return values;
 }
 
-std::vector<Cell> run(const ExperimentItem& item, int repetitions, const std::filesystem::path&,
-                      const Context& context) {
-  const FigureRecipe recipe = read_recipe(item, item.name);
+std::vector<Cell> run_figure(const ExperimentItem& item, int repetitions, const std::filesystem::path&,
+                             const Context& context) {
+  const FigureRecipe recipe = read_figure_recipe(item, item.name);
   std::vector<Cell> cells;
-  for (const CellName& name : check(item, item.name)) {
+  for (const CellName& name : check_figure(item, item.name)) {
     cells.push_back({name.first, name.second, {}});
     cells.back().values.resize(static_cast<std::size_t>(repetitions));
   }
@@ -114,7 +114,7 @@ RegionMap map_of(const StumpVote& vote, const Matrix& points, const std::vector<
 }
 
 Figures draw(const ExperimentItem& item, const Context& context) {
-  const FigureRecipe recipe = read_recipe(item, item.name);
+  const FigureRecipe recipe = read_figure_recipe(item, item.name);
   const Boosted one = boosted(recipe, context_of(recipe, 0, context));
   LineChart chart{
       .name = "losses",
@@ -138,7 +138,12 @@ Figures draw(const ExperimentItem& item, const Context& context) {
 }  // namespace
 
 ExperimentKind boost_figure_kind() {
-  return {.name = "boost_figure", .reads_data = false, .matrix = false, .check = check, .run = run, .draw = draw};
+  return {.name = "boost_figure",
+          .reads_data = false,
+          .matrix = false,
+          .check = check_figure,
+          .run = run_figure,
+          .draw = draw};
 }
 
 }  // namespace ecotone

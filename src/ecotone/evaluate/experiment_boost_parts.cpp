@@ -12,8 +12,6 @@
 namespace ecotone {
 namespace {
 
-std::size_t at(Index k) { return static_cast<std::size_t>(k); }
-
 /// exp(-gamma |x - z|^2)
 Kernel gaussian(double gamma) { return {.kind = KernelKind::rbf, .sigma = std::sqrt(0.5 / gamma)}; }
 

@@ -42,7 +42,7 @@ void read_source(ChoiceData& data, JsonFields& fields) {
   if (fields.has("where")) data.read.where = fields.texts("where");
 }
 
-std::vector<ChoiceData> read_recipe(const ExperimentItem& item, const std::string& where) {
+std::vector<ChoiceData> read_choice_recipe(const ExperimentItem& item, const std::string& where) {
   std::vector<ChoiceData> all;
   JsonFields fields(item.recipe, where);
   for (const Json& json : fields.list("data")) {
@@ -71,9 +71,9 @@ std::vector<Pipeline> candidates_of(const ChoiceData& data) {
 
 std::string column(const ChoiceData& data, std::string_view what) { return fmt::format("{} {}", data.name, what); }
 
-std::vector<CellName> check(const ExperimentItem& item, const std::string& where) {
+std::vector<CellName> check_choice(const ExperimentItem& item, const std::string& where) {
   std::vector<CellName> cells;
-  for (const ChoiceData& data : read_recipe(item, where)) {
+  for (const ChoiceData& data : read_choice_recipe(item, where)) {
     try {
       if (!data.generator.empty()) {
         const Generator& found = generator(data.generator);
@@ -135,10 +135,10 @@ void add_choice(Cells& cells, const ChoiceData& data, const Choice& choice) {
   }
 }
 
-std::vector<Cell> run(const ExperimentItem& item, int repetitions, const std::filesystem::path& folder,
-                      const Context& context) {
+std::vector<Cell> run_choice(const ExperimentItem& item, int repetitions, const std::filesystem::path& folder,
+                             const Context& context) {
   Cells cells;
-  for (const ChoiceData& data : read_recipe(item, item.name)) {
+  for (const ChoiceData& data : read_choice_recipe(item, item.name)) {
     for (int r = 0; r < repetitions; ++r) {
       const Context own = context.derived("reproduce/" + data.name, static_cast<std::uint64_t>(r));
       const ChooseOptions options{.scorers = scorers_of(data.task()), .metric = data.metric};
@@ -154,7 +154,7 @@ std::vector<Cell> run(const ExperimentItem& item, int repetitions, const std::fi
 }  // namespace
 
 ExperimentKind choice_kind() {
-  return {.name = "choice", .reads_data = true, .matrix = true, .check = check, .run = run};
+  return {.name = "choice", .reads_data = true, .matrix = true, .check = check_choice, .run = run_choice};
 }
 
 }  // namespace ecotone

@@ -55,7 +55,7 @@ void require_different(const List& list, const std::string& where, std::string_v
         file_error("bad_experiment", "{}: two {} are called '{}'", where, what, list[i].name);
 }
 
-ShiftRecipe read_recipe(const ExperimentItem& item, const std::string& where) {
+ShiftRecipe read_shift_recipe(const ExperimentItem& item, const std::string& where) {
   if (item.metric != "error") {
     file_error("bad_experiment", "{}: field 'metric' of kind shift must be error, got '{}'", where, item.metric);
   }
@@ -98,8 +98,8 @@ ShiftRecipe read_recipe(const ExperimentItem& item, const std::string& where) {
 }
 
 /// That every pipeline and generator is known.
-std::vector<CellName> check(const ExperimentItem& item, const std::string& where) {
-  const ShiftRecipe recipe = read_recipe(item, where);
+std::vector<CellName> check_shift(const ExperimentItem& item, const std::string& where) {
+  const ShiftRecipe recipe = read_shift_recipe(item, where);
   try {
     for (const ShiftColumn& column : recipe.columns) {
       const Generator& found = generator(column.generator);
@@ -213,9 +213,9 @@ std::vector<Draw> run_draws(const ShiftRecipe& recipe, int repetitions, const Co
   return draws;
 }
 
-std::vector<Cell> run(const ExperimentItem& item, int repetitions, const std::filesystem::path&,
-                      const Context& context) {
-  const ShiftRecipe recipe = read_recipe(item, item.name);
+std::vector<Cell> run_shift(const ExperimentItem& item, int repetitions, const std::filesystem::path&,
+                            const Context& context) {
+  const ShiftRecipe recipe = read_shift_recipe(item, item.name);
   const std::vector<Draw> draws = run_draws(recipe, repetitions, context);
   Index not_converged = 0;
   for (const Draw& draw : draws) not_converged += std::ranges::count(draw, false, &Fitting::converged);
@@ -236,7 +236,7 @@ std::vector<Cell> run(const ExperimentItem& item, int repetitions, const std::fi
 }  // namespace
 
 ExperimentKind shift_kind() {
-  return {.name = "shift", .reads_data = false, .matrix = false, .check = check, .run = run};
+  return {.name = "shift", .reads_data = false, .matrix = false, .check = check_shift, .run = run_shift};
 }
 
 }  // namespace ecotone

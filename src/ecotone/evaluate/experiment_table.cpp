@@ -14,7 +14,7 @@ std::string with_error(const std::optional<double>& value, const std::optional<d
 }
 
 /// The block of one column of the table; without published numbers, ours alone.
-std::string block(const std::vector<const ReproducedRow*>& rows) {
+std::string table_block(const std::vector<const ReproducedRow*>& rows) {
   const bool published = std::ranges::any_of(rows, [](const ReproducedRow* row) { return row->published.has_value(); });
   TextTable table;
   table.columns.push_back({rows.front()->column, true});
@@ -49,7 +49,7 @@ std::string blocks(const Reproduction& reproduction) {
     for (const ReproducedRow& row : reproduction.rows)
       if (row.column == column) rows.push_back(&row);
     text += "\n";
-    text += block(rows);
+    text += table_block(rows);
   }
   return text;
 }

@@ -85,12 +85,6 @@ Metrics metrics_of(const Labels& y, const std::vector<Pick>& picks) {
   return metrics;
 }
 
-std::optional<double> value_of(const Metrics& metrics, const std::string& name) {
-  for (const auto& [key, value] : metrics)
-    if (key == name) return value;
-  return {};
-}
-
 /// Mean over repetitions, metric by metric.
 Metrics average(const std::vector<Metrics>& repetitions, const std::vector<std::string>& names) {
   Metrics result;

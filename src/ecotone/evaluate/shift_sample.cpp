@@ -9,11 +9,11 @@ namespace {
 constexpr Index most_rows = 50000;                 // of a domain, in linear time
 constexpr Index most_cells = Index{1} << 26;       // half a gigabyte
 constexpr Index most_test_cells = Index{1} << 19;  // of one side of a test: classifiers of wide tables are slow
-constexpr Index least_rows = 100;
+constexpr Index least_sample_rows = 100;
 
 /// Rows per domain such that all fit.
 Index rows_that_fit(Index domains, Index cols) {
-  return std::clamp(most_cells / std::max<Index>(1, domains * cols), least_rows, most_rows);
+  return std::clamp(most_cells / std::max<Index>(1, domains * cols), least_sample_rows, most_rows);
 }
 
 /// Standardised in place with the mean and deviation of all rows; constant columns become 0.
@@ -37,7 +37,7 @@ void standardise(Matrix& x, const DomainMoments& moments, const Context& context
 ShiftSample::ShiftSample(const Dataset& data, const DomainMoments& moments, Index rows_per_domain,
                          const Context& context)
     : large_(rows_that_fit(data.domain.count(), data.x.cols())) {
-  small_ = std::min({rows_per_domain, large_, std::max(least_rows, most_test_cells / data.x.cols())});
+  small_ = std::min({rows_per_domain, large_, std::max(least_sample_rows, most_test_cells / data.x.cols())});
   std::vector<Index> rows;
   for (Index d = 0; d < data.domain.count(); ++d) {
     const std::vector<Index> all = data.domain.rows_of(d);

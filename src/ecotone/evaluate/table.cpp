@@ -12,16 +12,7 @@ namespace ecotone {
 
 namespace {
 
-constexpr Index kWidth = 100;       // columns of the page
-constexpr Index kDomainWidth = 32;  // longest domain name shown
-constexpr std::size_t kMostDomains = 60;
 constexpr Index kGap = 2;
-
-std::optional<double> value_of(const Metrics& metrics, const std::string& name) {
-  for (const auto& [key, value] : metrics)
-    if (key == name) return value;
-  return {};
-}
 
 /// How one metric's values are written: all with the same number of decimals.
 class NumberFormat {
@@ -62,9 +53,9 @@ struct Sheet {
 Sheet make_sheet(const Evaluation& evaluation, const std::string& metric, const NumberFormat& format) {
   Sheet sheet;
   const auto& first = evaluation.pipelines.front().domains;
-  sheet.n_domains = std::min(first.size(), kMostDomains);
+  sheet.n_domains = std::min(first.size(), most_domains);
   for (std::size_t d = 0; d < sheet.n_domains; ++d) {
-    sheet.domains.push_back(display_text(first[d].domain, kDomainWidth));
+    sheet.domains.push_back(display_text(first[d].domain, domain_width));
     sheet.rows.push_back(fmt::format("{}", first[d].rows));
   }
   for (const char* name : {"mean", "spread"}) {
@@ -116,7 +107,7 @@ std::string tables(const Sheet& sheet) {
   for (std::size_t begin = 0; begin < sheet.heads.size();) {
     Index width = widest(sheet.domains, 6) + kGap + widest(sheet.rows, 4);
     std::size_t end = begin;
-    while (end < sheet.heads.size() && (end == begin || width + column_width(sheet, end) <= kWidth))
+    while (end < sheet.heads.size() && (end == begin || width + column_width(sheet, end) <= page_width))
       width += column_width(sheet, end++);
     if (begin > 0) text += "\n";
     text += lay_out(sheet, begin, end);
@@ -158,7 +149,7 @@ std::string legend_line(const std::string& name, const std::string& pipeline, In
   while (!rest.empty()) {
     const auto bar = rest.find(" | ");
     const std::string_view piece = rest.substr(0, bar == rest.npos ? rest.npos : bar + 2);
-    if (used > indent && used + 1 + display_width(piece) > kWidth) {
+    if (used > indent && used + 1 + display_width(piece) > page_width) {
       text.append("\n").append(static_cast<std::size_t>(indent), ' ');
       used = indent;
     } else if (used > indent) {
@@ -224,7 +215,7 @@ std::string evaluation_table(const Evaluation& evaluation, std::string_view metr
     width += column_width(sheet, sheet.heads.size() - 1);
   }
   std::string text = title(evaluation, *find_metric(name)) + "\n";
-  if (width > kWidth) {
+  if (width > page_width) {
     for (std::size_t p = 0; p < sheet.heads.size(); ++p) sheet.heads[p] = letter_name(p);
     const Index name_width = widest(sheet.heads, 1);
     for (std::size_t p = 0; p < sheet.heads.size(); ++p)

@@ -8,6 +8,11 @@
 
 namespace ecotone {
 
+/// Columns of the page that tables are set in, the longest name of a domain that they show, and how many domains.
+inline constexpr Index page_width = 100;
+inline constexpr Index domain_width = 32;
+inline constexpr std::size_t most_domains = 60;
+
 /// Columns that UTF-8 text takes on a terminal: combining marks none, East Asian wide characters and emoji two.
 Index display_width(std::string_view text);
 /// Text for a terminal's one line: control characters and malformed UTF-8 become «?»; cut to `width` columns with «…»

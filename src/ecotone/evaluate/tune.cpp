@@ -224,12 +224,6 @@ std::vector<std::vector<FoldScore>> run_points(const Dataset& data, const std::v
 
 // ---- the choice
 
-std::optional<double> value_of(const Metrics& metrics, const std::string& name) {
-  for (const auto& [key, value] : metrics)
-    if (key == name) return value;
-  return {};
-}
-
 std::string metric_of(const std::string& asked, const Labels& y, const std::vector<std::vector<FoldScore>>& scores) {
   const std::vector<std::string> names = metric_names(y.task);
   if (!asked.empty()) return asked;

@@ -24,7 +24,7 @@ std::vector<Index> sampled_rows(Index rows, const Context& context) {
 }
 
 /// The middle value, or the mean of the two middle ones.
-double median(std::vector<double>& values) {
+double median_in_place(std::vector<double>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   if (values.size() % 2 == 1) return *middle;
@@ -51,11 +51,11 @@ Bandwidth of_sample(ConstMatrixView x, KernelKind kind, const Context& context) 
   std::vector<double> distances = distances_of(x, kind, context);
   Bandwidth result{1, x.rows(), true};
   if (distances.empty()) return result;
-  result.sigma = median(distances);
+  result.sigma = median_in_place(distances);
   result.fallback = !(result.sigma > 0);
   if (!result.fallback) return result;
   std::erase_if(distances, [](double d) { return !(d > 0); });
-  result.sigma = distances.empty() ? 1 : median(distances);
+  result.sigma = distances.empty() ? 1 : median_in_place(distances);
   return result;
 }
 

@@ -11,10 +11,9 @@
 namespace ecotone {
 namespace {
 
-constexpr Index side = KernelTiles::side;
+constexpr Index sum_side = KernelTiles::side;
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-Index parts(Index size) { return (size + side - 1) / side; }
+Index sum_parts(Index size) { return (size + sum_side - 1) / sum_side; }
 
 void require_sums(Index down, Index across, const Context& context) {
   require_memory(at(down) * at(across) * at(context.threads() + 6) * sizeof(double), "distributional kernel",
@@ -98,12 +97,12 @@ Vector mean_norms(const Kernel& kernel, const DomainRows& rows, const Context& c
 Matrix mean_products(const Kernel& kernel, const DomainRows& x, const DomainRows& y, const Context& context) {
   require_sums(x.domains, y.domains, context);
   const KernelTiles tiles(kernel, x.x, y.x);
-  const Index across = parts(y.x.rows());
-  Matrix sum = sum_blocks(parts(x.x.rows()) * across, context, Matrix(Matrix::Zero(x.domains, y.domains)),
+  const Index across = sum_parts(y.x.rows());
+  Matrix sum = sum_blocks(sum_parts(x.x.rows()) * across, context, Matrix(Matrix::Zero(x.domains, y.domains)),
                           [&](Matrix& into, Index t) {
-                            const Index i = t / across * side;
-                            const Index j = t % across * side;
-                            Matrix k(std::min(side, x.x.rows() - i), std::min(side, y.x.rows() - j));
+                            const Index i = t / across * sum_side;
+                            const Index j = t % across * sum_side;
+                            Matrix k(std::min(sum_side, x.x.rows() - i), std::min(sum_side, y.x.rows() - j));
                             tiles.tile(i, j, k);
                             add_tile(k, x.domain.data() + i, y.domain.data() + j, into);
                           });

@@ -15,10 +15,9 @@
 namespace ecotone {
 namespace {
 
-constexpr Index side = KernelTiles::side;
+constexpr Index pair_side = KernelTiles::side;
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-Index parts(Index size) { return (size + side - 1) / side; }
+Index pair_parts(Index size) { return (size + pair_side - 1) / pair_side; }
 
 void require_gram(Index rows, Index cols) {
   require_memory(at(rows) * at(cols) * sizeof(double), "distributional kernel",
@@ -120,11 +119,11 @@ Matrix DistributionKernel::cross(const DomainRows& rows, ConstMatrixView k1, con
   const LandmarkKernel training(kernel_, origin(), x_);
   require_gram(rows.x.rows(), x_.rows());
   Matrix k(rows.x.rows(), x_.rows());
-  const Index across = parts(k.cols());
-  context.parallel(parts(k.rows()) * across, [&](Index t) {
-    const Index i = t / across * side;
-    const Index j = t % across * side;
-    auto block = k.block(i, j, std::min(side, k.rows() - i), std::min(side, k.cols() - j));
+  const Index across = pair_parts(k.cols());
+  context.parallel(pair_parts(k.rows()) * across, [&](Index t) {
+    const Index i = t / across * pair_side;
+    const Index j = t % across * pair_side;
+    auto block = k.block(i, j, std::min(pair_side, k.rows() - i), std::min(pair_side, k.cols() - j));
     Matrix centred;
     training.block(rows.x.middleRows(i, block.rows()), j, block, centred);
     scale_tile(block, rows.domain.data() + i, domain_.data() + j, k1);
@@ -139,12 +138,12 @@ Matrix DistributionKernel::multiply(const DomainRows& rows, ConstMatrixView k1, 
     data_error("shape_mismatch", "distributional kernel: {} coefficients for {} training rows", b.rows(), x_.rows());
   const LandmarkKernel training(kernel_, origin(), x_);
   Matrix result = Matrix::Zero(rows.x.rows(), b.cols());
-  context.parallel(parts(result.rows()), [&](Index s) {
-    const Index i = s * side;
-    const Index height = std::min(side, result.rows() - i);
+  context.parallel(pair_parts(result.rows()), [&](Index s) {
+    const Index i = s * pair_side;
+    const Index height = std::min(pair_side, result.rows() - i);
     Matrix part(height, b.cols()), centred;
-    for (Index j = 0; j < x_.rows(); j += side) {
-      Matrix k(height, std::min(side, x_.rows() - j));
+    for (Index j = 0; j < x_.rows(); j += pair_side) {
+      Matrix k(height, std::min(pair_side, x_.rows() - j));
       training.block(rows.x.middleRows(i, height), j, k, centred);
       scale_tile(k, rows.domain.data() + i, domain_.data() + j, k1);
       ecotone::multiply(k, b.middleRows(j, k.cols()), part);

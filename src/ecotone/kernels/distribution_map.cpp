@@ -12,7 +12,7 @@
 namespace ecotone {
 namespace {
 
-void require(bool good, const char* what) {
+void require_map(bool good, const char* what) {
   if (!good) data_error("bad_map", "distributional map: {}", what);
 }
 
@@ -35,22 +35,23 @@ DistributionMap::DistributionMap(DistributionMapParts parts) {
   const bool linear = parts.kernel.kind == KernelKind::linear;
   const bool rbf = parts.kernel.kind == KernelKind::rbf;
   const Index along = parts.basis.cols();
-  require((parts.means.rank() == 0) == linear, "means of the linear kernel need no map, others need one");
-  require(linear || parts.origin.size() == 0, "only the linear kernel has an origin");
+  require_map((parts.means.rank() == 0) == linear, "means of the linear kernel need no map, others need one");
+  require_map(linear || parts.origin.size() == 0, "only the linear kernel has an origin");
   cols_ = linear ? parts.origin.size() : parts.means.cols();
   const Index length = linear ? cols_ : parts.means.rank();
-  require(cols_ > 0, "there are no columns");
-  require(parts.centre.size() == length && parts.basis.rows() == length, "centre or basis are not as long as a mean");
-  require(along > 0 && parts.coordinates.cols() == along, "coordinates and basis differ in their columns");
-  require(parts.coordinates.rows() > 0, "there are no training domains");
-  require(
+  require_map(cols_ > 0, "there are no columns");
+  require_map(parts.centre.size() == length && parts.basis.rows() == length,
+              "centre or basis are not as long as a mean");
+  require_map(along > 0 && parts.coordinates.cols() == along, "coordinates and basis differ in their columns");
+  require_map(parts.coordinates.rows() > 0, "there are no training domains");
+  require_map(
       parts.origin.allFinite() && parts.centre.allFinite() && parts.basis.allFinite() && parts.coordinates.allFinite(),
       "a number is not finite");
-  require((parts.domains.rank() == 0) == rbf, "the rbf kernel needs no map of domains, others need one");
-  require(rbf || parts.domains.cols() == along, "the map of domains has other columns than their coordinates");
-  require(linear || parts.rows.rank() > 0, "there is no map of rows");
-  require(parts.rows.rank() == 0 || parts.rows.cols() == (rbf ? cols_ + along : cols_),
-          "the map of rows has other columns than the rows");
+  require_map((parts.domains.rank() == 0) == rbf, "the rbf kernel needs no map of domains, others need one");
+  require_map(rbf || parts.domains.cols() == along, "the map of domains has other columns than their coordinates");
+  require_map(linear || parts.rows.rank() > 0, "there is no map of rows");
+  require_map(parts.rows.rank() == 0 || parts.rows.cols() == (rbf ? cols_ + along : cols_),
+              "the map of rows has other columns than the rows");
   const Index wide = parts.rows.rank() > 0 ? parts.rows.rank() : cols_;
   rank_ = rbf ? wide : parts.domains.rank() * wide;
   parts_ = std::make_shared<const DistributionMapParts>(std::move(parts));

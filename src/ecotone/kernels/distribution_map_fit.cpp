@@ -12,10 +12,8 @@
 namespace ecotone {
 namespace {
 
-constexpr Index looked_at = 2000;       // rows that ranks of products are chosen on
-constexpr double nothing_left = 1e-13;  // of the longest mean: less than that is rounding
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+constexpr Index looked_at = 2000;     // rows that ranks of products are chosen on
+constexpr double least_mean = 1e-13;  // of the longest mean: less than that is rounding
 
 /// At most `most` rows, evenly spaced.
 std::vector<Index> spaced_rows(Index rows, Index most) {
@@ -34,7 +32,7 @@ void find_span(const LowRankMeans& means, DistributionMapParts& parts) {
   Matrix left = Matrix::Zero(domains, length);
   for (Index a = 0; a < domains; ++a)
     if (means.rows[a] > 0) left.row(a) = means.mean.row(a) - parts.centre.transpose();
-  const double smallest = nothing_left * std::sqrt(means.mean.rowwise().squaredNorm().maxCoeff());
+  const double smallest = least_mean * std::sqrt(means.mean.rowwise().squaredNorm().maxCoeff());
   Matrix basis(0, length);
   while (basis.rows() < std::min(domains - 1, length)) {
     Index longest = 0;

@@ -10,8 +10,6 @@
 namespace ecotone {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 /// Sums of one run of blocks, and the memory for a block.
 struct Partial {
   Vector rows;

@@ -14,7 +14,7 @@
 namespace ecotone {
 namespace {
 
-constexpr Index strip = 256;
+constexpr Index laplacian_strip = 256;
 
 Index parts(Index size, Index part) { return (size + part - 1) / part; }
 
@@ -129,11 +129,11 @@ Matrix kernel_gram(const Kernel& kernel, ConstMatrixView x, ConstMatrixView y, c
   const KernelTiles tiles(kernel, x, y);
   require_gram(kernel, x.rows(), y.rows());
   Matrix k(x.rows(), y.rows());
-  const Index across = parts(y.rows(), strip);
-  context.parallel(parts(x.rows(), strip) * across, [&](Index t) {
-    const Index i = t / across * strip;
-    const Index j = t % across * strip;
-    tiles.tile(i, j, k.block(i, j, std::min(strip, x.rows() - i), std::min(strip, y.rows() - j)));
+  const Index across = parts(y.rows(), laplacian_strip);
+  context.parallel(parts(x.rows(), laplacian_strip) * across, [&](Index t) {
+    const Index i = t / across * laplacian_strip;
+    const Index j = t % across * laplacian_strip;
+    tiles.tile(i, j, k.block(i, j, std::min(laplacian_strip, x.rows() - i), std::min(laplacian_strip, y.rows() - j)));
   });
   return k;
 }
@@ -156,8 +156,8 @@ KernelMeans centre_gram(Matrix& k, const Context& context) {
   KernelMeans means{Vector(n), 0};
   if (n == 0) return means;
   const auto each_strip = [&](const auto& body) {
-    context.parallel(parts(n, strip), [&](Index s) {
-      for (Index i = s * strip; i < std::min(n, (s + 1) * strip); ++i) body(i);
+    context.parallel(parts(n, laplacian_strip), [&](Index s) {
+      for (Index i = s * laplacian_strip; i < std::min(n, (s + 1) * laplacian_strip); ++i) body(i);
     });
   };
   // K is symmetric: means of rows are means of columns.

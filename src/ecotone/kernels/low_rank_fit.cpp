@@ -14,12 +14,10 @@
 namespace ecotone {
 namespace {
 
-constexpr Index strip = 512;       // rows per task
+constexpr Index map_strip = 512;   // rows per task
 constexpr Index proposals = 64;    // candidates per round
 constexpr double nothing = 1e-13;  // of the largest k(x, x): less than that is rounding
 constexpr Index fourier_rows = 1000;
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 /// The rows that a map is made from: at most `most`, drawn by the seed.
 Matrix sampled_rows(const Features& x, Index most, const Context& context) {
@@ -146,11 +144,11 @@ class Elimination {
     const LandmarkKernel kernel(kernel_, origin_, rows_of(x_, rows));
     const Matrix past = rows_of(factor_, rows).leftCols(done);
     const RowSolver solver(corner);
-    const Index strips = (x_.rows() + strip - 1) / strip;
+    const Index strips = (x_.rows() + map_strip - 1) / map_strip;
     Matrix squares(strips, count);  // of the new columns, by strips
     context_.parallel(strips, [&](Index s) {
-      const Index first = s * strip;
-      const Index height = std::min(strip, x_.rows() - first);
+      const Index first = s * map_strip;
+      const Index height = std::min(map_strip, x_.rows() - first);
       Matrix scratch;
       Matrix fresh(height, count);
       kernel.block(x_.middleRows(first, height), fresh, scratch);

@@ -9,9 +9,9 @@
 namespace ecotone {
 namespace {
 
-constexpr Index strip = 1024;
+constexpr Index pivot_strip = 1024;
 // Below this part of the largest diagonal entry the rest is rounding.
-constexpr double nothing_left = 1e-15;
+constexpr double least_pivot = 1e-15;
 
 /// What a strip of rows has left: the sum of the diagonal and its largest entry, the first of equal ones.
 struct Rest {
@@ -38,11 +38,11 @@ Rest rest_of(const Vector& diagonal, Index first, Index last) {
 
 PivotedCholesky pivoted_cholesky(const Kernel& kernel, ConstMatrixView x, double residual, const Context& context) {
   const Index n = x.rows();
-  const Index strips = (n + strip - 1) / strip;
+  const Index strips = (n + pivot_strip - 1) / pivot_strip;
   Vector left = kernel_diagonal(kernel, x);
   Rest rest = rest_of(left, 0, n);
   const double trace = rest.sum;
-  const double smallest = nothing_left * rest.largest;
+  const double smallest = least_pivot * rest.largest;
   PivotedCholesky result;
   Matrix rows(0, n);  // G', grown by doubling
   Index rank = 0;
@@ -60,8 +60,8 @@ PivotedCholesky pivoted_cholesky(const Kernel& kernel, ConstMatrixView x, double
     const Vector at_pivot = rows.col(pivot).head(rank);
     const KernelTiles column(kernel, x.row(pivot), x);
     rest = sum_blocks(strips, context, Rest{}, [&](Rest& sum, Index s) {
-      const Index first = s * strip;
-      const Index count = std::min(strip, n - first);
+      const Index first = s * pivot_strip;
+      const Index count = std::min(pivot_strip, n - first);
       // g = (k_pivot - G g_pivot) / root
       auto g = rows.block(rank, first, 1, count);
       column.tile(0, first, g);

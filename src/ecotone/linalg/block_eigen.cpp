@@ -15,7 +15,7 @@ namespace {
 constexpr Index most_steps = 400;
 constexpr Index small = 256;
 /// Columns that are multiplied at once where all of A is made.
-constexpr Index strip = 64;
+constexpr Index panel_rows = 64;
 
 /// Columns that are multiplied at once: a panel of 8, or two of them.
 Index block_cols(Index k) { return k <= 16 ? 8 : 16; }
@@ -157,8 +157,8 @@ class BlockLanczos {
 
 LargestEigen densely(const BlockOperator& multiply, Index n, Index k, const Context& context) {
   Matrix a(n, n);
-  for (Index first = 0; first < n; first += strip) {
-    const Index cols = std::min(strip, n - first);
+  for (Index first = 0; first < n; first += panel_rows) {
+    const Index cols = std::min(panel_rows, n - first);
     Matrix unit = Matrix::Zero(n, cols);
     unit.middleRows(first, cols).setIdentity();
     a.middleCols(first, cols) = multiply(unit);

@@ -14,7 +14,7 @@ extern "C" void dpotrf_(const char* uplo, const int* n, double* a, const int* ld
 namespace ecotone {
 namespace {
 
-constexpr Index tile = 256;
+constexpr Index cholesky_tile = 256;
 constexpr Index no_pivot = -1;
 
 /// The tiles of a row-major matrix: where tile (i, j) begins and how large it is.
@@ -23,12 +23,12 @@ struct Tiles {
   Index rows;
   Index cols;
 
-  Index down() const { return (rows + tile - 1) / tile; }
-  Index across() const { return (cols + tile - 1) / tile; }
-  int height(Index i) const { return static_cast<int>(std::min(tile, rows - i * tile)); }
-  int width(Index j) const { return static_cast<int>(std::min(tile, cols - j * tile)); }
+  Index down() const { return (rows + cholesky_tile - 1) / cholesky_tile; }
+  Index across() const { return (cols + cholesky_tile - 1) / cholesky_tile; }
+  int height(Index i) const { return static_cast<int>(std::min(cholesky_tile, rows - i * cholesky_tile)); }
+  int width(Index j) const { return static_cast<int>(std::min(cholesky_tile, cols - j * cholesky_tile)); }
   int stride() const { return static_cast<int>(cols); }
-  double* at(Index i, Index j) const { return data + i * tile * cols + j * tile; }
+  double* at(Index i, Index j) const { return data + i * cholesky_tile * cols + j * cholesky_tile; }
 };
 
 /// L_kk L_kk' = A_kk in place; the row of the tile whose pivot fails, or -1.
@@ -59,7 +59,7 @@ Index factor_tiles(const Tiles& a, const Context& context) {
   const Index n = a.down();
   for (Index k = 0; k < n; ++k) {
     const Index failed = factor_tile(a.at(k, k), a.height(k), a.stride());
-    if (failed != no_pivot) return k * tile + failed;
+    if (failed != no_pivot) return k * cholesky_tile + failed;
     const Index below = n - k - 1;
     // L_ik = A_ik L_kk'^-1
     context.parallel(below, [&](Index t) {

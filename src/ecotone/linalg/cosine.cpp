@@ -25,12 +25,12 @@ namespace {
   return 1.0 - 2.0 * sine * sine;
 }
 
-[[gnu::always_inline]] inline void all_values(double scale, double* __restrict values, Index count) {
+[[gnu::always_inline]] inline void all_cosines(double scale, double* __restrict values, Index count) {
   for (Index i = 0; i < count; ++i) values[i] = scale * cos_of_turn(values[i]);
 }
 
 }  // namespace
 
-void cos_of_turns(double scale, double* values, Index count) { run_wide<all_values>(scale, values, count); }
+void cos_of_turns(double scale, double* values, Index count) { run_wide<all_cosines>(scale, values, count); }
 
 }  // namespace ecotone

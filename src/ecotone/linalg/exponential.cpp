@@ -5,7 +5,7 @@
 namespace ecotone {
 namespace {
 
-[[gnu::always_inline]] inline void all_values(double scale, double* __restrict values, Index count) {
+[[gnu::always_inline]] inline void all_exponentials(double scale, double* __restrict values, Index count) {
   for (Index i = 0; i < count; ++i) {
     const double x = scale * values[i];
     // What is not a number stays one: the comparison is false for it.
@@ -15,6 +15,6 @@ namespace {
 
 }  // namespace
 
-void exp_of_negative(double scale, double* values, Index count) { run_wide<all_values>(scale, values, count); }
+void exp_of_negative(double scale, double* values, Index count) { run_wide<all_exponentials>(scale, values, count); }
 
 }  // namespace ecotone

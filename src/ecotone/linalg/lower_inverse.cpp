@@ -10,14 +10,14 @@
 namespace ecotone {
 namespace {
 
-constexpr Index strip = 256;
+constexpr Index inverse_strip = 256;
 
 /// Columns `first` .. first + width - 1 of W = L^-1 from the top: W_ii = L_ii^-1, W_i = -L_ii^-1 sum_k L_ik W_k.
 void invert_strip(const Matrix& l, Matrix& w, Index first, Index width) {
   const Index n = l.rows();
   const int stride = static_cast<int>(n);
-  for (Index i = first; i < n; i += strip) {
-    const int height = static_cast<int>(std::min(strip, n - i));
+  for (Index i = first; i < n; i += inverse_strip) {
+    const int height = static_cast<int>(std::min(inverse_strip, n - i));
     double* const here = w.data() + i * n + first;
     if (i == first) {
       for (Index d = 0; d < width; ++d) here[d * n + d] = 1;
@@ -39,8 +39,9 @@ Matrix lower_inverse(const Matrix& lower, const Context& context) {
   prepare_blas();
   const Index n = lower.rows();
   Matrix w = Matrix::Zero(n, n);
-  context.parallel((n + strip - 1) / strip,
-                   [&](Index s) { invert_strip(lower, w, s * strip, std::min(strip, n - s * strip)); });
+  context.parallel((n + inverse_strip - 1) / inverse_strip, [&](Index s) {
+    invert_strip(lower, w, s * inverse_strip, std::min(inverse_strip, n - s * inverse_strip));
+  });
   return w;
 }
 

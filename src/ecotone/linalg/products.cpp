@@ -3,17 +3,17 @@
 #include <cblas.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "ecotone/base/blocks.h"
 #include "ecotone/base/error.h"
+#include "ecotone/base/lanes.h"
 #include "ecotone/base/simd.h"
 #include "ecotone/linalg/blas.h"
 
 namespace ecotone {
 namespace {
 
-constexpr Index tile = 256;
+constexpr Index product_tile = 256;
 constexpr Index block_rows = 512;
 // With at least this many result tiles there is work for every thread without splitting the rows.
 constexpr Index enough_tiles = 16;
@@ -23,11 +23,11 @@ Index parts(Index size, Index part) { return (size + part - 1) / part; }
 // Matrix times vector, by our own loops: OpenBLAS takes a lock of the whole process in every such call, at which many
 // threads with small blocks queue.
 
-using Four = double __attribute__((vector_size(32)));
+using lanes::Four;
 
 [[gnu::always_inline]] inline Four four_at(const double* from) {
   Four values;
-  std::memcpy(&values, from, sizeof(Four));
+  lanes::load(from, values);
   return values;
 }
 
@@ -91,9 +91,9 @@ Matrix product(ConstMatrixView a, ConstMatrixView b, const Context& context) {
   prepare_blas();
   Matrix c = Matrix::Zero(a.rows(), b.cols());
   if (c.size() == 0 || a.cols() == 0) return c;
-  context.parallel(parts(a.rows(), tile), [&](Index i) {
-    const Index first = i * tile;
-    const Index rows = std::min(tile, a.rows() - first);
+  context.parallel(parts(a.rows(), product_tile), [&](Index i) {
+    const Index first = i * product_tile;
+    const Index rows = std::min(product_tile, a.rows() - first);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(rows), static_cast<int>(b.cols()),
                 static_cast<int>(a.cols()), 1.0, a.data() + first * a.outerStride(), static_cast<int>(a.outerStride()),
                 b.data(), static_cast<int>(b.outerStride()), 0.0, c.data() + first * c.cols(),
@@ -105,8 +105,8 @@ Matrix product(ConstMatrixView a, ConstMatrixView b, const Context& context) {
 Matrix transpose_product(ConstMatrixView a, ConstMatrixView b, const Context& context) {
   if (a.rows() != b.rows()) internal_error("transpose_product: {} and {} rows", a.rows(), b.rows());
   prepare_blas();
-  const Index down = parts(a.cols(), tile);
-  const Index across = parts(b.cols(), tile);
+  const Index down = parts(a.cols(), product_tile);
+  const Index across = parts(b.cols(), product_tile);
   if (down * across < enough_tiles) {
     return sum_blocks(parts(a.rows(), block_rows), context, Matrix(Matrix::Zero(a.cols(), b.cols())),
                       [&](Matrix& sum, Index block) {
@@ -117,10 +117,10 @@ Matrix transpose_product(ConstMatrixView a, ConstMatrixView b, const Context& co
   }
   Matrix c(a.cols(), b.cols());
   context.parallel(down * across, [&](Index t) {
-    const Index i = t / across * tile;
-    const Index j = t % across * tile;
-    const Index rows = std::min(tile, a.cols() - i);
-    const Index cols = std::min(tile, b.cols() - j);
+    const Index i = t / across * product_tile;
+    const Index j = t % across * product_tile;
+    const Index rows = std::min(product_tile, a.cols() - i);
+    const Index cols = std::min(product_tile, b.cols() - j);
     multiply_transposed(a.middleCols(i, rows), b.middleCols(j, cols), 0.0, c.block(i, j, rows, cols));
   });
   return c;
@@ -198,7 +198,7 @@ void mirror_lower(MatrixView a) {
 
 Matrix gram(ConstMatrixView a, const Context& context) {
   prepare_blas();
-  const Index tiles = parts(a.cols(), tile);
+  const Index tiles = parts(a.cols(), product_tile);
   const Index pairs = tiles * (tiles + 1) / 2;
   Matrix c;
   if (pairs < enough_tiles) {
@@ -210,11 +210,11 @@ Matrix gram(ConstMatrixView a, const Context& context) {
   } else {
     c = Matrix::Zero(a.cols(), a.cols());
     context.parallel(tiles * tiles, [&](Index t) {
-      const Index i = t / tiles * tile;
-      const Index j = t % tiles * tile;
+      const Index i = t / tiles * product_tile;
+      const Index j = t % tiles * product_tile;
       if (j > i) return;
-      const Index rows = std::min(tile, a.cols() - i);
-      const Index cols = std::min(tile, a.cols() - j);
+      const Index rows = std::min(product_tile, a.cols() - i);
+      const Index cols = std::min(product_tile, a.cols() - j);
       if (i == j) {
         add_gram(a.middleCols(i, rows), c.block(i, i, rows, rows));
       } else {

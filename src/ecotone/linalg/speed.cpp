@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "ecotone/base/lanes.h"
 #include "ecotone/linalg/matrix.h"
 #include "ecotone/linalg/products.h"
 
@@ -11,9 +12,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-using Two = double __attribute__((vector_size(16)));
-using Four = double __attribute__((vector_size(32)));
-using Eight = double __attribute__((vector_size(64)));
+using lanes::Eight;
+using lanes::Four;
+using lanes::Two;
 
 /// Keeps a value in a register, so that no operation on it is left out.
 template <class V>

@@ -2,15 +2,16 @@
 
 #include <cstring>
 
+#include "ecotone/base/lanes.h"
 #include "ecotone/base/simd.h"
 
 namespace ecotone {
 namespace {
 
 /// Vectors of 2, 4 and 8 numbers: a row of a panel is four, two or one of them.
-using Two = double __attribute__((vector_size(16)));
-using Four = double __attribute__((vector_size(32)));
-using Eight = double __attribute__((vector_size(64)));
+using lanes::Eight;
+using lanes::Four;
+using lanes::Two;
 
 enum class Sides { one, both };
 

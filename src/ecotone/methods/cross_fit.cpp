@@ -12,8 +12,6 @@ namespace ecotone {
 
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 /// Labelled rows of each domain.
 std::vector<Index> labelled_counts(const TrainView& view) {
   std::vector<Index> counts(view.domain.names.size(), 0);

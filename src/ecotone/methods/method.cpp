@@ -90,6 +90,12 @@ double StageState::number(const std::string& name) const {
   return value.get<double>();
 }
 
+bool StageState::flag(const std::string& name) const {
+  const Json& value = checked_info(info, name);
+  if (!value.is_boolean()) file_error("bad_model", "'{}' must be true or false", name);
+  return value.get<bool>();
+}
+
 Index StageState::count(const std::string& name) const {
   const Json& value = checked_info(info, name);
   if (!value.is_number_integer() || value.get<double>() < 0 || value.get<double>() > 1e15) {

@@ -59,6 +59,7 @@ class StageState {
   Vector vector(const std::string& name, Index size) const;
   /// Checked scalars of `info`.
   double number(const std::string& name) const;
+  bool flag(const std::string& name) const;
   Index count(const std::string& name) const;
   std::string text(const std::string& name) const;
 

@@ -7,12 +7,12 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
+#include "ecotone/base/numbers.h"
 #include "ecotone/solve/boost_rows.h"
 
 namespace ecotone {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 /// A ratio nearer to 1/2 than this is no better than chance.
 constexpr double chance = 1e-12;
 

@@ -1,11 +1,12 @@
 #include "ecotone/solve/boost_bin_loops.h"
 
+#include "ecotone/base/lanes.h"
 #include "ecotone/base/simd.h"
-#include "ecotone/solve/boost_lanes.h"
 
 namespace ecotone {
 namespace {
 
+using lanes::all;
 using lanes::Four;
 using lanes::load;
 using lanes::Mask;

@@ -18,7 +18,7 @@ constexpr Index piece_rows = 2048;
 /// Weights below this count as this: a row so far from being chosen is never heard of again.
 constexpr double tiny_weight = 1e-290;
 /// Losses are read off weights, which are products of many factors: margins this near are equal.
-constexpr double tie = 1e-9;
+constexpr double gain_tie = 1e-9;
 
 /// Rows that are treated alike: source rows of class -1, of class +1, target rows.
 enum Kind { negative = 0, positive = 1, target = 2 };
@@ -46,7 +46,7 @@ struct BinnedTable : BoostTable {
 };
 
 /// Some rows of one group.
-struct Task {
+struct BinTask {
   Kind kind;
   Index begin, end;
 };
@@ -77,13 +77,13 @@ class BinnedRows : public BoostRows {
 
  private:
   Table on_bins(const Stump& stump) const;
-  std::vector<Task> tasks() const;
+  std::vector<BinTask> tasks() const;
   /// The histograms of an attribute, unless they are there.
   void need(Index attribute, const Context& context);
   /// Factors of the weights by bin, so that the sum of a domain is 1 again; gives ln Z.
   double source_factors(const BoostStep& step, const Table& t, std::array<Histogram, 3>& factor) const;
   double target_factors(const BoostStep& step, const Table& t, Histogram& factor) const;
-  TaskSums update_task(const Task& task, const BoostStep& step, const Histogram& factor,
+  TaskSums update_task(const BinTask& task, const BoostStep& step, const Histogram& factor,
                        const std::array<double, 3>& limits);
 
   const BinnedTable& table_;
@@ -150,8 +150,8 @@ Table BinnedRows::on_bins(const Stump& stump) const {
   return t;
 }
 
-std::vector<Task> BinnedRows::tasks() const {
-  std::vector<Task> list;
+std::vector<BinTask> BinnedRows::tasks() const {
+  std::vector<BinTask> list;
   for (const Kind kind : {negative, positive, target}) {
     const Index rows = table_.group[kind].rows;
     for (Index begin = 0; begin < rows; begin += task_rows)
@@ -162,10 +162,10 @@ std::vector<Task> BinnedRows::tasks() const {
 
 void BinnedRows::need(Index attribute, const Context& context) {
   if (counted_ == attribute) return;
-  const std::vector<Task> list = tasks();
+  const std::vector<BinTask> list = tasks();
   std::vector<Histogram> parts(list.size(), Histogram{});
   context.parallel(std::ssize(list), [&](Index k) {
-    const Task& task = list[static_cast<std::size_t>(k)];
+    const BinTask& task = list[static_cast<std::size_t>(k)];
     const Group& g = table_.group[task.kind];
     add_to_bins(g.column(attribute) + task.begin, weight_[task.kind].data() + task.begin, task.end - task.begin,
                 parts[static_cast<std::size_t>(k)]);
@@ -223,7 +223,7 @@ double BinnedRows::target_factors(const BoostStep& step, const Table& t, Histogr
   return std::log(after / before) + top;
 }
 
-TaskSums BinnedRows::update_task(const Task& task, const BoostStep& step, const Histogram& factor,
+TaskSums BinnedRows::update_task(const BinTask& task, const BoostStep& step, const Histogram& factor,
                                  const std::array<double, 3>& limits) {
   const Group& g = table_.group[task.kind];
   const std::uint8_t* code = g.column(step.stump.attribute);
@@ -255,14 +255,14 @@ UpdateSums BinnedRows::update(const BoostStep& step, const Context& context) {
   if (table_.group[target].rows > 0) result.log_z_target = target_factors(step, t, factor[target]);
   log_c_target_ += result.log_z_target;
   // margin <= a means weight >= first exp(-a) / C, and margin < 0 the same with a little less.
-  const std::array<double, 3> source_limits = {std::exp(-log_c_source_ - tie),
-                                               std::exp(-table_.gamma - log_c_source_ - tie),
-                                               std::exp(-table_.gamma * step.alpha_sum - log_c_source_ - tie)};
-  const std::array<double, 3> target_limits = {std::exp(-log_c_target_ + tie), 0, 0};
-  const std::vector<Task> list = tasks();
+  const std::array<double, 3> source_limits = {std::exp(-log_c_source_ - gain_tie),
+                                               std::exp(-table_.gamma - log_c_source_ - gain_tie),
+                                               std::exp(-table_.gamma * step.alpha_sum - log_c_source_ - gain_tie)};
+  const std::array<double, 3> target_limits = {std::exp(-log_c_target_ + gain_tie), 0, 0};
+  const std::vector<BinTask> list = tasks();
   std::vector<TaskSums> parts(list.size());
   context.parallel(std::ssize(list), [&](Index k) {
-    const Task& task = list[static_cast<std::size_t>(k)];
+    const BinTask& task = list[static_cast<std::size_t>(k)];
     parts[static_cast<std::size_t>(k)] =
         update_task(task, step, factor[task.kind], task.kind == target ? target_limits : source_limits);
   });

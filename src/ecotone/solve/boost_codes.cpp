@@ -4,10 +4,10 @@
 #include <array>
 #include <limits>
 
+#include "ecotone/base/numbers.h"
+
 namespace ecotone {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 void set_ranges(const Features& x, std::vector<BinEdges>& edges, const Context& context) {
   const Index cols = x.cols();

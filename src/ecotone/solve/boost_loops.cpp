@@ -2,21 +2,20 @@
 
 #include <limits>
 
+#include "ecotone/base/lanes.h"
+#include "ecotone/base/numbers.h"
 #include "ecotone/base/simd.h"
 #include "ecotone/linalg/exponential.h"
-#include "ecotone/solve/boost_lanes.h"
 
 namespace ecotone {
 namespace {
 
+using lanes::all;
 using lanes::Four;
 using lanes::load;
 using lanes::Mask;
 using lanes::store;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-[[gnu::always_inline]] inline Four all(double value) { return Four{value, value, value, value}; }
 [[gnu::always_inline]] inline double sum_of(const Four& a, const Four& b) {
   const Four s = a + b;
   return (s[0] + s[1]) + (s[2] + s[3]);

@@ -80,7 +80,7 @@ struct Weights : PaddedWeights {
 };
 
 /// Weights of the classes in a node or leaf.
-struct Pair {
+struct SplitPair {
   double up = 0, down = 0;
 };
 
@@ -176,9 +176,9 @@ StumpCandidate TreeRows::draw(Random& random) {
 /// sign of a leaf with value 0 is that of the nearest node above with more of one class, else the class of the first
 /// row: so that no class is favoured.
 void TreeRows::set_values(CodedTree& coded, StumpMasses& m) const {
-  std::array<Pair, 2 * most_leaves - 1> all{};  // nodes, then leaves
+  std::array<SplitPair, 2 * most_leaves - 1> all{};  // nodes, then leaves
   for (Index i = 0; i < table_.sources; ++i) {
-    Pair& pair = all[nodes() + place(coded, table_.source.data(), table_.sources, i, table_.depth)];
+    SplitPair& pair = all[nodes() + place(coded, table_.source.data(), table_.sources, i, table_.depth)];
     const auto k = static_cast<std::size_t>(i);
     (table_.y[k] > 0 ? pair.up : pair.down) += source_.weight[k];
   }
@@ -187,7 +187,7 @@ void TreeRows::set_values(CodedTree& coded, StumpMasses& m) const {
     all[(k - 1) / 2].down += all[k].down;
   }
   for (std::size_t l = 0; l < coded.tree.value.size(); ++l) {
-    const Pair& pair = all[nodes() + l];
+    const SplitPair& pair = all[nodes() + l];
     const double sum = pair.up + pair.down;
     coded.tree.value[l] = sum > 0 ? (pair.up - pair.down) / sum : 0;
     std::size_t k = nodes() + l;
@@ -244,22 +244,22 @@ void TreeRows::project(const Stump& stump, double weight, Projected& p, const Co
 
 std::vector<TreeRows::Split> TreeRows::best_splits(Index attribute, const std::vector<std::uint8_t>& at,
                                                    std::size_t width) const {
-  std::vector<std::array<Pair, boost_bin_count>> bins(width);
+  std::vector<std::array<SplitPair, boost_bin_count>> bins(width);
   const std::uint8_t* code = table_.source.data() + attribute * table_.sources;
   for (std::size_t i = 0; i < at.size(); ++i) {
-    Pair& pair = bins[at[i]][code[i]];
+    SplitPair& pair = bins[at[i]][code[i]];
     (table_.y[i] > 0 ? pair.up : pair.down) += source_.weight[i];
   }
   // sum over both children of (D+^2 + D-^2) / (D+ + D-): the less impurity is left, the larger.
-  const auto purity = [](const Pair& p) {
+  const auto purity = [](const SplitPair& p) {
     const double sum = p.up + p.down;
     return sum > 0 ? (p.up * p.up + p.down * p.down) / sum : 0.0;
   };
   const auto edges = static_cast<int>(table_.edges[static_cast<std::size_t>(attribute)].edge.size());
   std::vector<Split> best(width);
   for (std::size_t node = 0; node < width; ++node) {
-    Pair all, below;
-    for (const Pair& pair : bins[node]) {
+    SplitPair all, below;
+    for (const SplitPair& pair : bins[node]) {
       all.up += pair.up;
       all.down += pair.down;
     }

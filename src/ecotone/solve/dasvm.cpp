@@ -14,8 +14,6 @@ namespace {
 constexpr std::array<std::string_view, 5> stop_names = {"settled", "no_target_in_margin", "one_class", "max_rounds",
                                                         "not_converged"};
 
-std::size_t at(Index k) { return static_cast<std::size_t>(k); }
-
 double sign_of(double f) { return f >= 0 ? 1 : -1; }
 
 void check_options(const DasvmProblem& p) {

@@ -7,6 +7,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
+#include "ecotone/base/numbers.h"
 #include "ecotone/solve/svm.h"
 #include "ecotone/solve/svm_cache.h"
 #include "ecotone/solve/svm_inner.h"
@@ -15,14 +16,8 @@
 namespace ecotone {
 namespace {
 
-constexpr Index working_rows = 256;
-constexpr Index piece = 2048;             ///< columns of a task
-constexpr Index steps_in_round = 100000;  ///< before others are looked at again
 constexpr Index most_steps = 10'000'000;  ///< of a fit, at least
 constexpr Index most_sets = 10'000;       ///< working sets of a fit, at least: near rounding each makes few steps
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-std::size_t at(Index k) { return static_cast<std::size_t>(k); }
 
 std::vector<Index> all_rows(Index n) {
   std::vector<Index> rows(at(n));
@@ -36,14 +31,14 @@ class CachedRows {
  public:
   CachedRows(SvmSource& source, const char* who, const Context& context)
       : context_(context),
-        cache_(source, std::min(working_rows, source.rows()), available_memory() / 2, who, context) {}
+        cache_(source, std::min(svm_working_rows, source.rows()), available_memory() / 2, who, context) {}
 
   /// sum -= sum_r factor_r K_rows[r], of at most a working set of rows.
   void subtract(std::span<const Index> rows, const std::vector<double>& factor, Vector& sum) {
     const std::vector<const Scalar*> values = cache_.rows(rows, sum.size());
-    context_.parallel((sum.size() + piece - 1) / piece, [&](Index p) {
-      const Index first = p * piece;
-      subtract_rows(values.data(), factor.data(), std::ssize(values), first, std::min(piece, sum.size() - first),
+    context_.parallel((sum.size() + svm_piece - 1) / svm_piece, [&](Index p) {
+      const Index first = p * svm_piece;
+      subtract_rows(values.data(), factor.data(), std::ssize(values), first, std::min(svm_piece, sum.size() - first),
                     sum.data() + first);
     });
   }
@@ -164,8 +159,8 @@ void DasvmMachine::move_to(const Vector& beta) {
   std::vector<Index> changed;
   for (Index i = 0; i < beta.size(); ++i)
     if (beta[i] != beta_[i]) changed.push_back(i);
-  for (std::size_t c = 0; c < changed.size(); c += at(working_rows)) {
-    const auto some = std::span<const Index>(changed).subspan(c, std::min(at(working_rows), changed.size() - c));
+  for (std::size_t c = 0; c < changed.size(); c += at(svm_working_rows)) {
+    const auto some = std::span<const Index>(changed).subspan(c, std::min(at(svm_working_rows), changed.size() - c));
     std::vector<double> factor;
     for (const Index i : some) factor.push_back(beta[i] - beta_[i]);
     rows_->subtract(some, factor, minus_sum_);
@@ -190,7 +185,7 @@ void DasvmMachine::choose() {
     if (beta_[i] < high_[i] && slope(i) > bottom_) rise.emplace_back(-slope(i), i);
     if (beta_[i] > low_[i] && slope(i) < top_) fall.emplace_back(slope(i), i);
   }
-  constexpr Index fresh = working_rows / 2;
+  constexpr Index fresh = svm_working_rows / 2;
   for (auto* const side : {&rise, &fall}) {
     const auto count = std::min(std::ssize(*side), fresh);
     std::partial_sort(side->begin(), side->begin() + count, side->end());
@@ -207,9 +202,9 @@ void DasvmMachine::choose() {
     if (r < fall.size()) take(fall[r].second, fresh);
   }
   for (const Index i : working_)
-    if (low_[i] < high_[i] && beta_[i] != 0) take(i, working_rows);
+    if (low_[i] < high_[i] && beta_[i] != 0) take(i, svm_working_rows);
   for (const Index i : open_)
-    if (beta_[i] > low_[i] && beta_[i] < high_[i]) take(i, working_rows);
+    if (beta_[i] > low_[i] && beta_[i] < high_[i]) take(i, svm_working_rows);
   for (const Index i : next) taken_[at(i)] = 0;
   working_ = std::move(next);
 }
@@ -228,7 +223,7 @@ Index DasvmMachine::solve_working_set() {
   }
   inner.prepare();
   const bool all = inner.size == std::ssize(open_);
-  const Index steps = inner.solve(all ? tolerance_ : std::max(tolerance_, 0.1 * (top_ - bottom_)), steps_in_round);
+  const Index steps = inner.solve(all ? tolerance_ : std::max(tolerance_, 0.1 * (top_ - bottom_)), svm_steps_in_round);
   std::vector<Index> moved;
   std::vector<double> factor;
   for (Index r = 0; r < inner.size; ++r) {

@@ -18,13 +18,13 @@ namespace {
 
 /// Residuals of eigenvectors: of the answer, and of what the factorised route begins at.
 constexpr double full_tolerance = 1e-12;
-constexpr double start_tolerance = 1e-5;
+constexpr double eigen_start_tolerance = 1e-5;
 
 /// Columns that the Gram matrix is multiplied with at once: each thread sums into as many.
-constexpr Index strip = 64;
+constexpr Index factor_strip = 64;
 
-/// Unscaled components before they are chosen norms for: V, KV and the squared lengths.
-struct Unscaled {
+/// UnscaledExact components before they are chosen norms for: V, KV and the squared lengths.
+struct UnscaledExact {
   ChosenPairs pairs;
   Matrix v;
   Matrix kv;
@@ -81,8 +81,8 @@ Matrix centred_outputs(const Matrix& g) {
 /// K B, a few columns at once.
 Matrix multiply_strips(const GramOperator& gram_operator, const Matrix& b, const Context& context) {
   Matrix result(b.rows(), b.cols());
-  for (Index first = 0; first < b.cols(); first += strip) {
-    const Index cols = std::min(strip, b.cols() - first);
+  for (Index first = 0; first < b.cols(); first += factor_strip) {
+    const Index cols = std::min(factor_strip, b.cols() - first);
     result.middleCols(first, cols) = gram_operator.multiply(b.middleCols(first, cols), context);
   }
   return result;
@@ -115,20 +115,20 @@ Matrix symmetric_part(const Matrix& a) { return (a + a.transpose()) / 2; }
 Vector squared_lengths(const Matrix& a) { return a.colwise().squaredNorm(); }
 
 /// With A a = g a and |a| = 1 for A = K M^-1 K: v'Mv = 1 / g and |Kv| = 1.
-void set_unsupervised_norms(Unscaled& result) {
+void set_unsupervised_norms(UnscaledExact& result) {
   result.norms.metric = result.pairs.gamma.cwiseInverse();
   result.norms.projections = squared_lengths(result.kv);
 }
 
 /// W'Khat W z = g z with Khat = (I + w KQ)^-1 K; v = W z - w F (I + w F'KF)^-1 F'K W z and K v = Khat W z.
-Unscaled supervised_matvec(const Begin& b, const ComponentOptions& options, const Context& context) {
+UnscaledExact supervised_matvec(const Begin& b, const ComponentOptions& options, const Context& context) {
   const Inner inner(b.f, b.u, options.weight, context);
   const Matrix fkw = transpose_product(b.f, b.kw, context);
   Matrix x = b.w;
   inner.subtract(b.f, fkw, x);
   Matrix kx = b.kw;
   inner.subtract(b.u, fkw, kx);
-  Unscaled result;
+  UnscaledExact result;
   const Matrix t = symmetric_part(transpose_product(b.w, kx, context));
   result.pairs = choose_pairs(symmetric_eigen(t, context), options.components);
   result.v = product(x, result.pairs.z, context);
@@ -146,8 +146,8 @@ Index wanted_pairs(const ComponentOptions& options, Index n) { return std::min(o
 
 /// lam = 0: Khat a = g a, v = (a - w F (I + w F'KF)^-1 U'a) / g. Without an invariance term Khat = K, and lam changes g
 /// alone: kappa^2 / (kappa + lam).
-Unscaled unsupervised_matvec(const Begin& b, const ComponentOptions& options, const GramOperator& gram_operator,
-                             double tolerance, const Context& context) {
+UnscaledExact unsupervised_matvec(const Begin& b, const ComponentOptions& options, const GramOperator& gram_operator,
+                                  double tolerance, const Context& context) {
   const Index n = b.f.rows();
   const Inner inner(b.f, b.u, options.weight, context);
   const auto multiply = [&](const Matrix& x) {
@@ -156,7 +156,7 @@ Unscaled unsupervised_matvec(const Begin& b, const ComponentOptions& options, co
     return y;
   };
   const LargestEigen found = largest_by_blocks(multiply, n, wanted_pairs(options, n), context, nullptr, tolerance);
-  Unscaled result;
+  UnscaledExact result;
   result.converged = found.converged;
   SymmetricEigen all{found.values, found.vectors};
   const Vector kappa = all.values;
@@ -192,8 +192,8 @@ Factored factored(std::string_view who, const Begin& b, const ComponentOptions& 
 }
 
 /// paper: X = M^-1 W, T = (KW)'(KX) is not symmetric; symmetric: X = M^-1 K W, T = (KW)'X. T z = g z, v = X z.
-Unscaled supervised_cholesky(const Begin& b, const ComponentOptions& options, const Factored& factor,
-                             const Context& context) {
+UnscaledExact supervised_cholesky(const Begin& b, const ComponentOptions& options, const Factored& factor,
+                                  const Context& context) {
   const bool paper = options.form == ComponentForm::paper;
   const Inner inner(b.f, factor.fu, options.weight, context);
   const Index q = b.w.cols();
@@ -208,7 +208,7 @@ Unscaled supervised_cholesky(const Begin& b, const ComponentOptions& options, co
   const Matrix usx = transpose_product(b.u, x, context);
   inner.subtract(factor.su, usx, x);
   inner.subtract(factor.fu, usx, kx);
-  Unscaled result;
+  UnscaledExact result;
   if (paper) {
     result.pairs = choose_pairs(general_eigen(transpose_product(b.kw, kx, context), context), options.components);
   } else {
@@ -229,10 +229,10 @@ Unscaled supervised_cholesky(const Begin& b, const ComponentOptions& options, co
 
 /// A a = g a with A = K M^-1 K = f(K) - w f(K) F (I + w F'f(K) F)^-1 F'f(K), f(K) = K S^-1 K; v = M^-1 K a / g. Begins
 /// at the components of lam = 0, which differ by O(lam / g) and cost products with K alone.
-Unscaled unsupervised_cholesky(const Begin& b, const ComponentOptions& options, const Factored& factor,
-                               const GramOperator& gram_operator, const Context& context) {
+UnscaledExact unsupervised_cholesky(const Begin& b, const ComponentOptions& options, const Factored& factor,
+                                    const GramOperator& gram_operator, const Context& context) {
   const Index n = b.f.rows();
-  const Unscaled near = unsupervised_matvec(b, options, gram_operator, start_tolerance, context);
+  const UnscaledExact near = unsupervised_matvec(b, options, gram_operator, eigen_start_tolerance, context);
   const Inner inner(b.f, factor.fu, options.weight, context);
   const auto multiply = [&](const Matrix& x) {
     Matrix y = gram_operator.multiply_centred(centred_columns(x), context);
@@ -242,7 +242,7 @@ Unscaled unsupervised_cholesky(const Begin& b, const ComponentOptions& options, 
   };
   const LargestEigen found =
       largest_by_blocks(multiply, n, wanted_pairs(options, n), context, near.kv.cols() > 0 ? &near.kv : nullptr);
-  Unscaled result;
+  UnscaledExact result;
   result.converged = found.converged;
   result.pairs = chosen_of(found, options.components);
   const Matrix& a = result.pairs.z;
@@ -256,7 +256,7 @@ Unscaled unsupervised_cholesky(const Begin& b, const ComponentOptions& options, 
 
 /// Scales V, sums up what inspect shows and makes the map of new rows.
 ExactComponents finished(const ComponentProblem& problem, const ComponentOptions& options, const Begin& b,
-                         Unscaled found, ConstMatrixView x, const Vector& origin, const Context& context) {
+                         UnscaledExact found, ConstMatrixView x, const Vector& origin, const Context& context) {
   const Index n = b.f.rows();
   const Vector factors = scale_factors(options, found.pairs, found.norms, n);
   const Matrix v = found.v * factors.asDiagonal();
@@ -327,7 +327,7 @@ std::size_t route_bytes(const ComponentOptions& options, ExactRoute route, const
   // Copies of the rows; F, U, both again while they are multiplied; G, W, KW, X, KX; V and KV, scaled and not; the
   // partial sums of a product; the small matrices.
   std::size_t sum = bytes(n, 3 * size.cols + 4 * g + 6 * q + 4 * k);
-  sum += bytes(n, std::min(strip, g + q + 1) * (size.threads + 8));
+  sum += bytes(n, std::min(factor_strip, g + q + 1) * (size.threads + 8));
   sum += bytes(q, 5 * q);
   if (options.weight != 0) sum += bytes(g, 3 * g + 3 * q);
   // The factor, the kept tiles, S^-1 of what is solved.
@@ -362,7 +362,7 @@ ExactComponents exact_components(const ComponentProblem& problem, const Componen
   const GramOperator gram_operator(problem.kernel, x, keep ? GramOperator::Tiles::kept : GramOperator::Tiles::computed,
                                    context);
   const Begin b = begin(problem, options, gram_operator, context);
-  const auto solve = [&]() -> Unscaled {
+  const auto solve = [&]() -> UnscaledExact {
     if (nothing_varies(problem, b, x)) return {{}, Matrix(n, 0), Matrix(n, 0), {}, true};
     if (route == ExactRoute::matvec) {
       return options.supervised ? supervised_matvec(b, options, context)

@@ -21,7 +21,7 @@ struct Gaussian {
   Matrix covariance;
 };
 
-Vector mean_of(const Features& x, const Context& context) {
+Vector mean_row(const Features& x, const Context& context) {
   const Vector sum = sum_blocks(x.blocks(), context, Vector(Vector::Zero(x.cols())), [&](Vector& total, Index b) {
     Scratch scratch;
     total += x.block(b, scratch).x.colwise().sum().transpose();
@@ -31,7 +31,7 @@ Vector mean_of(const Features& x, const Context& context) {
 
 /// mean and 1/(n - 1) sum (x - mean)(x - mean)'; a single row has no spread
 Gaussian moments(const Features& x, const Context& context) {
-  Gaussian result{mean_of(x, context), {}};
+  Gaussian result{mean_row(x, context), {}};
   const Index p = x.cols();
   result.covariance = sum_blocks(x.blocks(), context, Matrix(Matrix::Zero(p, p)), [&](Matrix& sum, Index b) {
     Scratch scratch;

@@ -18,8 +18,6 @@ constexpr Index block_rows = 1024;
 constexpr double first_jitter = 1e-12;  // of the mean diagonal
 constexpr double last_jitter = 1.5e-6;
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 void check_finite(const char* who, const char* what, ConstMatrixView values) {
   for (Index i = 0; i < values.rows(); ++i)
     if (!values.row(i).allFinite()) data_error("non_finite", "{}: {} of row {} are not finite", who, what, i);

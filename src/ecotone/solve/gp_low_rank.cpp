@@ -28,8 +28,8 @@ struct Solved {
 };
 
 /// P'A^-1 Q from P'Q, R'P and B^-1 R'Q.
-Matrix inner(ConstMatrixView products, const Matrix& left_map, const Matrix& solved_right,
-             const GpParameters& parameters) {
+Matrix reduced_inner(ConstMatrixView products, const Matrix& left_map, const Matrix& solved_right,
+                     const GpParameters& parameters) {
   return (products - parameters.amplitude * (left_map.transpose() * solved_right)) / parameters.noise;
 }
 
@@ -60,8 +60,8 @@ std::optional<Solved> solve(const GpSums& sums, const GpParameters& parameters, 
     // beta = (H'A^-1 H)^+ H'A^-1 Y
     const Matrix solved = s.fit.factor.solve(sums.h_map, context);
     const Matrix hh = sums.targets.bottomRightCorner(p, p), hy = sums.targets.bottomLeftCorner(p, q);
-    s.fit.basis_root = gp_inverse_root(inner(hh, sums.h_map, solved, parameters), context);
-    const Matrix right = inner(hy, sums.h_map, s.fit.factor.solve(sums.y_map, context), parameters);
+    s.fit.basis_root = gp_inverse_root(reduced_inner(hh, sums.h_map, solved, parameters), context);
+    const Matrix right = reduced_inner(hy, sums.h_map, s.fit.factor.solve(sums.y_map, context), parameters);
     s.fit.beta = s.fit.basis_root * (s.fit.basis_root.transpose() * right);
     s.residual_map -= sums.h_map * s.fit.beta;
     squares += s.fit.beta.transpose() * hh * s.fit.beta - s.fit.beta.transpose() * hy - hy.transpose() * s.fit.beta;
@@ -96,10 +96,10 @@ void check_rows(const GpMapRows& rows, ConstMatrixView y, ConstMatrixView inputs
 }
 
 /// Sums of a run of blocks: R'R (lower triangle), R'G and G'G.
-struct Partial {
+struct PartialProcess {
   Matrix gram, cross, targets;
 
-  Partial(Index rank, Index columns)
+  PartialProcess(Index rank, Index columns)
       : gram(Matrix::Zero(rank, rank)), cross(Matrix::Zero(rank, columns)), targets(Matrix::Zero(columns, columns)) {}
 
   void add(const Matrix& rho, const Matrix& g) {
@@ -107,7 +107,7 @@ struct Partial {
     add_transpose_product(rho, g, cross);
     add_transpose_product(g, g, targets);
   }
-  void merge(const Partial& other) {
+  void merge(const PartialProcess& other) {
     gram += other.gram;
     cross += other.cross;
     targets += other.targets;
@@ -124,7 +124,7 @@ void require_room(const GpMapRows& rows, Index columns, const Context& context) 
 }
 
 /// Sums are finite when every value is: what is not is looked for only then.
-void require_finite(const Partial& sums, const Features& x, const Context& context) {
+void require_finite(const PartialProcess& sums, const Features& x, const Context& context) {
   if (sums.gram.diagonal().allFinite() && sums.cross.allFinite() && sums.targets.allFinite()) return;
   const NonFinite found = find_non_finite(x, context);
   if (found.row >= 0)
@@ -157,8 +157,8 @@ GpSums gather_gp_sums(const GpMapRows& rows, ConstMatrixView y, ConstMatrixView 
   GpSums sums{GpBasis(mean, inputs), gp_offset(mean, y, weight), 0, 0, {}, {}, {}, {}};
   const Index q = y.cols(), p = sums.basis.size();
   require_room(rows, q + p, context);
-  const Partial zero(rows.rank, q + p);
-  const Partial all = sum_blocks(rows.x.blocks(), context, zero, [&](Partial& into, Index b) {
+  const PartialProcess zero(rows.rank, q + p);
+  const PartialProcess all = sum_blocks(rows.x.blocks(), context, zero, [&](PartialProcess& into, Index b) {
     Scratch scratch;
     const RowBlock block = rows.x.block(b, scratch);
     const Index first = block.first, count = block.x.rows();

@@ -7,13 +7,13 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/base/numbers.h"
 #include "ecotone/solve/gp_factor.h"
 
 namespace ecotone {
 namespace {
 
 constexpr double longest_step = 2;  // in logarithms
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 struct Start {
   double sigma;  // times the kernel's own
@@ -40,9 +40,10 @@ struct Box {
   }
 };
 
-class Search {
+class LikelihoodSearch {
  public:
-  Search(const GpObjective& objective, const GpScales& scales, const GpSearchOptions& options, const Context& context)
+  LikelihoodSearch(const GpObjective& objective, const GpScales& scales, const GpSearchOptions& options,
+                   const Context& context)
       : objective_(objective), scales_(scales), options_(options), fixed_(options.fixed), context_(context) {
     variance_ = scales.variance > 0 ? scales.variance : 1;
     amplitude_ = scales.diagonal > 0 ? variance_ / scales.diagonal : variance_;
@@ -222,7 +223,7 @@ GpSearch maximise_objective(const GpObjective& objective, const GpScales& scales
     option_error("bad_option", "{}: starts must be 1 to {}, got {}", who, all_starts.size(), options.starts);
   if (!(options.tolerance > 0) || options.max_iterations < 0)
     option_error("bad_option", "{}: tolerance {} and {} iterations", who, options.tolerance, options.max_iterations);
-  GpSearch best = Search(objective, scales, options, context).run();
+  GpSearch best = LikelihoodSearch(objective, scales, options, context).run();
   if (!std::isfinite(best.log_likelihood))
     data_error("not_positive_definite",
                "{}: the covariance of the rows is not positive definite at any start; give noise > 0", who);

@@ -12,8 +12,6 @@
 namespace ecotone {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 /// The labelled group of each labelled row, by its place among the labelled ones.
 std::vector<std::int32_t> places(const MomentRows& rows, const std::vector<Index>& labelled) {
   std::vector<std::int32_t> place(rows.group_names.size(), -1);

@@ -12,8 +12,6 @@ namespace {
 
 constexpr Index chunk_values = Index{1} << 23;  // 64 MB of doubles
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 template <class Scalar>
 void add_chunk(std::vector<SymmetricTiles<Scalar>>& grams, const std::vector<Scalar>& panel, Index stride,
                const std::vector<Index>& start, const Context& context) {

@@ -11,8 +11,6 @@
 namespace ecotone {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 std::vector<Index> list_of(Index left_out) {
   return left_out < 0 ? std::vector<Index>{} : std::vector<Index>{left_out};
 }

@@ -14,6 +14,11 @@
 /// gain_i = mu_i^2 / E[X_i^2].
 namespace ecotone {
 
+/// Relative difference of scores, and of gains, that are equal.
+inline constexpr double path_tie = 1e-9;
+/// Of a feature's size (E[X_i^2], or G_ii + lam v_i): less is left of one that the chosen ones span.
+inline constexpr double spent_part = 1e-10;
+
 /// tgreedy takes the largest |T_i|, greedy the largest gain.
 enum class PathRule { tgreedy, greedy };
 /// stagewise: w_i += mu_i / E[X_i^2], a feature may return. stepwise: all chosen weights are refitted. ortho: X_i is

@@ -9,8 +9,6 @@ namespace {
 
 constexpr Index max_products = 5000;
 
-double inner(const Matrix& a, const Matrix& b) { return a.cwiseProduct(b).sum(); }
-
 struct NoSums {
   void merge(const NoSums&) {}
 };

@@ -11,16 +11,8 @@ namespace ecotone {
 namespace {
 
 constexpr std::size_t memory = 10;
-constexpr double accepted_level = 1e-9;  // still called converged when rounding stops progress
-constexpr int patience = 12;             // iterations before progress is judged
-constexpr double slow = 0.1;             // of the gradient must be gone after as many
-
-double inner(const Matrix& a, const Matrix& b) { return a.cwiseProduct(b).sum(); }
-
-double residual(const RiskPoint& point) {
-  if (!point.gradient.allFinite()) return std::numeric_limits<double>::infinity();
-  return point.gradient.size() == 0 ? 0.0 : point.gradient.cwiseAbs().maxCoeff();
-}
+constexpr int patience = 12;  // iterations before progress is judged
+constexpr double slow = 0.1;  // of the gradient must be gone after as many
 
 struct Pair {
   Matrix s;

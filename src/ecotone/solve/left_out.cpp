@@ -16,9 +16,7 @@
 namespace ecotone {
 namespace {
 
-constexpr double tie = 1e-12;
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+constexpr double loss_tie = 1e-12;
 
 /// Whether a is taken before b when both are as good.
 bool simpler(const Candidate& a, const Candidate& b) {
@@ -72,7 +70,7 @@ LeftOutTable choose_left_out(std::vector<Candidate> candidates, const LeftOutVal
   result.value.assign(mean.data(), mean.data() + mean.size());
   // Larger is better.
   const double sign = result.criterion == LeftOutCriterion::auroc ? 1 : -1;
-  const double margin = tie * mean.cwiseAbs().maxCoeff();
+  const double margin = loss_tie * mean.cwiseAbs().maxCoeff();
   result.best = -1;
   for (Index c = 0; c < mean.size(); ++c) {
     const Candidate& each = result.candidates[at(c)];

@@ -20,9 +20,7 @@ constexpr Index newton_steps = 200;
 constexpr Index start_rows_per_column = 100;
 constexpr Index start_rows = 20'000;
 constexpr Index start_share = 4;
-constexpr double start_tolerance = 1e-2;
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+constexpr double newton_start_tolerance = 1e-2;
 
 /// The rows in memory: as they are, or a dense copy of what is read or computed, where half of the free memory holds
 /// it.
@@ -89,7 +87,7 @@ LinearSvmPoint start_point(const LinearSvmRows& rows, const Context& context) {
   }
   if (!plus || !minus) return first_point(rows);
   part.cost *= rows.cost.sum() / part.cost.sum();
-  return newton_linear_svm(part, first_point(part), start_tolerance, newton_steps, context).point;
+  return newton_linear_svm(part, first_point(part), newton_start_tolerance, newton_steps, context).point;
 }
 
 /// Numbers within epsilon of their middle: no row has a loss there, and no weights are shorter than 0.

@@ -15,10 +15,10 @@
 namespace ecotone {
 namespace {
 
-constexpr Index strip = 8192;  // rows per task where no features are read
+constexpr Index sum_strip = 8192;  // rows per task where no features are read
 
-/// Sums over the rows at one point and one width.
-struct Sums {
+/// NewtonSums over the rows at one point and one width.
+struct NewtonSums {
   double loss = 0;          ///< not smoothed
   double between = 0;       ///< what smoothing leaves between primal and dual
   double mass[2] = {0, 0};  ///< sum of |beta| where beta > 0, and where beta < 0
@@ -30,9 +30,9 @@ struct Sums {
   Index support = 0;
   Index bounded = 0;
 
-  explicit Sums(Index p) : side(Matrix::Zero(p, 2)), hessian(Matrix::Zero(p, p)), slope(Vector::Zero(p)) {}
+  explicit NewtonSums(Index p) : side(Matrix::Zero(p, 2)), hessian(Matrix::Zero(p, p)), slope(Vector::Zero(p)) {}
 
-  void merge(const Sums& other) {
+  void merge(const NewtonSums& other) {
     loss += other.loss;
     between += other.between;
     for (const int s : {0, 1}) {
@@ -54,7 +54,7 @@ struct BlockTerms {
   std::vector<Index> near;   // rows within h of a kink
   std::vector<double> root;  // sqrt(d) of these
 
-  BlockTerms(const LinearSvmRows& rows, const Vector& score, double h, Index first, Index count, Sums& sums)
+  BlockTerms(const LinearSvmRows& rows, const Vector& score, double h, Index first, Index count, NewtonSums& sums)
       : beta(Matrix::Zero(count, 2)) {
     for (Index i = 0; i < count; ++i) {
       const double y = rows.y[first + i], cost = rows.cost[first + i];
@@ -95,9 +95,10 @@ class Machine {
     return result;
   }
 
-  Sums sums(const Vector& score, double h) const {
+  NewtonSums sums(const Vector& score, double h) const {
     const Features& x = rows_.x;
-    return sum_blocks(x.blocks(), context_, Sums(x.cols()), [&](Sums& sums, Index b) { add(score, h, b, sums); });
+    return sum_blocks(x.blocks(), context_, NewtonSums(x.cols()),
+                      [&](NewtonSums& sums, Index b) { add(score, h, b, sums); });
   }
 
   /// Slope and curvature of the smoothed objective at `step` along a direction, from scores alone.
@@ -111,8 +112,8 @@ class Machine {
       }
     };
     const Index n = score.size();
-    const Line line = sum_blocks((n + strip - 1) / strip, context_, Line{}, [&](Line& sum, Index b) {
-      for (Index i = b * strip; i < std::min(n, (b + 1) * strip); ++i) {
+    const Line line = sum_blocks((n + sum_strip - 1) / sum_strip, context_, Line{}, [&](Line& sum, Index b) {
+      for (Index i = b * sum_strip; i < std::min(n, (b + 1) * sum_strip); ++i) {
         const double d = direction[i];
         const SmoothSvmLoss at(rows_.kind, rows_.y[i], score[i] + step * d, rows_.epsilon, h);
         sum.slope -= rows_.cost[i] * at.beta * d;
@@ -126,7 +127,7 @@ class Machine {
   const LinearSvmRows& rows_;
   const Context& context_;
 
-  void add(const Vector& score, double h, Index b, Sums& sums) const {
+  void add(const Vector& score, double h, Index b, NewtonSums& sums) const {
     const Features& x = rows_.x;
     const Index first = x.first_row(b), count = x.rows_in(b);
     const BlockTerms terms(rows_, score, h, first, count, sums);
@@ -152,7 +153,7 @@ class Machine {
 
 /// The largest objective of the dual with the heavier sign scaled down so that the coefficients' sum is 0:
 /// y'b - epsilon ||b||_1 - 1/2 ||X'b||^2.
-double dual_objective(const Sums& sums, double epsilon) {
+double dual_objective(const NewtonSums& sums, double epsilon) {
   if (sums.mass[0] == 0 || sums.mass[1] == 0) return 0;
   const double scale[2] = {std::min(1.0, sums.mass[1] / sums.mass[0]), std::min(1.0, sums.mass[0] / sums.mass[1])};
   const Vector both = scale[0] * sums.side.col(0) + scale[1] * sums.side.col(1);
@@ -172,7 +173,7 @@ struct Direction {
 
 /// Newton's direction at a point: with q = X'd, D = sum of d, S = I + X'dX - q q'/D,
 /// S dw = -g_w + q g_b / D, db = -(g_b + q.dw) / D.
-Direction newton_direction(const LinearSvmPoint& point, const Sums& sums, const Context& context) {
+Direction newton_direction(const LinearSvmPoint& point, const NewtonSums& sums, const Context& context) {
   const Vector g = point.weights - sums.side.col(0) - sums.side.col(1);
   const double g_offset = sums.mass[1] - sums.mass[0];
   const double all = sums.curvature;
@@ -231,7 +232,7 @@ LinearSvmSolution newton_linear_svm(const LinearSvmRows& rows, const LinearSvmPo
   const double narrowest = 1e-12 * start.width;
   for (;;) {
     context.check_cancelled();
-    const Sums sums = machine.sums(score, point.width);
+    const NewtonSums sums = machine.sums(score, point.width);
     const double primal = point.weights.squaredNorm() / 2 + sums.loss;
     const double dual = dual_objective(sums, rows.epsilon);
     if (primal < best.primal) {

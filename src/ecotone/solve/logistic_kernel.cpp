@@ -32,9 +32,9 @@ namespace {
   return 2.0 * f * sum;
 }
 
-[[gnu::always_inline]] inline void all_rows(const std::int32_t* __restrict cls, const double* __restrict score,
-                                            double* __restrict margin, double* __restrict loss,
-                                            double* __restrict slope, double* __restrict curvature, Index count) {
+[[gnu::always_inline]] inline void logistic_loop(const std::int32_t* __restrict cls, const double* __restrict score,
+                                                 double* __restrict margin, double* __restrict loss,
+                                                 double* __restrict slope, double* __restrict curvature, Index count) {
   for (Index i = 0; i < count; ++i) {
     const double y = 2.0 * static_cast<double>(cls[i]) - 1.0;
     const double m = y * score[i];
@@ -54,7 +54,7 @@ namespace {
 }  // namespace
 
 void logistic_rows(const LogisticRows& r, Index count) {
-  run_wide<all_rows>(r.cls, r.score, r.margin, r.loss, r.slope, r.curvature, count);
+  run_wide<logistic_loop>(r.cls, r.score, r.margin, r.loss, r.slope, r.curvature, count);
 }
 
 }  // namespace ecotone

@@ -12,8 +12,6 @@
 namespace ecotone {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 void add_to(const double* __restrict row, double* __restrict sum, Index count) {
   for (Index j = 0; j < count; ++j) sum[j] += row[j];
 }
@@ -27,22 +25,22 @@ void shift_and_add(const double* __restrict shift, double* __restrict row, doubl
 }
 
 /// Sums of one run of blocks, and the memory for a block.
-struct Partial {
+struct PartialSums {
   LowRankSums sums;
   LowRankMap::Workspace workspace;
   Scratch scratch;
   Matrix rho;
   Matrix g;
 
-  explicit Partial(LowRankSums zero) : sums(std::move(zero)) {}
-  Partial(const Partial& other) : sums(other.sums) {}
-  Partial(Partial&&) = default;
-  Partial& operator=(const Partial&) = delete;
-  Partial& operator=(Partial&&) = default;
-  ~Partial() = default;
+  explicit PartialSums(LowRankSums zero) : sums(std::move(zero)) {}
+  PartialSums(const PartialSums& other) : sums(other.sums) {}
+  PartialSums(PartialSums&&) = default;
+  PartialSums& operator=(const PartialSums&) = delete;
+  PartialSums& operator=(PartialSums&&) = default;
+  ~PartialSums() = default;
 
   /// What stands behind a merged one is done with its blocks.
-  void merge(const Partial& other) {
+  void merge(const PartialSums& other) {
     sums.merge(other.sums);
     rho.resize(0, 0);
     g.resize(0, 0);
@@ -85,7 +83,7 @@ void check(const LowRankRows& rows) {
 
 /// No sums yet, shifted by the means of the first block.
 LowRankSums begin(const LowRankRows& rows) {
-  Partial first{LowRankSums()};
+  PartialSums first{LowRankSums()};
   first.read(rows, 0);
   const Index q = rows.outputs.classes.empty() && !rows.outputs.rows ? 0 : rows.outputs.count;
   Vector output_shift = Vector::Zero(q);
@@ -202,9 +200,9 @@ LowRankSums gather_low_rank_sums(const LowRankRows& rows, const Context& context
   const std::size_t bytes = LowRankSums::bytes(rows.map.rank(), rows.groups, q) * (threads + 6) +
                             threads * at(rows.x.block_rows()) * at(rows.map.rank() + rows.x.cols()) * sizeof(double);
   require_memory(bytes, "low-rank sums", fmt::format("sums of rank {}", rows.map.rank()), "lower the rank");
-  const Partial zero(begin(rows));
+  const PartialSums zero(begin(rows));
   LowRankSums sums =
-      sum_blocks(rows.x.blocks(), context, zero, [&](Partial& partial, Index b) { partial.add(rows, b); }).sums;
+      sum_blocks(rows.x.blocks(), context, zero, [&](PartialSums& partial, Index b) { partial.add(rows, b); }).sums;
   require_finite(sums, rows, context);
   return sums;
 }

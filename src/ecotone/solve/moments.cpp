@@ -12,8 +12,6 @@
 namespace ecotone {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 /// The sums that are linear in the number of columns.
 struct Sums {
   Vector rows, weight, y1, yy;

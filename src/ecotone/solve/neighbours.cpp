@@ -21,10 +21,10 @@
 namespace ecotone {
 namespace {
 
-constexpr Index tile = 384;
+constexpr Index neighbour_tile = 384;
 constexpr double single_unit = 0x1p-24;  // half the distance from 1 to the next float
 
-Index parts(Index size) { return (size + tile - 1) / tile; }
+Index parts(Index size) { return (size + neighbour_tile - 1) / neighbour_tile; }
 
 /// The smallest float that is not below the value.
 float rounded_up(double value) {
@@ -63,7 +63,7 @@ void fill(ConstMatrixView x, const Eigen::RowVectorXd& origin, Side side, const 
   norms.resize(x.rows());
   context.parallel(parts(x.rows()), [&](Index t) {
     Eigen::RowVectorXd row(d);
-    for (Index i = t * tile; i < std::min(x.rows(), (t + 1) * tile); ++i) {
+    for (Index i = t * neighbour_tile; i < std::min(x.rows(), (t + 1) * neighbour_tile); ++i) {
       row = (x.row(i) - origin) * filter.scale;
       norms[i] = row.squaredNorm();
       rows.row(i).head(d) = ((query ? 1.0 : -2.0) * row).cast<float>();
@@ -94,7 +94,7 @@ Filter make_filter(ConstMatrixView query, ConstMatrixView reference, const Conte
 }
 
 /// What is looked for, among what.
-struct Search {
+struct NeighbourSearch {
   ConstMatrixView query;
   ConstMatrixView reference;
   Index k;
@@ -103,7 +103,7 @@ struct Search {
 };
 
 /// A reference row that may be a neighbour, with its product g.
-struct Candidate {
+struct NearRow {
   float product;
   std::int32_t row;
 };
@@ -117,7 +117,7 @@ using Measured = std::pair<double, Index>;
 class Candidates {
  public:
   /// `threshold` is kept up to date: products above it are not of a neighbour.
-  Candidates(const Search& search, Index query, float& threshold)
+  Candidates(const NeighbourSearch& search, Index query, float& threshold)
       : search_(&search), query_(query), threshold_(&threshold), limit_(few()) {
     threshold = std::numeric_limits<float>::infinity();
     found_.reserve(limit_);
@@ -140,11 +140,11 @@ class Candidates {
   }
 
  private:
-  const Search* search_;
+  const NeighbourSearch* search_;
   Index query_;
   float* threshold_;
   std::size_t limit_;
-  std::vector<Candidate> found_;
+  std::vector<NearRow> found_;
   std::vector<Measured> nearest_;
 
   std::size_t k() const { return static_cast<std::size_t>(search_->k); }
@@ -159,20 +159,20 @@ class Candidates {
     const Filter& filter = search_->filter;
     const auto kth = found_.begin() + static_cast<std::ptrdiff_t>(k());
     std::nth_element(found_.begin(), kth - 1, found_.end(),
-                     [](const Candidate& a, const Candidate& b) { return a.product < b.product; });
+                     [](const NearRow& a, const NearRow& b) { return a.product < b.product; });
     // The largest upper bound of k distances.
     double norm = 0;
     for (auto each = found_.begin(); each != kth; ++each) norm = std::max(norm, filter.reference_norm[each->row]);
     lower_threshold(static_cast<double>(kth[-1].product) + 4 * filter.c * (filter.query_norm[query_] + norm) +
                     filter.tiny);
     const float threshold = *threshold_;
-    found_.erase(std::remove_if(kth, found_.end(), [&](const Candidate& each) { return each.product > threshold; }),
+    found_.erase(std::remove_if(kth, found_.end(), [&](const NearRow& each) { return each.product > threshold; }),
                  found_.end());
   }
 
   /// Measures the candidates from differences and keeps the k nearest of all that were measured.
   void measure() {
-    for (const Candidate& each : found_) {
+    for (const NearRow& each : found_) {
       nearest_.emplace_back((search_->query.row(query_) - search_->reference.row(each.row)).squaredNorm(), each.row);
     }
     found_.clear();
@@ -191,7 +191,8 @@ struct Lists {
   std::vector<float> threshold;
   std::vector<Candidates> candidates;
 
-  Lists(const Search& search, Index begin, Index size) : first(begin), threshold(static_cast<std::size_t>(size)) {
+  Lists(const NeighbourSearch& search, Index begin, Index size)
+      : first(begin), threshold(static_cast<std::size_t>(size)) {
     candidates.reserve(threshold.size());
     for (Index i = 0; i < size; ++i) candidates.emplace_back(search, begin + i, threshold[static_cast<std::size_t>(i)]);
   }
@@ -268,7 +269,8 @@ void scan_tile(const SingleMatrix& products, Lists& rows, Index first_reference,
 }
 
 SingleMatrix tile_products(const Filter& filter, Index i, Index j) {
-  SingleMatrix products(std::min(tile, filter.query.rows() - i), std::min(tile, filter.reference.rows() - j));
+  SingleMatrix products(std::min(neighbour_tile, filter.query.rows() - i),
+                        std::min(neighbour_tile, filter.reference.rows() - j));
   multiply_by_transpose(filter.query.middleRows(i, products.rows()), filter.reference.middleRows(j, products.cols()),
                         products);
   return products;
@@ -287,11 +289,11 @@ void settle(Lists& lists, Neighbours& result) {
 }
 
 /// Query rows by tiles, each against all reference rows.
-void search_all(const Search& search, Neighbours& result, const Context& context) {
+void search_all(const NeighbourSearch& search, Neighbours& result, const Context& context) {
   context.parallel(parts(search.query.rows()), [&](Index t) {
-    Lists lists(search, t * tile, std::min(tile, search.query.rows() - t * tile));
-    for (Index j = 0; j < search.reference.rows(); j += tile) {
-      scan_tile(tile_products(search.filter, t * tile, j), lists, j, nullptr);
+    Lists lists(search, t * neighbour_tile, std::min(neighbour_tile, search.query.rows() - t * neighbour_tile));
+    for (Index j = 0; j < search.reference.rows(); j += neighbour_tile) {
+      scan_tile(tile_products(search.filter, t * neighbour_tile, j), lists, j, nullptr);
     }
     settle(lists, result);
   });
@@ -299,12 +301,13 @@ void search_all(const Search& search, Neighbours& result, const Context& context
 
 /// Of rows among themselves: each product serves both of its rows, so half of the tiles will do. Tiles of different
 /// tasks may meet in the same rows, one after the other; which is first changes nothing in the end.
-void search_pairs(const Search& search, Neighbours& result, const Context& context) {
+void search_pairs(const NeighbourSearch& search, Neighbours& result, const Context& context) {
   const Index n = search.query.rows();
   const Index tiles = parts(n);
   std::vector<Lists> lists;
   lists.reserve(static_cast<std::size_t>(tiles));
-  for (Index t = 0; t < tiles; ++t) lists.emplace_back(search, t * tile, std::min(tile, n - t * tile));
+  for (Index t = 0; t < tiles; ++t)
+    lists.emplace_back(search, t * neighbour_tile, std::min(neighbour_tile, n - t * neighbour_tile));
   std::vector<std::mutex> busy(static_cast<std::size_t>(tiles));
   // Tile t with tile t + apart; neighbouring tasks have no tile in common, but for apart = 1.
   std::vector<std::pair<Index, Index>> tasks;
@@ -354,7 +357,7 @@ void check(ConstMatrixView query, ConstMatrixView reference, Index k, Self self,
   const auto rows = static_cast<std::size_t>(query.rows());
   const auto singles = (rows + static_cast<std::size_t>(reference.rows())) * static_cast<std::size_t>(query.cols() + 4);
   const auto each = static_cast<std::size_t>(k) * (sizeof(double) + sizeof(Index));
-  const std::size_t list = 2 * static_cast<std::size_t>(2 * k + 16) * sizeof(Candidate) + sizeof(Candidates);
+  const std::size_t list = 2 * static_cast<std::size_t>(2 * k + 16) * sizeof(NearRow) + sizeof(Candidates);
   require_memory(singles * sizeof(float) + rows * each + (pairs ? rows * (list + each) : 0), who, "finding neighbours",
                  "use fewer rows");
 }
@@ -370,7 +373,7 @@ Neighbours nearest_neighbours(ConstMatrixView query, ConstMatrixView reference, 
   result.index.resize(query.rows(), k);
   result.squared_distance.resize(query.rows(), k);
   const Filter filter = make_filter(query, reference, context);
-  const Search search{query, reference, k, self, filter};
+  const NeighbourSearch search{query, reference, k, self, filter};
   if (pairs) {
     search_pairs(search, result, context);
   } else {

@@ -11,21 +11,13 @@ namespace {
 // In units of the gradient's natural size.
 constexpr double rounding_level = 4e-15;  // nothing left to gain
 constexpr double target_level = 1e-13;    // good after a step that converged quadratically
-constexpr double accepted_level = 1e-9;   // still called converged when rounding stops progress
 // Margins below this part of the largest one count as ties.
-constexpr double tie = 1e-9;
+constexpr double margin_tie = 1e-9;
 constexpr double tie_at_end = 1e-5;
 constexpr int trusted_iterations = 8;  // a Newton step points to infinity only after the finite part has settled
 
-double residual(const RiskPoint& point) {
-  if (!point.gradient.allFinite()) return std::numeric_limits<double>::infinity();
-  return point.gradient.size() == 0 ? 0.0 : point.gradient.cwiseAbs().maxCoeff();
-}
-
-double inner(const Matrix& a, const Matrix& b) { return a.cwiseProduct(b).sum(); }
-
 /// Every weighted row is on its right side: no finite optimum without a penalty.
-bool all_right(const LossSums& sums) { return sums.min_margin > tie * sums.max_margin; }
+bool all_right(const LossSums& sums) { return sums.min_margin > margin_tie * sums.max_margin; }
 
 /// A Newton step that moves scores this much is not rounding.
 bool still_moves(const LossSums& along) { return along.max_margin > 0.1; }
@@ -55,6 +47,11 @@ double step_accuracy(double level, const NewtonOptions& options, int iteration) 
 
 }  // namespace
 
+double residual(const RiskPoint& point) {
+  if (!point.gradient.allFinite()) return std::numeric_limits<double>::infinity();
+  return point.gradient.size() == 0 ? 0.0 : point.gradient.cwiseAbs().maxCoeff();
+}
+
 RiskPoint penalised_point(Matrix theta, const Matrix& loss_gradient, const LossSums& sums, const Vector& penalty) {
   RiskPoint point;
   point.risk = sums.loss + (penalty.asDiagonal() * theta.cwiseAbs2()).sum();
@@ -80,7 +77,7 @@ NewtonResult minimise(SmoothRisk& risk, Matrix start, const NewtonOptions& optio
     const Matrix step = risk.newton_step(here, step_accuracy(level, options, iteration));
     if (options.unpenalised && iteration >= trusted_iterations) {
       along = risk.margins_along(step);
-      result.separable = leads_to_infinity(along, tie);
+      result.separable = leads_to_infinity(along, margin_tie);
       if (result.separable) return result;
     }
     const double slope = inner(here.gradient, step);

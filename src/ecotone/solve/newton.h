@@ -16,6 +16,16 @@ struct RiskPoint {
   LossSums sums;
 };
 
+/// The largest entry of the gradient in its natural size at which a solver is still called converged when rounding
+/// stops its progress.
+inline constexpr double accepted_level = 1e-9;
+
+/// tr(A'B)
+inline double inner(const Matrix& a, const Matrix& b) { return a.cwiseProduct(b).sum(); }
+
+/// The largest entry of the gradient; infinite where it is not a number.
+double residual(const RiskPoint& point);
+
 /// The point of a risk with the penalty sum_j penalty_j theta_j^2, from the loss alone.
 RiskPoint penalised_point(Matrix theta, const Matrix& loss_gradient, const LossSums& sums, const Vector& penalty);
 

@@ -11,8 +11,6 @@ namespace {
 
 constexpr Index sizes_at_once = 16;
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 /// Scores of all rows after steps first + 1, first + 2, ...: one column each. Steps beyond the path's end repeat it.
 Matrix scores_after(const Features& chosen, const PathResult& path, Index first, Index count, const Context& context) {
   Matrix weights(chosen.cols(), count);

@@ -8,8 +8,6 @@
 namespace ecotone {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 /// Rows of `sum` divided by the weights of their groups.
 Matrix means_of(const Matrix& sum, const std::vector<Index>& labelled, const Vector& weight) {
   Matrix result(static_cast<Index>(labelled.size()), sum.cols());

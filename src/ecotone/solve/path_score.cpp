@@ -12,15 +12,11 @@
 namespace ecotone {
 namespace {
 
-constexpr Index strip = 512;          // features scored at once, with their sums on the stack
-constexpr Index task = 16 * strip;    // features per task
-constexpr double tie = 1e-9;          // relative difference of scores, and of gains, that are equal
-constexpr double spent_part = 1e-10;  // of E[X_i^2]: less is left of a feature that the chosen ones span
+constexpr Index score_strip = 512;        // features scored at once, with their sums on the stack
+constexpr Index task = 16 * score_strip;  // features per task
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-using Strip = std::array<double, strip>;
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+using Strip = std::array<double, score_strip>;
 
 /// sum += values, or sum += factor (values)
 void add(const double* values, double factor, Index count, Strip& sum) {
@@ -35,11 +31,12 @@ void add_squares(const double* values, const Strip& mean, Index count, Strip& su
 }
 
 /// Whether a is as large as b, or larger.
-bool reaches(double a, double b) { return a == b || a >= b * (1 - tie); }
+bool reaches(double a, double b) { return a == b || a >= b * (1 - path_tie); }
 
 }  // namespace
 
-/// Scores features [first, last), at most a strip. T has the plain mean over groups in it; gain the mean by shares.
+/// Scores features [first, last), at most a strip. T has the plain mean over groups in it; gain the mean by
+/// shares.
 void GreedyPath::score_range(Index first, Index last) {
   const Matrix& c = judged();
   const Index count = last - first;
@@ -88,7 +85,8 @@ std::optional<Index> GreedyPath::choose(const Context& context) {
   const Index cols = means_.cols();
   const auto work = [&](Index t) {
     const Index end = std::min(cols, (t + 1) * task);
-    for (Index first = t * task; first < end; first += strip) score_range(first, std::min(end, first + strip));
+    for (Index first = t * task; first < end; first += score_strip)
+      score_range(first, std::min(end, first + score_strip));
   };
   const Index tasks = (cols + task - 1) / task;
   if (tasks == 1) {

@@ -13,8 +13,6 @@
 namespace ecotone {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 /// Whether sizes a and b differ by more than one standard error of the paired difference, a above b.
 bool clearly_above(const std::vector<std::vector<double>>& table, Index a, Index b) {
   std::vector<double> difference;

@@ -9,11 +9,7 @@
 namespace ecotone {
 namespace {
 
-constexpr double tie = 1e-9;          // relative difference of gains that are equal
-constexpr double spent_part = 1e-10;  // of G_ii + lam v_i: less is left of a feature that the chosen ones span
-constexpr Index strip = 1024;         // columns that stay in the fastest memory while the basis passes by
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+constexpr Index strip = 1024;  // columns that stay in the fastest memory while the basis passes by
 
 }  // namespace
 
@@ -51,7 +47,7 @@ std::optional<Index> PenalisedPath::choose(const Context& context) {
     return {};
   }
   for (Index j = 0; chosen_ < 0; ++j)
-    if (score_[j] >= best * (1 - tie)) chosen_ = j;
+    if (score_[j] >= best * (1 - path_tie)) chosen_ = j;
   return chosen_;
 }
 

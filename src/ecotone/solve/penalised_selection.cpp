@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::size_t most_together = std::size_t{1} << 27;  // numbers in the bases of paths that run side by side
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 /// The fold paths of one penalty, one per fold.
 using FoldPaths = std::vector<PathResult>;
 

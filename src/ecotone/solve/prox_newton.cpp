@@ -12,8 +12,7 @@
 namespace ecotone {
 namespace {
 
-constexpr double accepted_level = 1e-9;  // still called converged when rounding stops progress
-constexpr Index rows_per_column = 100;   // of the Gram matrix that stands for all rows at first
+constexpr Index rows_per_column = 100;  // of the Gram matrix that stands for all rows at first
 
 /// sign(x) max(|x| - threshold, 0)
 double soft(double x, double threshold) { return x > threshold ? x - threshold : x < -threshold ? x + threshold : 0.0; }

@@ -13,13 +13,13 @@ namespace ecotone {
 namespace {
 
 /// Units in a tile: the unit of work and of random streams.
-constexpr Index tile = 128;
+constexpr Index unit_tile = 128;
 constexpr int slow_epochs = 5;
 constexpr double slow_momentum = 0.5;
 constexpr double start_deviation = 0.01;
 
-Index tiles(Index units) { return (units + tile - 1) / tile; }
-Index units_in(Index t, Index units) { return std::min(tile, units - t * tile); }
+Index tiles(Index units) { return (units + unit_tile - 1) / unit_tile; }
+Index units_in(Index t, Index units) { return std::min(unit_tile, units - t * unit_tile); }
 
 /// Uniform in [0, 1) with 24 bits, all that single precision holds; two of them from one draw of 64 bits.
 void draw_uniform(Random& random, std::span<float> to) {
@@ -32,7 +32,7 @@ void draw_uniform(Random& random, std::span<float> to) {
 
 /// to ~ Bernoulli(p), row by row.
 void draw_binary(Random random, ConstSingleView p, SingleView to) {
-  std::array<float, tile> uniform;
+  std::array<float, unit_tile> uniform;
   const std::span<float> draws(uniform.data(), static_cast<std::size_t>(p.cols()));
   for (Index i = 0; i < p.rows(); ++i) {
     draw_uniform(random, draws);
@@ -123,7 +123,7 @@ void ContrastiveDivergence::gather(ConstSingleView data, std::span<const Index> 
 void ContrastiveDivergence::up(ConstSingleView v, SingleView h, Draw draw, std::uint64_t key) {
   const Index count = tiles(rbm_.hidden());
   context_.parallel(count, [&](Index t) {
-    const Index first = t * tile;
+    const Index first = t * unit_tile;
     const Index units = units_in(t, rbm_.hidden());
     // E[h | v] = sigmoid(v W + b)
     multiply(v, rbm_.weights.middleCols(first, units), h.middleCols(first, units));
@@ -139,7 +139,7 @@ double ContrastiveDivergence::down(SingleView v, Draw draw, std::uint64_t key) {
   const Index count = tiles(rbm_.visible());
   std::vector<double> distance(static_cast<std::size_t>(count));
   context_.parallel(count, [&](Index t) {
-    const Index first = t * tile;
+    const Index first = t * unit_tile;
     const Index units = units_in(t, rbm_.visible());
     auto part = v.middleCols(first, units);
     // E[v | h] = sigmoid(W h + a), or W h + a
@@ -171,7 +171,7 @@ void ContrastiveDivergence::update(Index rows, double momentum) {
 }
 
 void ContrastiveDivergence::move_hidden_bias(Index t, Index rows, float momentum) {
-  const Index first = t * tile;
+  const Index first = t * unit_tile;
   const Index units = units_in(t, rbm_.hidden());
   const auto factor = static_cast<float>(options_.rate / static_cast<double>(rows));
   auto chain = h_.block(rows, first, rows, units);
@@ -182,7 +182,7 @@ void ContrastiveDivergence::move_hidden_bias(Index t, Index rows, float momentum
 }
 
 void ContrastiveDivergence::move_weights(Index t, Index rows, float momentum) {
-  const Index first = t * tile;
+  const Index first = t * unit_tile;
   const Index units = units_in(t, rbm_.visible());
   const auto factor = static_cast<float>(options_.rate / static_cast<double>(rows));
   const auto decay = static_cast<float>(options_.rate * options_.weight_decay);

@@ -17,8 +17,6 @@
 namespace ecotone {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 Cholesky factor_or_refuse(Matrix a, std::string_view who, double lam, const Context& context) {
   auto factor = Cholesky::factor(std::move(a), context);
   if (!factor) data_error("singular", "{}: the equations cannot be solved with lam={}; use a larger lam", who, lam);

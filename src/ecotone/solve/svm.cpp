@@ -15,8 +15,6 @@
 namespace ecotone {
 namespace {
 
-std::size_t at(Index k) { return static_cast<std::size_t>(k); }
-
 void check_values(const SvmProblem& p, ConstMatrixView values) {
   for (Index i = 0; i < values.rows(); ++i)
     if (!values.row(i).allFinite()) data_error("non_finite", "{}: row {} has a value that is not finite", p.who, i);

@@ -12,8 +12,6 @@ constexpr Index rows_together = 64;
 constexpr Index columns_together = 512;
 constexpr std::size_t slab_bytes = std::size_t{1} << 25;
 
-std::size_t at(Index k) { return static_cast<std::size_t>(k); }
-
 }  // namespace
 
 template <class Scalar>

@@ -7,8 +7,6 @@
 namespace ecotone {
 namespace {
 
-std::size_t at(Index k) { return static_cast<std::size_t>(k); }
-
 void check_options(const SvmProblem& p) {
   if (!(p.cost > 0) || !std::isfinite(p.cost)) option_error("bad_option", "{}: C must be > 0, got {}", p.who, p.cost);
   if (!(p.tolerance > 0) || !std::isfinite(p.tolerance))

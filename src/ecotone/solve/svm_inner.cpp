@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "ecotone/base/numbers.h"
 #include "ecotone/solve/svm_loops.h"
 
 namespace ecotone {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double tiny = 1e-12;
+constexpr double least_curvature = 1e-12;
 
 }  // namespace
 
@@ -47,7 +47,7 @@ double SvmInner::step(Index i, Index j, double slope) {
   // A coefficient stops at 0, where the slope of epsilon |b| jumps.
   const double end_i = beta[i] < 0 ? std::min(high[i], 0.0) : high[i];
   const double end_j = beta[j] > 0 ? std::max(low[j], 0.0) : low[j];
-  const double curvature = std::max(diagonal[i] + diagonal[j] - 2 * k(i, j), tiny);
+  const double curvature = std::max(diagonal[i] + diagonal[j] - 2 * k(i, j), least_curvature);
   double t = slope / curvature;
   const double room_i = end_i - beta[i];
   const double room_j = beta[j] - end_j;

@@ -6,6 +6,12 @@
 
 namespace ecotone {
 
+/// How a machine is solved for: rows of a working set, rows of a task over all of them, and steps in a working set
+/// before others are looked at again.
+inline constexpr Index svm_working_rows = 256;
+inline constexpr Index svm_piece = 2048;
+inline constexpr Index svm_steps_in_round = 100000;
+
 /// The slope of a coefficient that rises, less the residual: minus infinity at its upper bound.
 double svm_up(double beta, double high, double epsilon);
 /// The slope of one that falls, less the residual: plus infinity at its lower bound.

@@ -3,21 +3,20 @@
 #include <cstring>
 #include <limits>
 
+#include "ecotone/base/lanes.h"
+#include "ecotone/base/numbers.h"
 #include "ecotone/base/simd.h"
 #include "ecotone/linalg/exponential.h"
 
 namespace ecotone {
 namespace {
 
-using Four = double __attribute__((vector_size(32)));
+using lanes::all;
+using lanes::Four;
+using lanes::load;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 /// What stands for a curvature that is not positive.
-constexpr double tiny = 1e-12;
-
-[[gnu::always_inline]] inline void load(const double* from, Four& to) { std::memcpy(&to, from, sizeof(Four)); }
-
-[[gnu::always_inline]] inline Four all(double value) { return Four{value, value, value, value}; }
+constexpr double least_step_curvature = 1e-12;
 
 /// The largest of the lanes; of equal ones the smallest index.
 struct Largest {
@@ -43,8 +42,8 @@ struct Largest {
   }
 };
 
-[[gnu::always_inline]] inline void scan(double t, const double* k_i, const double* k_j, const double* up,
-                                        const double* down, double* u, Index count, SvmScan& result) {
+[[gnu::always_inline]] inline void step_loop(double t, const double* k_i, const double* k_j, const double* up,
+                                             const double* down, double* u, Index count, SvmScan& result) {
   Largest top;
   Four bottom = all(infinity);
   Four k = {0, 1, 2, 3};
@@ -66,12 +65,12 @@ struct Largest {
   for (int lane = 1; lane < 4; ++lane) result.bottom = bottom[lane] < result.bottom ? bottom[lane] : result.bottom;
 }
 
-[[gnu::always_inline]] inline void partner(double top, double d_i, const double* k_i, const double* diagonal,
-                                           const double* down, const double* u, Index count, Index& where) {
+[[gnu::always_inline]] inline void partner_loop(double top, double d_i, const double* k_i, const double* diagonal,
+                                                const double* down, const double* u, Index count, Index& where) {
   Largest best;
   Four k = {0, 1, 2, 3};
   const Four none = all(-1);
-  const Four least = all(tiny);
+  const Four least = all(least_step_curvature);
   for (Index c = 0; c < count; c += 4, k += 4) {
     Four ki, uc, b, d;
     load(k_i + c, ki);
@@ -90,8 +89,8 @@ struct Largest {
 }
 
 template <class T>
-[[gnu::always_inline]] inline void subtract(const T* const* rows, const double* factor, Index size, Index first,
-                                            Index count, double* __restrict u) {
+[[gnu::always_inline]] inline void subtract_loop(const T* const* rows, const double* factor, Index size, Index first,
+                                                 Index count, double* __restrict u) {
   Index r = 0;
   for (; r + 4 <= size; r += 4) {
     const T* __restrict k0 = rows[r] + first;
@@ -109,8 +108,8 @@ template <class T>
   }
 }
 
-[[gnu::always_inline]] inline void gaussian(double norm, const double* __restrict norms, double scale,
-                                            double* __restrict values, Index count) {
+[[gnu::always_inline]] inline void gaussian_loop(double norm, const double* __restrict norms, double scale,
+                                                 double* __restrict values, Index count) {
   for (Index c = 0; c < count; ++c) {
     const double squared = norm + norms[c] - 2 * values[c];
     double x = scale * squared;
@@ -124,27 +123,27 @@ template <class T>
 SvmScan step_and_scan(double t, const double* k_i, const double* k_j, const double* up, const double* down, double* u,
                       Index count) {
   SvmScan result;
-  run_wide<scan>(t, k_i, k_j, up, down, u, count, result);
+  run_wide<step_loop>(t, k_i, k_j, up, down, u, count, result);
   return result;
 }
 
 Index best_partner(double top, double d_i, const double* k_i, const double* diagonal, const double* down,
                    const double* u, Index count) {
   Index where = -1;
-  run_wide<partner>(top, d_i, k_i, diagonal, down, u, count, where);
+  run_wide<partner_loop>(top, d_i, k_i, diagonal, down, u, count, where);
   return where;
 }
 
 void subtract_rows(const float* const* rows, const double* factor, Index size, Index first, Index count, double* u) {
-  run_wide<subtract<float>>(rows, factor, size, first, count, u);
+  run_wide<subtract_loop<float>>(rows, factor, size, first, count, u);
 }
 
 void subtract_rows(const double* const* rows, const double* factor, Index size, Index first, Index count, double* u) {
-  run_wide<subtract<double>>(rows, factor, size, first, count, u);
+  run_wide<subtract_loop<double>>(rows, factor, size, first, count, u);
 }
 
 void gaussian_values(double norm, const double* norms, double scale, double* values, Index count) {
-  run_wide<gaussian>(norm, norms, scale, values, count);
+  run_wide<gaussian_loop>(norm, norms, scale, values, count);
 }
 
 }  // namespace ecotone

@@ -7,19 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "ecotone/base/numbers.h"
 #include "ecotone/solve/svm_cache.h"
 #include "ecotone/solve/svm_inner.h"
 #include "ecotone/solve/svm_loops.h"
 
 namespace ecotone {
 namespace {
-
-constexpr Index working_rows = 256;
-constexpr Index piece = 2048;             ///< rows of a task
-constexpr Index steps_in_round = 100000;  ///< before others are looked at again
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-std::size_t at(Index k) { return static_cast<std::size_t>(k); }
 
 template <class Scalar>
 class Smo {
@@ -29,7 +23,7 @@ class Smo {
         source_(source),
         context_(context),
         n_(source.rows()),
-        set_size_(std::min(n_, working_rows)),
+        set_size_(std::min(n_, svm_working_rows)),
         active_(n_),
         order_(at(n_)),
         low_(problem.low),
@@ -89,12 +83,12 @@ class Smo {
   /// Calls body(p, first, last) for pieces of the active rows, on all threads.
   template <class Body>
   void over_pieces(const Body& body) const {
-    context_.parallel((active_ + piece - 1) / piece,
-                      [&](Index p) { body(p, p * piece, std::min(active_, (p + 1) * piece)); });
+    context_.parallel((active_ + svm_piece - 1) / svm_piece,
+                      [&](Index p) { body(p, p * svm_piece, std::min(active_, (p + 1) * svm_piece)); });
   }
 
   void find_ends() {
-    std::vector<std::pair<double, double>> ends(at(n_ / piece + 1), {-infinity, infinity});
+    std::vector<std::pair<double, double>> ends(at(n_ / svm_piece + 1), {-infinity, infinity});
     over_pieces([&](Index p, Index first, Index last) {
       auto [top, bottom] = ends[at(p)];
       for (Index i = first; i < last; ++i) {
@@ -114,9 +108,9 @@ class Smo {
   /// u -= sum_r factor_r K_rows[r] in [begin, end), by pieces on all threads.
   void subtract(const std::vector<const Scalar*>& rows, const std::vector<double>& factor, Index begin, Index end) {
     if (rows.empty()) return;
-    context_.parallel((end - begin + piece - 1) / piece, [&](Index p) {
-      const Index first = begin + p * piece;
-      subtract_rows(rows.data(), factor.data(), std::ssize(rows), first, std::min(piece, end - first),
+    context_.parallel((end - begin + svm_piece - 1) / svm_piece, [&](Index p) {
+      const Index first = begin + p * svm_piece;
+      subtract_rows(rows.data(), factor.data(), std::ssize(rows), first, std::min(svm_piece, end - first),
                     u_.data() + first);
     });
   }
@@ -126,7 +120,7 @@ class Smo {
     choose(working_);
     const std::vector<const Scalar*> rows = cache_.rows(working_, active_);
     SvmInner inner = inner_problem(rows);
-    const Index left = std::min(problem_.max_iterations - result_.iterations, steps_in_round);
+    const Index left = std::min(problem_.max_iterations - result_.iterations, svm_steps_in_round);
     const double tolerance = active_ <= set_size_ ? problem_.tolerance : std::max(problem_.tolerance, 0.1 * gap);
     result_.iterations += inner.solve(tolerance, left);
     ++result_.rounds;
@@ -174,7 +168,7 @@ class Smo {
   void choose(std::vector<Index>& working) {
     const Index size = std::min(set_size_, active_);
     const Index fresh = working.empty() ? size : std::max<Index>(size / 2, 2);
-    std::vector<std::pair<Ranked, Ranked>> sides(at(n_ / piece + 1));
+    std::vector<std::pair<Ranked, Ranked>> sides(at(n_ / svm_piece + 1));
     over_pieces([&](Index p, Index first, Index last) {
       auto& [up, down] = sides[at(p)];
       for (Index i = first; i < last; ++i) {

@@ -6,12 +6,11 @@
 #include <utility>
 
 #include "ecotone/base/blocks.h"
+#include "ecotone/base/numbers.h"
 
 namespace ecotone {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Mergeable moments of x - shift. A shift near the values keeps all digits of small deviations from a large offset.
 class ShiftedMoments {

@@ -15,8 +15,6 @@
 namespace ecotone {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 /// The view without domains that have no weight. Of a single domain all rows of weight 0 go, so that each fold of its
 /// rows has some.
 TrainView weighted_view(std::string_view who, const TrainView& view, const Context& context) {

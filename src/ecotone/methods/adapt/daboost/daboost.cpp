@@ -11,7 +11,7 @@
 namespace ecotone {
 namespace {
 
-constexpr const char* who = "daboost";
+constexpr const char* daboost_name = "daboost";
 
 BoostOptions boost_options(const DaBoostOptions& options, const Context& context) {
   BoostOptions boost;
@@ -102,23 +102,23 @@ Status status_of(const std::vector<BoostFit>& fits, const std::vector<Index>& ke
 }  // namespace
 
 StageResult DaBoost::fit(const TrainView& view, const DaBoostOptions& options, const Context& context, FitCache&) {
-  const std::vector<double> y = boost_labels(view, who);
+  const std::vector<double> y = boost_labels(view, daboost_name);
   if (view.labelled() == view.x.rows())
     data_error("no_target", "{}: no target domain; name one with --target (fit) or use --protocol adapt (evaluate)",
-               who);
+               daboost_name);
   if (options.smooth == DaBoostSmooth::knn && options.classifier == BoostSide::source)
-    context.warn("unused_option", "{}: smooth is for classifier=target", who);
+    context.warn("unused_option", "{}: smooth is for classifier=target", daboost_name);
   const bool smooth = options.smooth == DaBoostSmooth::knn && options.classifier == BoostSide::target;
   BoostProblem problem{.source = view.labelled_x(), .y = y};
   problem.target = target_rows(view);
   const std::vector<double> weight = boost_weights(view, options.domain_weights);
   problem.weight = weight;
   problem.copies = options.domain_weights == GroupShares::pooled;
-  problem.who = who;
+  problem.who = daboost_name;
   std::vector<BoostFit> fits = fit_boost_runs(problem, boost_options(options, context), options.vote, context);
   const auto some = [](const BoostFit& fit) { return !fit.rounds.empty(); };
   if (std::none_of(fits.begin(), fits.end(), some))
-    data_error("no_weak_da_learner", "{}: no round has a weak learner of both domains; {}", who,
+    data_error("no_weak_da_learner", "{}: no round has a weak learner of both domains; {}", daboost_name,
                refusal_text(fits.front(), options));
   std::vector<Index> kept;
   for (const BoostFit& fit : fits) kept.push_back(kept_rounds(fit, options.stop));
@@ -131,19 +131,20 @@ StageResult DaBoost::fit(const TrainView& view, const DaBoostOptions& options, c
   Vector score = fitted->runs_.mean_vote(BoostSide::target, problem.target, context);
   if (smooth) {
     fitted->target_x_ = problem.target.to_matrix();
-    score = smooth_over_neighbours(fitted->target_x_, score, context, who);
+    score = smooth_over_neighbours(fitted->target_x_, score, context, daboost_name);
   }
   const auto second = (score.array() >= 0).count();
   fitted->target_share_ = static_cast<double>(second) / static_cast<double>(score.size());
   if (score.size() > 1 && (second == 0 || second == score.size()))
-    context.warn("one_target_class", "{}: all {} target rows are given class '{}'; do not trust this adaptation", who,
-                 score.size(), view.y.classes[second == 0 ? 0 : 1]);
+    context.warn("one_target_class", "{}: all {} target rows are given class '{}'; do not trust this adaptation",
+                 daboost_name, score.size(), view.y.classes[second == 0 ? 0 : 1]);
   if (smooth || score.size() <= daboost_kept_targets) fitted->target_score_ = std::move(score);
   return {std::move(fitted), view, std::move(status)};
 }
 
 Prediction DaBoost::predict(const Batch& batch, const Context& context) const {
-  if (target_x_.size() > 0) return boost_prediction(nearest_values(batch.x, target_x_, target_score_, context, who));
+  if (target_x_.size() > 0)
+    return boost_prediction(nearest_values(batch.x, target_x_, target_score_, context, daboost_name));
   return boost_prediction(runs_.mean_vote(side_, batch.x, context));
 }
 

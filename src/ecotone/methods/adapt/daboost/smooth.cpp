@@ -13,7 +13,7 @@ constexpr double spread = 0.95;
 constexpr int most_steps = 600;
 constexpr double done = 1e-12;
 /// Blocks of rows whose neighbours are looked for together.
-constexpr Index blocks_together = 16;
+constexpr Index smooth_together = 16;
 
 }  // namespace
 
@@ -40,8 +40,8 @@ Vector nearest_values(const Features& x, const Matrix& rows, const Vector& value
                       const char* who) {
   Vector result(x.rows());
   Scratch scratch;
-  for (Index b = 0; b < x.blocks(); b += blocks_together) {
-    const Index end = std::min(b + blocks_together, x.blocks());
+  for (Index b = 0; b < x.blocks(); b += smooth_together) {
+    const Index end = std::min(b + smooth_together, x.blocks());
     const Index first = x.first_row(b);
     Matrix query(x.first_row(end - 1) + x.rows_in(end - 1) - first, x.cols());
     for (Index each = b; each < end; ++each) {

@@ -10,7 +10,7 @@
 namespace ecotone {
 namespace {
 
-constexpr const char* who = "dasvm";
+constexpr const char* dasvm_name = "dasvm";
 
 /// Balanced circular accuracy below which an adaptation should not be trusted. Plain accuracy would not do: of k
 /// classes, one versus all, a machine that gives all rows one class is right about (k - 1) / k of them.
@@ -20,13 +20,13 @@ void check_view(const TrainView& view) {
   if (view.y.task != Task::classify)
     data_error("needs_classes",
                "{}: the label is a number to predict, not a class; use --task classify to treat its values as classes",
-               who);
+               dasvm_name);
   if (view.y.classes.size() == 1)
-    data_error("one_class", "{}: all labelled rows are of class '{}'; at least two classes are needed", who,
+    data_error("one_class", "{}: all labelled rows are of class '{}'; at least two classes are needed", dasvm_name,
                view.y.classes[0]);
   if (view.labelled() > 0 && view.labelled() == view.x.rows())
     data_error("no_target", "{}: no target domain; name one with --target (fit) or use --protocol adapt (evaluate)",
-               who);
+               dasvm_name);
 }
 
 void warn_of(const DasvmFit& fit, const Context& context) {
@@ -80,7 +80,7 @@ StageResult Dasvm::fit(const TrainView& view, const DasvmOptions& options, const
                                   .max_rounds = options.max_rounds,
                                   .tolerance = options.tolerance,
                                   .circular = options.circular,
-                                  .who = who},
+                                  .who = dasvm_name},
                                  context);
   warn_of(fit, context);
   auto fitted = std::make_shared<Dasvm>();
@@ -104,7 +104,7 @@ StageResult Dasvm::fit(const TrainView& view, const DasvmOptions& options, const
 }
 
 Prediction Dasvm::predict(const Batch& batch, const Context& context) const {
-  return svm_prediction(who, Task::classify, std::nullopt, support_scores(machine_, batch.x, context), batch);
+  return svm_prediction(dasvm_name, Task::classify, std::nullopt, support_scores(machine_, batch.x, context), batch);
 }
 
 StageState Dasvm::save() const {
@@ -125,7 +125,7 @@ StageState Dasvm::save() const {
 std::shared_ptr<const Fitted> Dasvm::load(const StageState& state, const DasvmOptions& options,
                                           const StageInput& input) {
   if (input.task != Task::classify || input.classes.size() != 2)
-    file_error("bad_model", "{} cannot have {} classes", who, input.classes.size());
+    file_error("bad_model", "{} cannot have {} classes", dasvm_name, input.classes.size());
   auto fitted = std::make_shared<Dasvm>();
   fitted->machine_ = load_support_vectors(state, load_kernel(kernel_options(options), state), input.cols);
   const Index rounds = state.count("rounds");

@@ -10,7 +10,7 @@
 namespace ecotone {
 namespace {
 
-constexpr const char* who = "adapt.joint";
+constexpr const char* joint_name = "adapt.joint";
 
 /// z = w'h + offset as a logistic model.
 LinearFit label_scores(const JointFit& joint) {
@@ -36,12 +36,12 @@ StageResult JointModel::fit(const TrainView& view, const JointOptions& options, 
   if (view.y.task != Task::classify) {
     data_error("needs_classes",
                "{}: the label is a number to predict, not a class; use --task classify to treat its values as classes",
-               who);
+               joint_name);
   }
   const Index sources = view.labelled();
   if (sources == view.x.rows()) {
     data_error("no_target", "{}: no target domain; name one with --target (fit) or use --protocol adapt (evaluate)",
-               who);
+               joint_name);
   }
   JointFit joint = fit_joint({.x = view.x,
                               .sources = sources,
@@ -51,13 +51,13 @@ StageResult JointModel::fit(const TrainView& view, const JointOptions& options, 
                               .lam = options.lam,
                               .domain_l2 = options.domain_l2,
                               .offset = options.offset,
-                              .who = who},
+                              .who = joint_name},
                              context);
   const Notes notes{.rows = sources,
                     .ess = effective_rows(joint, view.weight),
-                    .auroc = domain_auroc(view.x, sources, {.who = who}, context)};
+                    .auroc = domain_auroc(view.x, sources, {.who = joint_name}, context)};
   warn_of_weights({.rows = sources, .ess_raw = notes.ess, .ess = notes.ess, .auroc = notes.auroc},
-                  {.who = who, .cols = view.x.cols(), .targets = view.x.rows() - sources, .asked = {}}, context);
+                  {.who = joint_name, .cols = view.x.cols(), .targets = view.x.rows() - sources, .asked = {}}, context);
   Status status;
   if (!joint.converged) {
     status = {false,
@@ -87,7 +87,7 @@ StageState JointModel::save() const {
 
 std::shared_ptr<const Fitted> JointModel::load(const StageState& state, const JointOptions&, const StageInput& input) {
   if (input.task != Task::classify || input.classes.size() != 2) {
-    file_error("bad_model", "{} cannot have {} classes", who, input.classes.size());
+    file_error("bad_model", "{} cannot have {} classes", joint_name, input.classes.size());
   }
   JointFit fit;
   fit.weights = state.vector("weights", input.cols);

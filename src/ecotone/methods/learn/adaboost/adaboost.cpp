@@ -7,7 +7,7 @@
 namespace ecotone {
 namespace {
 
-constexpr const char* who = "adaboost";
+constexpr const char* adaboost_name = "adaboost";
 
 BoostedRuns::Shape shape_of(const AdaBoostOptions& options) {
   return {.depth = options.base == BoostBase::tree ? options.depth : 0};
@@ -31,12 +31,12 @@ Status status_of(const BoostFit& fit) {
 AdaBoost::AdaBoost(BoostedRuns runs) : runs_(std::move(runs)) {}
 
 StageResult AdaBoost::fit(const TrainView& view, const AdaBoostOptions& options, const Context& context, FitCache&) {
-  const std::vector<double> y = boost_labels(view, who);
+  const std::vector<double> y = boost_labels(view, adaboost_name);
   BoostProblem problem{.source = view.labelled_x(), .y = y};
   const std::vector<double> weight = boost_weights(view, options.domain_weights);
   problem.weight = weight;
   problem.copies = options.domain_weights == GroupShares::pooled;
-  problem.who = who;
+  problem.who = adaboost_name;
   BoostOptions boost;
   boost.rounds = options.rounds;
   boost.search = BoostSearch::all;
@@ -47,7 +47,7 @@ StageResult AdaBoost::fit(const TrainView& view, const AdaBoostOptions& options,
   std::vector<BoostFit> fits = fit_boost_runs(problem, boost, 1, context);
   const Index rounds = std::ssize(fits.front().rounds);
   if (rounds == 0) {
-    data_error("no_weak_learner", "{}: {}", who,
+    data_error("no_weak_learner", "{}: {}", adaboost_name,
                fits.front().constant
                    ? "every column is constant"
                    : "no stump or tree is better than chance: no column says anything of the label by itself");

@@ -15,8 +15,6 @@ Calibrate::Calibrate(CalibrateMaps maps, double threshold, const CalibrateReport
 
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 Index columns_of(const CalibrateMaps& maps) {
   return static_cast<Index>(std::max(maps.platt.size(), maps.isotonic.size()));
 }

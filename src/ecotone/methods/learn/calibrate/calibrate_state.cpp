@@ -7,8 +7,6 @@ namespace ecotone {
 
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 void save_platt(const std::vector<PlattMap>& maps, StageState& state) {
   if (maps.size() == 1) {
     state.info["slope"] = maps[0].slope;

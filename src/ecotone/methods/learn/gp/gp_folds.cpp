@@ -5,14 +5,13 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/base/numbers.h"
 #include "ecotone/methods/cross_fit.h"
 #include "ecotone/methods/learn/gp/gp_fit.h"
 #include "ecotone/solve/gp_left_out.h"
 
 namespace ecotone {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Folds as the engine wants them: all rows that a fold's fit does not see, and which of them are judged.
 struct Folds {

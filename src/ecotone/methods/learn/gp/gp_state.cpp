@@ -11,8 +11,8 @@
 namespace ecotone {
 namespace {
 
-constexpr const char* exact_route = "exact";
-constexpr const char* low_rank_route = "low_rank";
+constexpr const char* exact_word = "exact";
+constexpr const char* low_rank_word = "low_rank";
 
 /// The lower triangle by rows, n (n + 1) / 2 numbers: reading it costs what the file holds, factoring the rows again
 /// at load would cost n^3 / 3 operations.
@@ -34,12 +34,6 @@ Cholesky unpacked(const StageState& state, const char* name, Index n) {
   for (Index i = 0; i < n; ++i) lower.row(i).head(i + 1) = values.segment(i * (i + 1) / 2, i + 1).transpose();
   if (!(lower.diagonal().array() > 0).all()) file_error("bad_model", "'{}' has a diagonal that is not positive", name);
   return Cholesky::of_lower(std::move(lower));
-}
-
-bool flag(const StageState& state, const char* name) {
-  const auto found = state.info.find(name);
-  if (found == state.info.end() || !found->is_boolean()) file_error("bad_model", "'{}' must be true or false", name);
-  return found->get<bool>();
 }
 
 /// What both kinds of fit have: parameters and the mean.
@@ -99,7 +93,7 @@ void save_factor(const Fit& fit, const char* half_name, const Matrix& half, Stag
 }
 
 void save_process(const ExactGp& gp, bool variance, StageState& state) {
-  state.info["route"] = exact_route;
+  state.info["route"] = exact_word;
   save_kernel(gp.kernel, state);
   if (gp.domains) {
     save_domain_kernel(*gp.domains, state);
@@ -143,7 +137,7 @@ ExactGp load_exact(const StageState& state, const GpOptions& options, Index cols
 }
 
 void save_process(const LowRankGp& gp, bool variance, StageState& state) {
-  state.info["route"] = low_rank_route;
+  state.info["route"] = low_rank_word;
   save_kernel(gp.kernel, state);
   if (gp.domains) {
     save_domain_map(*gp.domains, state);
@@ -200,18 +194,17 @@ StageState Gp::save() const {
 std::shared_ptr<const Fitted> Gp::load(const StageState& state, const GpOptions& options, const StageInput& input) {
   GpNotes notes{.rows = state.count("training_rows"),
                 .evaluations = state.count("evaluations"),
-                .at_bound = flag(state, "at_bound")};
+                .at_bound = state.flag("at_bound")};
   const std::string route = state.text("route");
-  const char* given = options.route == GpRoute::exact ? exact_route : low_rank_route;
+  const char* given = options.route == GpRoute::exact ? exact_word : low_rank_word;
   if (options.route != GpRoute::automatic && route != given)
     file_error("bad_model", "'route' is {}, the options say {}", route, given);
-  if (route == exact_route)
-    return std::make_shared<Gp>(load_exact(state, options, input.cols), options.variance, notes);
-  if (route == low_rank_route) {
+  if (route == exact_word) return std::make_shared<Gp>(load_exact(state, options, input.cols), options.variance, notes);
+  if (route == low_rank_word) {
     notes.residual = state.number("residual");
     return std::make_shared<Gp>(load_low_rank(state, options, input.cols), options.variance, notes);
   }
-  file_error("bad_model", "'route' must be {} or {}, got '{}'", exact_route, low_rank_route, route);
+  file_error("bad_model", "'route' must be {} or {}, got '{}'", exact_word, low_rank_word, route);
 }
 
 }  // namespace ecotone

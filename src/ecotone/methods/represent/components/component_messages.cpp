@@ -12,8 +12,8 @@ namespace {
 
 /// w tr(KQ) bounds by what part invariance lowers an eigenvalue.
 constexpr double weak = 0.1;
-/// tr(KQ) below this part of the mean k(x, x) is rounding.
-constexpr double rounding = 1e-12;
+/// tr(KQ) below this part of the mean k(x, x) is message_rounding.
+constexpr double message_rounding = 1e-12;
 /// A row with a larger k(x, z) to another is near it.
 constexpr double near = 1e-3;
 /// Where fewer rows are near another the Gram matrix is called the identity.
@@ -21,8 +21,6 @@ constexpr double few_near = 0.05;
 /// Rows whose neighbours are looked for, and rows among which.
 constexpr Index probes = 200;
 constexpr Index others = 5000;
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 /// The part of the rows that are near another one; of rows drawn by the seed where there are many.
 double share_near(const Features& x, const Kernel& kernel, const Context& context) {
@@ -61,7 +59,7 @@ void warn_of_invariance(const ComponentFit& fit, const Context& context) {
   if (fit.report.domains < 2) {
     context.warn("one_domain", "{}: all rows are of one domain, so there is nothing to be invariant to; it is {}",
                  kind.name, plain);
-  } else if (tr_kq <= rounding * mean_diagonal(fit.x, fit.kernel)) {
+  } else if (tr_kq <= message_rounding * mean_diagonal(fit.x, fit.kernel)) {
     context.warn("weak_invariance",
                  "{}: the domain means do not differ under this kernel, so there is nothing to be invariant to; it "
                  "is {}",

@@ -8,12 +8,6 @@ namespace {
 
 constexpr const char* low_rank = "lowrank";
 
-bool flag(const StageState& state, const char* name) {
-  const auto found = state.info.find(name);
-  if (found == state.info.end() || !found->is_boolean()) file_error("bad_model", "'{}' must be true or false", name);
-  return found->get<bool>();
-}
-
 ComponentReport report_of(const StageState& state) {
   ComponentReport report;
   report.route = state.text("route");
@@ -28,7 +22,7 @@ ComponentReport report_of(const StageState& state) {
   const Index size = state.count("components");
   spectrum.gamma = state.vector("gamma", size);
   spectrum.gamma_imag = state.vector("gamma_imag", size);
-  spectrum.complex_pair = flag(state, "complex_pair");
+  spectrum.complex_pair = state.flag("complex_pair");
   spectrum.most_negative = state.number("gamma_most_negative");
   spectrum.tr_kq = state.number("tr_KQ");
   spectrum.distributional_variance = state.number("distributional_variance");
@@ -78,7 +72,7 @@ LowRankProjection load_low_rank(const StageState& state, const Kernel& kernel, c
                 : LowRankMap::of_landmarks(kernel, std::move(origin), state.matrix("landmarks", rank, cols),
                                            state.matrix("factor", rank, rank));
     return {std::move(map), state.matrix("theta", rank, report.spectrum.size()), state.vector("mean", rank),
-            flag(state, "direct")};
+            state.flag("direct")};
   } catch (const Error& error) {
     file_error("bad_model", "{}", error.what());
   }

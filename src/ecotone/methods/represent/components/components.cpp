@@ -23,7 +23,7 @@ constexpr ComponentKind coir{"coir", true, false};
 constexpr ComponentKind dica{"dica", true, true};
 
 /// With more rows route=auto takes the low-rank map.
-constexpr Index most_exact_rows = 20000;
+constexpr Index most_exact_component_rows = 20000;
 
 void require_finite(const ComponentKind& kind, const Features& x, const TrainView& view, const Context& context) {
   const NonFinite found = find_non_finite(x, context);
@@ -79,7 +79,7 @@ ComponentRoute route_of(const ComponentKind& kind, const ComponentOptions& optio
   if (wanted != ComponentRoute::automatic) return wanted;
   const bool products = route_applies(options, ExactRoute::matvec);
   const ExactRoute exact = products ? ExactRoute::matvec : ExactRoute::cholesky;
-  if (size.rows > most_exact_rows || route_bytes(options, exact, size) > available_memory())
+  if (size.rows > most_exact_component_rows || route_bytes(options, exact, size) > available_memory())
     return ComponentRoute::lowrank;
   return products ? ComponentRoute::matvec : ComponentRoute::cholesky;
 }

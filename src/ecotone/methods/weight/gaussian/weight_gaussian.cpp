@@ -20,7 +20,8 @@ struct WeightGaussianOptions : WeightOptions {
   }
 };
 
-StageResult fit(const TrainView& view, const WeightGaussianOptions& options, const Context& context, FitCache&) {
+StageResult fit_gaussian(const TrainView& view, const WeightGaussianOptions& options, const Context& context,
+                         FitCache&) {
   const GaussianRatioOptions ratio{.shrink = options.shrink.value};
   const auto log_ratio = [&](const Features& x, Index sources) {
     return gaussian_log_ratio(x, sources, ratio, context);
@@ -28,14 +29,14 @@ StageResult fit(const TrainView& view, const WeightGaussianOptions& options, con
   return weigh(view, {.who = "weight.gaussian", .log_ratio = log_ratio, .squares = true}, options, context);
 }
 
-std::shared_ptr<const Fitted> load(const StageState& state, const WeightGaussianOptions&, const StageInput&) {
+std::shared_ptr<const Fitted> load_gaussian(const StageState& state, const WeightGaussianOptions&, const StageInput&) {
   return Weighting::load(state);
 }
 
 }  // namespace
 
 Method weight_gaussian_method() {
-  return make_method<WeightGaussianOptions, fit, load>(
+  return make_method<WeightGaussianOptions, fit_gaussian, load_gaussian>(
       {.name = "weight.gaussian",
        .family = Family::weight,
        .summary = "Weights source rows by the ratio of two Gaussian densities.",

@@ -24,7 +24,7 @@ struct WeightKnnOptions : WeightOptions {
   }
 };
 
-StageResult fit(const TrainView& view, const WeightKnnOptions& options, const Context& context, FitCache&) {
+StageResult fit_knn(const TrainView& view, const WeightKnnOptions& options, const Context& context, FitCache&) {
   const KnnRatioOptions ratio{.k = options.k, .zero = options.zero, .include_self = options.include_self};
   const auto log_ratio = [&](const Features& x, Index sources) {
     return Vector(knn_ratio(x, sources, ratio, context).array().log());
@@ -32,14 +32,14 @@ StageResult fit(const TrainView& view, const WeightKnnOptions& options, const Co
   return weigh(view, {.who = "weight.knn", .log_ratio = log_ratio}, options, context);
 }
 
-std::shared_ptr<const Fitted> load(const StageState& state, const WeightKnnOptions&, const StageInput&) {
+std::shared_ptr<const Fitted> load_knn(const StageState& state, const WeightKnnOptions&, const StageInput&) {
   return Weighting::load(state);
 }
 
 }  // namespace
 
 Method weight_knn_method() {
-  return make_method<WeightKnnOptions, fit, load>(
+  return make_method<WeightKnnOptions, fit_knn, load_knn>(
       {.name = "weight.knn",
        .family = Family::weight,
        .summary = "Weights source rows by the target rows among their nearest neighbours.",

@@ -16,25 +16,20 @@ using lanes::Eight;
 using lanes::Four;
 using lanes::Two;
 
-/// Keeps a value in a register, so that no operation on it is left out.
-template <class V>
-[[gnu::always_inline]] inline void keep(V& value) {
-#if defined(__x86_64__)
-  asm volatile("" : "+x"(value));
-#else
-  asm volatile("" : "+w"(value));
-#endif
-}
-
 constexpr Index chains = 10;  // independent of each other: more than are under way at once, and fewer than registers
 constexpr Index rounds = 20'000;
 
+/// Numbers that the compiler does not know, so that it leaves no operation out, and a place for the result.
+volatile double unknown[chains + 2] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 0.5, 1.0};
+volatile double result = 0;
+
 template <class V>
 [[gnu::always_inline]] inline void multiply_and_add() {
-  V a0{}, a1{}, a2{}, a3{}, a4{}, a5{}, a6{}, a7{}, a8{}, a9{};
-  V factor = V{} + 0.5, term = V{} + 1.0;
-  keep(factor);
-  keep(term);
+  const V zero = {};
+  V a0 = zero + unknown[0], a1 = zero + unknown[1], a2 = zero + unknown[2], a3 = zero + unknown[3],
+    a4 = zero + unknown[4], a5 = zero + unknown[5], a6 = zero + unknown[6], a7 = zero + unknown[7],
+    a8 = zero + unknown[8], a9 = zero + unknown[9];
+  const V factor = zero + unknown[10], term = zero + unknown[11];
   for (Index i = 0; i < rounds; ++i) {
     a0 = a0 * factor + term;
     a1 = a1 * factor + term;
@@ -46,8 +41,9 @@ template <class V>
     a7 = a7 * factor + term;
     a8 = a8 * factor + term;
     a9 = a9 * factor + term;
-    keep(a0), keep(a1), keep(a2), keep(a3), keep(a4), keep(a5), keep(a6), keep(a7), keep(a8), keep(a9);
   }
+  const V sum = ((a0 + a1) + (a2 + a3)) + ((a4 + a5) + (a6 + a7)) + (a8 + a9);
+  for (std::size_t lane = 0; lane < sizeof(V) / sizeof(double); ++lane) result = result + sum[lane];
 }
 
 void with_sse2() { multiply_and_add<Two>(); }

@@ -140,8 +140,10 @@ struct ThreadPool::State {
   }
 
   void serve() {
-    while (!ending) {
+    for (;;) {
+      // In this order: an end that comes behind the look at `ending` changes `came`.
       const std::uint32_t seen = came;
+      if (ending) return;
       if (Job* job = enter_job()) {
         job->work();
         job->leave();

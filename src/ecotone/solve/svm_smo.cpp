@@ -80,11 +80,14 @@ class Smo {
     result_.fewest_rows = n_;
   }
 
-  /// Calls body(p, first, last) for pieces of the active rows, on all threads.
+  /// Calls body(p, first, last) for pieces of the active rows, on all threads where there are many.
   template <class Body>
   void over_pieces(const Body& body) const {
-    context_.parallel((active_ + svm_piece - 1) / svm_piece,
-                      [&](Index p) { body(p, p * svm_piece, std::min(active_, (p + 1) * svm_piece)); });
+    constexpr Index worth_waking = 8;  // pieces, for threads that may be asleep
+    const Index pieces = (active_ + svm_piece - 1) / svm_piece;
+    context_.parallel(
+        pieces, [&](Index p) { body(p, p * svm_piece, std::min(active_, (p + 1) * svm_piece)); },
+        pieces < worth_waking ? 1 : 0);
   }
 
   void find_ends() {

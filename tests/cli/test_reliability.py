@@ -1,6 +1,8 @@
 """What is promised when things go wrong: no half file, the old model intact, no leftovers."""
 
+import contextlib
 import os
+import pathlib
 import random
 import resource
 import shutil
@@ -223,6 +225,16 @@ def test_mapped_data_that_are_too_short(ecotone, clinics, tmp_path):
         assert "error: " in done.stderr
 
 
+def wait_until_mapped(process, path):
+    """Returns when the process has mapped the file; False where it ended without."""
+    while process.poll() is None:
+        with contextlib.suppress(OSError):
+            if str(path) in pathlib.Path(f"/proc/{process.pid}/maps").read_text():
+                return True
+        time.sleep(0.0005)
+    return False
+
+
 @pytest.mark.slow
 def test_mapped_data_truncated_while_read(ecotone, tmp_path):
     """The kernel takes the pages away from under the program, which says so and ends as for any other broken file."""
@@ -230,20 +242,20 @@ def test_mapped_data_truncated_while_read(ecotone, tmp_path):
     ecotone("generate", "logistic", "--set", "rows=200000", "--set", "features=20", "--set", "target=1000", "-o", path)
     content = path.read_bytes()
     command = [ecotone.path, "evaluate", str(path), "impute | scale | logistic l2=0.1", "--save-predictions", str(out)]
-    whole = seconds_of(command)
     statuses, cut_short = [], 0
     for step in range(8):
         out.write_bytes(b"old")
         path.write_bytes(content)
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(whole * (0.05 + 0.1 * step))
+        assert wait_until_mapped(process, path), process.communicate()
+        time.sleep(0.01 * step)
         os.truncate(path, 100_000)
         _, err = process.communicate(timeout=120)
         statuses.append(process.returncode)
         if process.returncode == 0:
             continue
         assert process.returncode == 4, (process.returncode, err)
-        # Cut before it was mapped, the file is refused; later the pages are gone.
+        # Cut before it was checked, the file is refused; later the pages are gone.
         cut_short += "error: a mapped file was cut short while it was read\n" in err
         assert "error: " in err and ("cut short while it was read" in err or str(path) in err), err
         assert out.read_bytes() == b"old"

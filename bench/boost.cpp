@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/base/json.h"
 #include "ecotone/data/dataset.h"
 #include "ecotone/data/generate.h"

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/base/json.h"
 #include "ecotone/data/read.h"
 #include "ecotone/kernels/bandwidth.h"

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/base/json.h"
 #include "ecotone/solve/gp_likelihood.h"
 

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <string>
 
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/base/json.h"
 #include "ecotone/linalg/blas.h"
 #include "ecotone/linalg/cholesky.h"

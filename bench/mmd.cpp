@@ -8,7 +8,7 @@
 #include <chrono>
 #include <string>
 
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/kernels/bandwidth.h"
 #include "ecotone/kernels/rbf.h"
 

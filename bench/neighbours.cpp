@@ -11,7 +11,7 @@
 #include <string>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/base/json.h"
 
 namespace {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/base/json.h"
 #include "ecotone/linalg/products.h"
 #include "ecotone/solve/path_stopping.h"

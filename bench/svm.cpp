@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/base/json.h"
 
 namespace {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/verbs.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/base/simd.h"
 #include "ecotone/base/thread_pool.h"
 #include "ecotone/data/generate.h"

@@ -12,7 +12,7 @@
 #include "cli/session.h"
 #include "cli/signals.h"
 #include "cli/verbs.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/base/options.h"
 
 namespace ecotone::cli {

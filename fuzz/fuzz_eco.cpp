@@ -2,7 +2,6 @@
 // is an Error.
 #include <filesystem>
 
-#include "ecotone/base/file.h"
 #include "ecotone/data/csv.h"
 #include "ecotone/data/eco.h"
 #include "reader.h"

@@ -1,4 +1,5 @@
 #include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 
 #include <fcntl.h>
 #include <malloc.h>

@@ -71,16 +71,4 @@ std::string read_text(const std::filesystem::path& path);
 /// Writes text through an AtomicFile.
 void write_text(const std::filesystem::path& path, std::string_view text);
 
-/// Memory that could be taken now without swapping: the smaller of MemAvailable and what the cgroup leaves.
-std::size_t available_memory();
-/// Throws the data error `not_enough_memory` when `bytes` exceed what is available: «WHO: WHAT needs 7.5 GB, 3.1 GB
-/// are available; ADVICE».
-void require_memory(std::size_t bytes, std::string_view who, std::string_view what, std::string_view advice);
-/// Asks for large pages under memory that is about to be filled: fewer page faults while it is filled, and faster
-/// reading later. Where the system has none nothing changes.
-void prefer_large_pages(void* begin, std::size_t bytes);
-/// Lets the process keep up to 512 MB of freed memory instead of giving it back and asking for it again at every
-/// iteration. A process-wide setting: programs call it once, the library never does.
-void keep_freed_memory();
-
 }  // namespace ecotone

@@ -10,7 +10,6 @@
 
 #include "ecotone/base/cgroup.h"
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
 
 namespace ecotone {
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/base/tensor_header.h"
 
 namespace ecotone {

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/data/dictionary.h"
 #include "ecotone/data/encode.h"
 #include "ecotone/data/number.h"

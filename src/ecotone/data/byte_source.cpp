@@ -12,6 +12,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/base/gzip.h"
 
 namespace ecotone {

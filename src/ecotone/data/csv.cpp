@@ -7,7 +7,7 @@
 #include <set>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/data/csv_storage.h"
 #include "ecotone/data/csv_values.h"
 #include "ecotone/data/encode.h"

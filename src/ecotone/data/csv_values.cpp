@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/base/progress.h"
 
 namespace ecotone {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 
 namespace ecotone {
 

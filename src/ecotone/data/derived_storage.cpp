@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "ecotone/base/file.h"
 #include "ecotone/base/memory.h"
 #include "ecotone/data/csr_storage.h"
 

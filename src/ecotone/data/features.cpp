@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/data/csr_storage.h"
 #include "ecotone/data/dense_storage.h"
 #include "ecotone/data/derived_storage.h"

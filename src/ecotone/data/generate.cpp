@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/data/generators.h"
 
 namespace ecotone {

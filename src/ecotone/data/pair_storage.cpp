@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/data/csr_storage.h"
 #include "ecotone/data/subset_storage.h"
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "ecotone/base/file.h"
 #include "ecotone/base/memory.h"
 #include "ecotone/data/dense_storage.h"
 #include "ecotone/data/mapped_storage.h"

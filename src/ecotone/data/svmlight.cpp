@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/data/number.h"
 
 namespace ecotone {

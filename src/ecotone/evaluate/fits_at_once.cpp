@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 
 namespace ecotone {
 

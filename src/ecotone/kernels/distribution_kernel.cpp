@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
 #include "ecotone/base/memory.h"
 #include "ecotone/kernels/cross_sums.h"
 #include "ecotone/kernels/landmark_kernel.h"

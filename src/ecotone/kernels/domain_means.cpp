@@ -5,7 +5,7 @@
 
 #include "ecotone/base/blocks.h"
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 
 namespace ecotone {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "ecotone/base/blocks.h"
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
 #include "ecotone/base/memory.h"
 #include "ecotone/linalg/products.h"
 #include "ecotone/linalg/tile_product.h"

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
 #include "ecotone/base/memory.h"
 #include "ecotone/kernels/kernel_rows.h"
 #include "ecotone/linalg/blas.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/kernels/low_rank.h"
 #include "ecotone/linalg/distances.h"
 #include "ecotone/linalg/products.h"

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
 #include "ecotone/kernels/cross_sums.h"
 #include "ecotone/kernels/distribution_kernel.h"
 #include "ecotone/linalg/distances.h"

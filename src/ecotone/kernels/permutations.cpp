@@ -11,7 +11,7 @@
 
 #include "ecotone/base/blocks.h"
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/kernels/mmd.h"
 #include "ecotone/kernels/rbf.h"
 #include "ecotone/linalg/products.h"

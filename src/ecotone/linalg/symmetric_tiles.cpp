@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/linalg/blas.h"
 
 namespace ecotone {

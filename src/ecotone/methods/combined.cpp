@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/methods/code_matrix.h"
 
 namespace ecotone {

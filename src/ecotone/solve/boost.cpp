@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/base/numbers.h"
 #include "ecotone/solve/boost_rows.h"
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/solve/boost_bin_loops.h"
 #include "ecotone/solve/boost_codes.h"
 #include "ecotone/solve/boost_rows.h"

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/solve/boost_codes.h"
 #include "ecotone/solve/boost_loops.h"
 #include "ecotone/solve/boost_rows.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/kernels/gram_operator.h"
 #include "ecotone/linalg/block_eigen.h"
 #include "ecotone/linalg/cholesky.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/kernels/landmark_kernel.h"
 #include "ecotone/linalg/distances.h"
 #include "ecotone/linalg/products.h"

@@ -4,7 +4,7 @@
 #include <numbers>
 #include <utility>
 
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/kernels/rbf.h"
 #include "ecotone/linalg/eigen.h"
 #include "ecotone/linalg/products.h"

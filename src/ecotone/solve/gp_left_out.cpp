@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/linalg/lower_inverse.h"
 #include "ecotone/linalg/products.h"
 #include "ecotone/solve/gp_factor.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "ecotone/base/blocks.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/kernels/rbf.h"
 #include "ecotone/linalg/lower_inverse.h"
 #include "ecotone/linalg/products.h"

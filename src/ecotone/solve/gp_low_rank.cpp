@@ -7,7 +7,7 @@
 
 #include "ecotone/base/blocks.h"
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/linalg/lower_inverse.h"
 #include "ecotone/linalg/products.h"
 #include "ecotone/solve/gp_factor.h"

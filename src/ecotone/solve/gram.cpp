@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "ecotone/base/blocks.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/linalg/cholesky.h"
 #include "ecotone/linalg/products.h"
 #include "ecotone/solve/pool.h"

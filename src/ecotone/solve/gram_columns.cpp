@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "ecotone/base/blocks.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/linalg/products.h"
 #include "ecotone/solve/gram_fill.h"
 

@@ -7,7 +7,7 @@
 
 #include "ecotone/base/blocks.h"
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/linalg/blas.h"
 #include "ecotone/linalg/cholesky.h"
 #include "ecotone/linalg/products.h"

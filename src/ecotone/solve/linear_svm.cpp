@@ -8,7 +8,7 @@
 
 #include "ecotone/base/blocks.h"
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/solve/linear_svm_newton.h"
 #include "ecotone/solve/svm_checks.h"
 

@@ -6,7 +6,7 @@
 
 #include "ecotone/base/blocks.h"
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/solve/gram_fill.h"
 
 namespace ecotone {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/base/simd.h"
 #include "ecotone/linalg/single.h"
 

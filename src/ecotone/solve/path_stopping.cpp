@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/measure/intervals.h"
 #include "ecotone/solve/side_by_side.h"
 

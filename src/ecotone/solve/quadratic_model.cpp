@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/linalg/products.h"
 
 namespace ecotone {

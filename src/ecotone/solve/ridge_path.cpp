@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/base/progress.h"
 #include "ecotone/linalg/cholesky.h"
 #include "ecotone/linalg/products.h"

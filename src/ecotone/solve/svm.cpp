@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/kernels/landmark_kernel.h"
 #include "ecotone/linalg/distances.h"
 #include "ecotone/solve/svm_checks.h"

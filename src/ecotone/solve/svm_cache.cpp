@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "ecotone/base/file.h"
 #include "ecotone/base/memory.h"
 
 namespace ecotone {

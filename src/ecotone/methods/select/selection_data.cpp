@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 
 namespace ecotone {
 

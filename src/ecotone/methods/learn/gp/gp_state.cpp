@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/methods/learn/domain_map.h"
 #include "ecotone/methods/learn/domain_sample.h"
 #include "ecotone/methods/learn/gp/gp.h"

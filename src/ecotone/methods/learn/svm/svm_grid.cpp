@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/base/random.h"
 #include "ecotone/linalg/distances.h"
 

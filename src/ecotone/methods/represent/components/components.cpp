@@ -8,7 +8,7 @@
 
 #include "ecotone/base/blocks.h"
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/kernels/bandwidth.h"
 #include "ecotone/methods/represent/components/component_messages.h"
 #include "ecotone/methods/represent/components/low_rank_route.h"

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "ecotone/base/file.h"
+#include "ecotone/base/memory.h"
 
 namespace ecotone {
 namespace {

@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/memory.h"
 #include "ecotone/base/json.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/data/read.h"
 #include "ecotone/kernels/bandwidth.h"
 #include "ecotone/linalg/products.h"

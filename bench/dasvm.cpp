@@ -13,8 +13,8 @@
 #include <string>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/memory.h"
 #include "ecotone/base/json.h"
+#include "ecotone/base/memory.h"
 
 namespace {
 

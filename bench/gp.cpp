@@ -9,8 +9,8 @@
 #include <string>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/memory.h"
 #include "ecotone/base/json.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/solve/gp_likelihood.h"
 
 namespace {

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <string>
 
-#include "ecotone/base/memory.h"
 #include "ecotone/base/json.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/linalg/blas.h"
 #include "ecotone/linalg/cholesky.h"
 #include "ecotone/linalg/products.h"

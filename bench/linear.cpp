@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/memory.h"
 #include "ecotone/base/json.h"
+#include "ecotone/base/memory.h"
 
 namespace {
 

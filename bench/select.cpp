@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/memory.h"
 #include "ecotone/base/json.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/linalg/products.h"
 #include "ecotone/solve/path_stopping.h"
 

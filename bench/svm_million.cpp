@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/memory.h"
 #include "ecotone/base/json.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/kernels/bandwidth.h"
 #include "ecotone/kernels/distribution_map.h"
 #include "ecotone/solve/linear_svm.h"

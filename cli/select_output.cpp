@@ -4,7 +4,7 @@
 
 #include "cli/path_table.h"
 #include "cli/summary.h"
-#include "ecotone/base/json_words.h"
+#include "ecotone/base/json_number.h"
 
 namespace ecotone::cli {
 namespace {

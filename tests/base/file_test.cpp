@@ -1,11 +1,11 @@
 #include "ecotone/base/file.h"
-#include "ecotone/base/memory.h"
 
 #include <sys/stat.h>
 
 #include <limits>
 
 #include "base/temp_folder.h"
+#include "ecotone/base/memory.h"
 
 namespace ecotone {
 namespace file_test {

@@ -1,5 +1,4 @@
 #include "ecotone/base/file.h"
-#include "ecotone/base/memory.h"
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -15,6 +14,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/gzip.h"
+#include "ecotone/base/memory.h"
 
 namespace ecotone {
 

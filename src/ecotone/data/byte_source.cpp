@@ -12,8 +12,8 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
-#include "ecotone/base/memory.h"
 #include "ecotone/base/gzip.h"
+#include "ecotone/base/memory.h"
 
 namespace ecotone {
 

@@ -1,5 +1,5 @@
+#include "ecotone/base/json_number.h"
 #include "ecotone/evaluate/diagnose.h"
-#include "ecotone/evaluate/json_number.h"
 
 namespace ecotone {
 namespace {

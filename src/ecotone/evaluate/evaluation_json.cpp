@@ -1,5 +1,5 @@
+#include "ecotone/base/json_number.h"
 #include "ecotone/evaluate/evaluate.h"
-#include "ecotone/evaluate/json_number.h"
 
 namespace ecotone {
 

@@ -2,11 +2,11 @@
 #include <cmath>
 
 #include "ecotone/base/error.h"
+#include "ecotone/base/json_number.h"
 #include "ecotone/evaluate/experiment.h"
 #include "ecotone/evaluate/experiment_boost.h"
 #include "ecotone/evaluate/experiment_choice.h"
 #include "ecotone/evaluate/experiment_shift.h"
-#include "ecotone/evaluate/json_number.h"
 #include "ecotone/measure/intervals.h"
 
 namespace ecotone {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
-#include "ecotone/evaluate/json_number.h"
+#include "ecotone/base/json_number.h"
 #include "ecotone/methods/registry.h"
 
 namespace ecotone {

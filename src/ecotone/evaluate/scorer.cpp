@@ -4,8 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "ecotone/base/json_number.h"
 #include "ecotone/base/options.h"
-#include "ecotone/evaluate/json_number.h"
 #include "ecotone/evaluate/score_kinds.h"
 #include "ecotone/measure/intervals.h"
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "ecotone/evaluate/json_number.h"
+#include "ecotone/base/json_number.h"
 #include "ecotone/evaluate/text_width.h"
 #include "ecotone/evaluate/tune.h"
 #include "ecotone/measure/metrics.h"

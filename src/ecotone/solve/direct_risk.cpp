@@ -6,10 +6,10 @@
 
 #include "ecotone/base/blocks.h"
 #include "ecotone/base/error.h"
+#include "ecotone/base/pool.h"
 #include "ecotone/linalg/cholesky.h"
 #include "ecotone/linalg/eigen.h"
 #include "ecotone/linalg/products.h"
-#include "ecotone/solve/pool.h"
 #include "ecotone/solve/risk.h"
 
 namespace ecotone {

@@ -2,9 +2,9 @@
 
 #include "ecotone/base/blocks.h"
 #include "ecotone/base/memory.h"
+#include "ecotone/base/pool.h"
 #include "ecotone/linalg/cholesky.h"
 #include "ecotone/linalg/products.h"
-#include "ecotone/solve/pool.h"
 #include "ecotone/solve/risk.h"
 
 namespace ecotone {

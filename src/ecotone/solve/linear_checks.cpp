@@ -4,8 +4,8 @@
 
 #include "ecotone/base/blocks.h"
 #include "ecotone/base/error.h"
+#include "ecotone/base/pool.h"
 #include "ecotone/linalg/products.h"
-#include "ecotone/solve/pool.h"
 #include "ecotone/solve/prox_newton.h"
 
 namespace ecotone {

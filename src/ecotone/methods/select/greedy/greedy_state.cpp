@@ -3,7 +3,7 @@
 #include <set>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/json_words.h"
+#include "ecotone/base/json_number.h"
 #include "ecotone/methods/select/greedy/greedy.h"
 #include "ecotone/methods/select/selection_state.h"
 

@@ -1,11 +1,17 @@
 #pragma once
 
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "ecotone/base/json.h"
 
 namespace ecotone {
+
+/// A number, or null where there is none or it is not finite.
+inline Json json_number(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
+}
 
 /// A number that may be infinite ("inf", "-inf") or undefined (null), which JSON has no numbers for.
 inline Json json_or_word(double value) {

@@ -1,7 +1,7 @@
 // Times boosting: the moons protocol of habrard2012's first table, AdaBoost on arrays that bench/boost.py wrote, and
 // two large domains. Making or loading the data is not timed.
 // Usage: bench_boost moons THREADS | ada FOLDER ROWS COLS STUMPS THREADS ROUNDS | large ROWS COLS ROUNDS THREADS
-#include "ecotone/solve/boost.h"
+#include "ecotone/solve/boost/boost.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>

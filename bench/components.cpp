@@ -16,7 +16,7 @@
 #include "ecotone/base/error.h"
 #include "ecotone/base/json.h"
 #include "ecotone/base/memory.h"
-#include "ecotone/solve/exact_components.h"
+#include "ecotone/solve/components/exact.h"
 
 namespace {
 

@@ -24,7 +24,7 @@
 #include "ecotone/data/read.h"
 #include "ecotone/kernels/bandwidth.h"
 #include "ecotone/linalg/products.h"
-#include "ecotone/solve/low_rank_components.h"
+#include "ecotone/solve/components/low_rank.h"
 #include "support/usage.h"
 
 namespace {

@@ -1,7 +1,7 @@
 // Adapts a machine by dasvm on arrays that bench/dasvm.py wrote and times it; loading is not timed. Without circular
 // validation, which the rival does not do.
 // Usage: bench_dasvm FOLDER SOURCES TARGETS SIGMA C RHO MAX_ROUNDS THREADS REPEATS
-#include "ecotone/solve/dasvm.h"
+#include "ecotone/solve/svm/dasvm.h"
 
 #include <fmt/format.h>
 

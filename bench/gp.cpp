@@ -11,7 +11,7 @@
 #include "ecotone/base/error.h"
 #include "ecotone/base/json.h"
 #include "ecotone/base/memory.h"
-#include "ecotone/solve/gp_likelihood.h"
+#include "ecotone/solve/gp/likelihood.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // Fits a linear model on raw arrays that bench/linear.py wrote, and times it; loading is not timed.
 // Usage: bench_linear FOLDER KEY=VALUE...   keys: solver tol threads l1 l2 offset repeats
 // FOLDER: shape.json, x.bin (dense), or indptr.bin indices.bin data.bin (CSR), y.bin (class indices).
-#include "ecotone/solve/linear.h"
+#include "ecotone/solve/linear/linear.h"
 
 #include <fmt/format.h>
 

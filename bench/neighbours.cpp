@@ -1,6 +1,6 @@
 // Finds nearest neighbours of all rows of an array that bench/neighbours.py wrote, and times it; loading is not timed.
 // Usage: bench_neighbours FOLDER ROWS COLS K THREADS REPEATS
-#include "ecotone/solve/neighbours.h"
+#include "ecotone/solve/neighbours/neighbours.h"
 
 #include <fmt/format.h>
 

@@ -19,7 +19,7 @@
 #include "ecotone/base/json.h"
 #include "ecotone/base/memory.h"
 #include "ecotone/linalg/products.h"
-#include "ecotone/solve/path_stopping.h"
+#include "ecotone/solve/paths/stopping.h"
 
 namespace {
 

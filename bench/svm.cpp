@@ -1,7 +1,7 @@
 // Fits an RBF machine of two classes on arrays that bench/svm.py wrote, by ecotone and by LIBSVM in turn, and times
 // both; loading is not timed. LIBSVM has one thread.
 // Usage: bench_svm FOLDER ROWS COLS SIGMA C THREADS features|gram ROUNDS
-#include "ecotone/solve/svm.h"
+#include "ecotone/solve/svm/svm.h"
 
 #include <fmt/format.h>
 #include <libsvm/svm.h>

@@ -14,7 +14,7 @@
 #include "ecotone/base/memory.h"
 #include "ecotone/kernels/bandwidth.h"
 #include "ecotone/kernels/distribution_map.h"
-#include "ecotone/solve/linear_svm.h"
+#include "ecotone/solve/svm/linear_svm.h"
 #include "support/usage.h"
 
 namespace {

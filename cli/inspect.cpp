@@ -12,7 +12,7 @@
 #include "ecotone/base/error.h"
 #include "ecotone/evaluate/guard.h"
 #include "ecotone/methods/model.h"
-#include "ecotone/solve/moments_file.h"
+#include "ecotone/solve/moments/moments_file.h"
 
 namespace ecotone::cli {
 namespace {

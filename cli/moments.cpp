@@ -1,4 +1,4 @@
-#include "ecotone/solve/moments.h"
+#include "ecotone/solve/moments/moments.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "ecotone/base/error.h"
 #include "ecotone/data/read.h"
 #include "ecotone/methods/select/selection_data.h"
-#include "ecotone/solve/moments_file.h"
+#include "ecotone/solve/moments/moments_file.h"
 
 namespace ecotone::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "cli/summary.h"
 #include "cli/terminal.h"
 #include "ecotone/evaluate/text_table.h"
-#include "ecotone/solve/moments_file.h"
+#include "ecotone/solve/moments/moments_file.h"
 
 namespace ecotone::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "ecotone/base/json.h"
-#include "ecotone/solve/moments.h"
+#include "ecotone/solve/moments/moments.h"
 
 namespace ecotone::cli {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ecotone/base/json.h"
-#include "ecotone/solve/greedy_path.h"
+#include "ecotone/solve/paths/greedy.h"
 
 /// What the outputs of selectors share.
 namespace ecotone::cli {

@@ -11,8 +11,8 @@
 #include "ecotone/data/read.h"
 #include "ecotone/evaluate/messages.h"
 #include "ecotone/methods/model.h"
-#include "ecotone/solve/moments_file.h"
-#include "ecotone/solve/path_auroc.h"
+#include "ecotone/solve/moments/moments_file.h"
+#include "ecotone/solve/paths/auroc.h"
 
 namespace ecotone::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "ecotone/base/file.h"
-#include "ecotone/solve/moments_file.h"
-#include "ecotone/solve/path_stopping.h"
+#include "ecotone/solve/moments/moments_file.h"
+#include "ecotone/solve/paths/stopping.h"
 #include "reader.h"
 
 namespace {

@@ -7,7 +7,7 @@
 #include "ecotone/base/error.h"
 #include "error_code.h"
 #include "linalg/support.h"
-#include "solve/components_golden.h"
+#include "solve/components/golden.h"
 
 namespace ecotone {
 namespace distribution_map_test {

@@ -6,7 +6,7 @@
 #include "ecotone/data/read.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/methods/select/selection_data.h"
-#include "ecotone/solve/path_stopping.h"
+#include "ecotone/solve/paths/stopping.h"
 #include "methods/support.h"
 #include "shared_data.h"
 

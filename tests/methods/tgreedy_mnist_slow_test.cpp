@@ -13,9 +13,9 @@
 
 #include "ecotone/data/pairs.h"
 #include "ecotone/data/read.h"
-#include "ecotone/solve/path_auroc.h"
-#include "ecotone/solve/penalised_selection.h"
-#include "ecotone/solve/side_by_side.h"
+#include "ecotone/solve/paths/auroc.h"
+#include "ecotone/solve/paths/penalised_selection.h"
+#include "ecotone/solve/paths/side_by_side.h"
 #include "methods/support.h"
 #include "shared_data.h"
 

@@ -9,7 +9,7 @@
 #include "ecotone/linalg/products.h"
 #include "ecotone/linalg/stacked.h"
 #include "ecotone/measure/metrics.h"
-#include "ecotone/solve/density_ratio.h"
+#include "ecotone/solve/ratios/density_ratio.h"
 
 namespace ecotone {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/data/generate.h"
-#include "ecotone/solve/dasvm.h"
-#include "ecotone/solve/svm.h"
+#include "ecotone/solve/svm/dasvm.h"
+#include "ecotone/solve/svm/svm.h"
 
 namespace ecotone {
 namespace {

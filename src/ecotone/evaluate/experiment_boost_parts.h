@@ -7,7 +7,7 @@
 #include "ecotone/data/dataset.h"
 #include "ecotone/evaluate/json_fields.h"
 #include "ecotone/linalg/matrix.h"
-#include "ecotone/solve/boost.h"
+#include "ecotone/solve/boost/boost.h"
 
 /// What the kinds of experiment_boost.h share.
 namespace ecotone {

@@ -3,7 +3,7 @@
 
 #include "ecotone/evaluate/score_kinds.h"
 #include "ecotone/measure/weights.h"
-#include "ecotone/solve/density_ratio.h"
+#include "ecotone/solve/ratios/density_ratio.h"
 
 namespace ecotone {
 

@@ -1,5 +1,5 @@
 // The golden case 08_importance_weights through stages and pipelines.
-#include "solve/weights_golden.h"
+#include "solve/ratios/weights_golden.h"
 
 #include "methods/support.h"
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "ecotone/methods/select/selection_data.h"
-#include "ecotone/solve/left_out.h"
-#include "ecotone/solve/path_means.h"
+#include "ecotone/solve/paths/left_out.h"
+#include "ecotone/solve/paths/means.h"
 
 /// What step and ridge share: the kinds of penalty, and what is left out in turn.
 namespace ecotone {

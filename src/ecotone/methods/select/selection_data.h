@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "ecotone/data/dataset.h"
-#include "ecotone/solve/gram_columns.h"
-#include "ecotone/solve/moments.h"
+#include "ecotone/solve/moments/gram_columns.h"
+#include "ecotone/solve/moments/moments.h"
 
 /// What the selectors share: a training view as rows with numbers for labels and domains for groups, and the choice
 /// between full Gram matrices and columns made when they are needed.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ecotone/methods/method.h"
-#include "ecotone/solve/left_out.h"
+#include "ecotone/solve/paths/left_out.h"
 
 /// What the model files of selectors and of ridge share.
 namespace ecotone {

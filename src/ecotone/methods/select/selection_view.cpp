@@ -10,7 +10,7 @@
 #include "ecotone/base/error.h"
 #include "ecotone/methods/cross_fit.h"
 #include "ecotone/methods/prepare/column_moments.h"
-#include "ecotone/solve/gram_columns.h"
+#include "ecotone/solve/moments/gram_columns.h"
 
 namespace ecotone {
 namespace {

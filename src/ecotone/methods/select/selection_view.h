@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "ecotone/data/dataset.h"
-#include "ecotone/solve/greedy_path.h"
+#include "ecotone/solve/paths/greedy.h"
 
 /// Views as selectors and ridge read them. Moments are raw sums, so what lies far from 0 in units of its spread loses
 /// its digits when it is centred: such columns and labels are moved near 0 first, and offsets are moved back.

@@ -7,7 +7,7 @@
 
 #include "ecotone/measure/metrics.h"
 #include "ecotone/measure/weights.h"
-#include "ecotone/solve/domain_auroc.h"
+#include "ecotone/solve/ratios/domain_auroc.h"
 
 namespace ecotone {
 namespace {

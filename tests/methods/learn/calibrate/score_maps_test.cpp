@@ -5,7 +5,7 @@
 #include <set>
 
 #include "ecotone/methods/learn/calibrate/threshold.h"
-#include "ecotone/solve/loss.h"
+#include "ecotone/solve/linear/loss.h"
 #include "methods/support.h"
 
 namespace ecotone::test {

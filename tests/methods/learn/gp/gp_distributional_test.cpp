@@ -1,7 +1,7 @@
 #include <Eigen/Cholesky>
 
 #include "methods/learn/gp/gp_support.h"
-#include "solve/components_golden.h"
+#include "solve/components/golden.h"
 
 namespace ecotone::test {
 namespace gp_distributional_test {

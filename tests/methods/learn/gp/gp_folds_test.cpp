@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "ecotone/kernels/distribution_kernel.h"
-#include "ecotone/solve/gp_left_out.h"
+#include "ecotone/solve/gp/left_out.h"
 #include "methods/learn/gp/gp_support.h"
 
 namespace ecotone::test {

@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "methods/learn/gp/gp_support.h"
-#include "solve/components_golden.h"
+#include "solve/components/golden.h"
 
 namespace ecotone::test {
 namespace gp_test {

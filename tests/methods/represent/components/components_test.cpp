@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "methods/support.h"
-#include "solve/components_golden.h"
+#include "solve/components/golden.h"
 
 namespace ecotone::test {
 namespace components_test {

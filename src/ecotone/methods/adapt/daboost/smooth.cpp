@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ecotone/solve/neighbours.h"
+#include "ecotone/solve/neighbours/neighbours.h"
 
 namespace ecotone {
 namespace {

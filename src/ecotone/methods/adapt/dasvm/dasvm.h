@@ -8,7 +8,7 @@
 #include "ecotone/methods/learn/learner_kernel.h"
 #include "ecotone/methods/learn/svm/support_vectors.h"
 #include "ecotone/methods/method.h"
-#include "ecotone/solve/dasvm.h"
+#include "ecotone/solve/svm/dasvm.h"
 
 namespace ecotone {
 

@@ -5,7 +5,7 @@
 
 #include "ecotone/measure/metrics.h"
 #include "ecotone/methods/weight/weighting.h"
-#include "ecotone/solve/domain_auroc.h"
+#include "ecotone/solve/ratios/domain_auroc.h"
 
 namespace ecotone {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "ecotone/methods/learn/linear/linear.h"
 #include "ecotone/methods/method.h"
-#include "ecotone/solve/joint.h"
+#include "ecotone/solve/ratios/joint.h"
 
 namespace ecotone {
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "ecotone/methods/method.h"
-#include "ecotone/solve/boost.h"
-#include "ecotone/solve/path_means.h"
+#include "ecotone/solve/boost/boost.h"
+#include "ecotone/solve/paths/means.h"
 
 namespace ecotone {
 

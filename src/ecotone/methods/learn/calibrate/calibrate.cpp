@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "ecotone/methods/cross_fit.h"
-#include "ecotone/solve/loss.h"
+#include "ecotone/solve/linear/loss.h"
 
 namespace ecotone {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "ecotone/methods/learn/calibrate/score_maps.h"
-#include "ecotone/solve/loss.h"
+#include "ecotone/solve/linear/loss.h"
 
 namespace ecotone {
 

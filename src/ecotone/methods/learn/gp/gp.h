@@ -9,8 +9,8 @@
 #include "ecotone/kernels/distribution_map.h"
 #include "ecotone/methods/learn/gp/gp_options.h"
 #include "ecotone/methods/method.h"
-#include "ecotone/solve/gp.h"
-#include "ecotone/solve/gp_low_rank.h"
+#include "ecotone/solve/gp/gp.h"
+#include "ecotone/solve/gp/low_rank.h"
 
 namespace ecotone {
 

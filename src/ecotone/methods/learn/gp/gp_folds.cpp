@@ -8,7 +8,7 @@
 #include "ecotone/base/numbers.h"
 #include "ecotone/methods/cross_fit.h"
 #include "ecotone/methods/learn/gp/gp_fit.h"
-#include "ecotone/solve/gp_left_out.h"
+#include "ecotone/solve/gp/left_out.h"
 
 namespace ecotone {
 namespace {

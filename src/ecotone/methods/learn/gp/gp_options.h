@@ -3,7 +3,7 @@
 #include <tuple>
 
 #include "ecotone/methods/kernel_fields.h"
-#include "ecotone/solve/gp_mean.h"
+#include "ecotone/solve/gp/mean.h"
 
 namespace ecotone {
 

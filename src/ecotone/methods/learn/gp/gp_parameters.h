@@ -2,7 +2,7 @@
 
 #include "ecotone/methods/learn/gp/gp_options.h"
 #include "ecotone/methods/method.h"
-#include "ecotone/solve/gp_likelihood.h"
+#include "ecotone/solve/gp/likelihood.h"
 
 namespace ecotone {
 

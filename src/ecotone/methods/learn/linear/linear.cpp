@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "ecotone/base/random.h"
-#include "ecotone/solve/loss.h"
+#include "ecotone/solve/linear/loss.h"
 
 namespace ecotone {
 namespace {

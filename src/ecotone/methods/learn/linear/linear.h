@@ -7,7 +7,7 @@
 
 #include "ecotone/methods/learn/linear/penalty_path.h"
 #include "ecotone/methods/method.h"
-#include "ecotone/solve/linear.h"
+#include "ecotone/solve/linear/linear.h"
 
 namespace ecotone {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "ecotone/data/dataset.h"
-#include "ecotone/solve/linear.h"
+#include "ecotone/solve/linear/linear.h"
 
 namespace ecotone {
 

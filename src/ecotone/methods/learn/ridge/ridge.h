@@ -6,7 +6,7 @@
 
 #include "ecotone/methods/method.h"
 #include "ecotone/methods/select/penalised_data.h"
-#include "ecotone/solve/ridge_path.h"
+#include "ecotone/solve/paths/ridge.h"
 
 namespace ecotone {
 

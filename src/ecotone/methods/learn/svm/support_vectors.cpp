@@ -6,7 +6,7 @@
 #include "ecotone/base/error.h"
 #include "ecotone/methods/learn/learner_kernel.h"
 #include "ecotone/methods/learn/rows_of_blocks.h"
-#include "ecotone/solve/svm.h"
+#include "ecotone/solve/svm/svm.h"
 
 namespace ecotone {
 

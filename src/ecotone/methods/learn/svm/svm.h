@@ -10,7 +10,7 @@
 #include "ecotone/methods/learn/learner_kernel.h"
 #include "ecotone/methods/learn/svm/support_vectors.h"
 #include "ecotone/methods/method.h"
-#include "ecotone/solve/svm.h"
+#include "ecotone/solve/svm/svm.h"
 
 namespace ecotone {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "ecotone/methods/fit_cache.h"
-#include "ecotone/solve/svm.h"
+#include "ecotone/solve/svm/svm.h"
 
 namespace ecotone {
 

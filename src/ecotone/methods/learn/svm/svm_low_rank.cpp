@@ -8,7 +8,7 @@
 #include "ecotone/methods/learn/domain_map.h"
 #include "ecotone/methods/learn/svm/svm_parts.h"
 #include "ecotone/methods/learn/svm/svm_probability.h"
-#include "ecotone/solve/linear_svm.h"
+#include "ecotone/solve/svm/linear_svm.h"
 
 namespace ecotone {
 namespace {

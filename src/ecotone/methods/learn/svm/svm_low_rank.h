@@ -9,7 +9,7 @@
 #include "ecotone/methods/learn/calibrate/score_maps.h"
 #include "ecotone/methods/learn/svm/svm.h"
 #include "ecotone/methods/method.h"
-#include "ecotone/solve/svm.h"
+#include "ecotone/solve/svm/svm.h"
 
 namespace ecotone {
 

@@ -6,7 +6,7 @@
 #include "ecotone/kernels/kernel.h"
 #include "ecotone/kernels/low_rank.h"
 #include "ecotone/methods/kernel_fields.h"
-#include "ecotone/solve/components.h"
+#include "ecotone/solve/components/components.h"
 
 namespace ecotone {
 

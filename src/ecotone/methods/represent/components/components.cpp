@@ -12,7 +12,7 @@
 #include "ecotone/kernels/bandwidth.h"
 #include "ecotone/methods/represent/components/component_messages.h"
 #include "ecotone/methods/represent/components/low_rank_route.h"
-#include "ecotone/solve/exact_components.h"
+#include "ecotone/solve/components/exact.h"
 
 namespace ecotone {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "ecotone/methods/method.h"
 #include "ecotone/methods/represent/components/component_options.h"
-#include "ecotone/solve/component_map.h"
-#include "ecotone/solve/low_rank_components.h"
+#include "ecotone/solve/components/component_map.h"
+#include "ecotone/solve/components/low_rank.h"
 
 namespace ecotone {
 

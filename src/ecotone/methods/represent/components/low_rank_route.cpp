@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "ecotone/solve/low_rank_components.h"
+#include "ecotone/solve/components/low_rank.h"
 
 namespace ecotone {
 namespace {

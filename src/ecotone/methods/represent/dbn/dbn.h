@@ -6,7 +6,7 @@
 
 #include "ecotone/methods/method.h"
 #include "ecotone/methods/represent/dbn/dbn_input.h"
-#include "ecotone/solve/rbm.h"
+#include "ecotone/solve/rbm/rbm.h"
 
 namespace ecotone {
 

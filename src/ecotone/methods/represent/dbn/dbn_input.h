@@ -3,7 +3,7 @@
 #include "ecotone/base/context.h"
 #include "ecotone/data/dataset.h"
 #include "ecotone/linalg/single.h"
-#include "ecotone/solve/rbm.h"
+#include "ecotone/solve/rbm/rbm.h"
 
 namespace ecotone {
 

@@ -8,7 +8,7 @@
 #include "ecotone/methods/method.h"
 #include "ecotone/methods/select/selection_data.h"
 #include "ecotone/methods/select/selection_view.h"
-#include "ecotone/solve/path_stopping.h"
+#include "ecotone/solve/paths/stopping.h"
 
 namespace ecotone {
 

@@ -9,7 +9,7 @@
 #include "ecotone/methods/method.h"
 #include "ecotone/methods/select/penalised_data.h"
 #include "ecotone/methods/select/selection_view.h"
-#include "ecotone/solve/penalised_selection.h"
+#include "ecotone/solve/paths/penalised_selection.h"
 
 namespace ecotone {
 

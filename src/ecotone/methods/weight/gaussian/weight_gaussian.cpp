@@ -1,7 +1,7 @@
 #include <tuple>
 
 #include "ecotone/methods/weight/weighting.h"
-#include "ecotone/solve/gaussian_ratio.h"
+#include "ecotone/solve/ratios/gaussian_ratio.h"
 
 namespace ecotone {
 namespace {

@@ -2,7 +2,7 @@
 #include <tuple>
 
 #include "ecotone/methods/weight/weighting.h"
-#include "ecotone/solve/knn_ratio.h"
+#include "ecotone/solve/ratios/knn_ratio.h"
 
 namespace ecotone {
 namespace {

@@ -1,6 +1,6 @@
 #include "ecotone/methods/weight/logistic/weight_logistic.h"
 
-#include "ecotone/solve/density_ratio.h"
+#include "ecotone/solve/ratios/density_ratio.h"
 
 namespace ecotone {
 namespace {

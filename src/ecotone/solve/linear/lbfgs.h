@@ -1,0 +1,29 @@
+#pragma once
+
+#include <functional>
+
+#include "ecotone/solve/linear/newton.h"
+
+namespace ecotone {
+
+struct LbfgsOptions {
+  double scale = 1;      ///< natural size of the gradient
+  double tolerance = 0;  ///< largest entry of the gradient, in that size; 0: to the last digit
+  int max_iterations = 1000;
+  /// Makes a better preconditioner where progress is slow, with the risk at that point; may be empty, and may give an
+  /// empty function.
+  std::function<Preconditioner()> on_slow = {};
+  bool at_once = false;  ///< on_slow is asked at the start
+};
+
+struct LbfgsResult {
+  RiskPoint point;
+  int iterations = 0;
+  bool converged = false;
+  bool preconditioned = false;  ///< whether on_slow was used
+};
+
+/// L-BFGS with ten pairs; every iteration is one sweep over the rows for value and gradient, rarely more.
+LbfgsResult minimise_lbfgs(CurvedRisk& risk, Matrix start, const LbfgsOptions& options);
+
+}  // namespace ecotone

@@ -1,0 +1,432 @@
+#include "ecotone/solve/linear/linear.h"
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "ecotone/base/blocks.h"
+#include "ecotone/base/error.h"
+#include "ecotone/linalg/blas.h"
+#include "ecotone/solve/linear/checks.h"
+#include "ecotone/solve/linear/lbfgs.h"
+#include "ecotone/solve/linear/prox_newton.h"
+#include "ecotone/solve/linear/risk.h"
+
+namespace ecotone {
+namespace {
+
+constexpr Index few_parameters = 1500;
+constexpr Index always_few = 300;
+constexpr double direct_work = 3e11;    // multiplications for one Hessian
+constexpr double instant_work = 1e8;    // the same, where it is not worth asking for something faster
+constexpr Index factor_columns = 6000;  // largest Hessian that is made to speed up a slow solver
+
+Vector values_of(const LinearProblem& problem) {
+  return Eigen::Map<const Vector>(problem.value.data(), static_cast<Index>(problem.value.size()));
+}
+
+std::unique_ptr<Loss> make_loss(const LinearProblem& problem, double norm) {
+  const bool several = problem.family == LinearFamily::softmax || problem.classes > 2;
+  switch (problem.family) {
+    case LinearFamily::logistic:
+    case LinearFamily::softmax:
+      if (!several) return logistic_loss(problem.cls, problem.weight, norm);
+      // An l1 penalty is one of the scores themselves.
+      return softmax_loss(problem.cls, problem.classes, problem.weight, norm, problem.l1 > 0);
+    case LinearFamily::probit:
+      return probit_loss(problem.cls, problem.weight, norm);
+    case LinearFamily::poisson:
+      return poisson_loss(values_of(problem), problem.weight, norm);
+    case LinearFamily::least_squares:
+      return squared_loss(values_of(problem), problem.weight, norm);
+  }
+  internal_error("linear model: family {}", static_cast<int>(problem.family));
+}
+
+/// Whether the Hessian is formed where any solver would do.
+bool is_instant(Index rows, Index size) {
+  const auto d = static_cast<double>(size);
+  return size <= always_few && d * d * static_cast<double>(rows) <= instant_work;
+}
+
+/// The same where the alternative is slow: few parameters, and rows few enough to pay for it.
+bool is_direct(Index rows, Index size) {
+  const auto d = static_cast<double>(size);
+  return size <= always_few || (size <= few_parameters && d * d * static_cast<double>(rows) <= direct_work);
+}
+
+/// Numbers per row that fix the scores, as the loss will count them.
+Index outputs_of(const LinearProblem& problem) {
+  const bool several =
+      learns_classes(problem.family) && (problem.family == LinearFamily::softmax || problem.classes > 2);
+  return !several ? 1 : problem.l1 > 0 ? problem.classes : problem.classes - 1;
+}
+
+LinearSolver choose(const LinearProblem& problem) {
+  if (problem.solver != LinearSolver::automatic) return problem.solver;
+  if (problem.l1 > 0) return LinearSolver::prox_newton;
+  const Index rows = problem.x.rows();
+  const Index size = (problem.x.cols() + 1) * outputs_of(problem);
+  if (is_instant(rows, size)) return LinearSolver::irls;
+  // Without a penalty Newton's method alone finds out whether there is an optimum; a quadratic is one step.
+  const bool newton =
+      (learns_classes(problem.family) && problem.l2 == 0) || problem.family == LinearFamily::least_squares;
+  if (newton) return is_direct(rows, size) ? LinearSolver::irls : LinearSolver::newton;
+  return LinearSolver::lbfgs;
+}
+
+/// The problem in standardised coordinates.
+class Standard {
+ public:
+  Standard(const LinearProblem& problem, const Loss& loss, Standardised design, const Context& context)
+      : problem_(problem), loss_(loss), context_(context), design_(std::move(design)) {
+    set_penalties();
+  }
+
+  LinearFit solve(LinearSolver solver) {
+    LinearFit fit;
+    fit.solver = solver;
+    switch (solver) {
+      case LinearSolver::lbfgs:
+        use_lbfgs(fit);
+        break;
+      case LinearSolver::prox_newton:
+        use_prox_newton(fit);
+        break;
+      default:
+        use_newton(fit, start());
+    }
+    return fit;
+  }
+
+  /// Gradient of the smooth part where all weights are zero and the offset is the best.
+  Matrix gradient_at_constant() {
+    const auto risk = iterative_risk(design_, loss_, l2_, context_);
+    return given_gradient(risk->at(constant()));
+  }
+
+ private:
+  /// rho / s_j^2 and alpha / s_j for the weights in standardised coordinates. A column so small that its penalty is
+  /// not a number keeps the weight 0.
+  void set_penalties() {
+    l1_ = l2_ = Vector::Zero(design_.size());
+    const double root = std::sqrt(problem_.l2);
+    const Index p = design_.scale().size();
+    for (Index j = 0; j < p; ++j) {
+      const double s = design_.scale()[j];
+      if (s == 0) continue;
+      l2_[j] = (root / s) * (root / s);
+      l1_[j] = problem_.l1 / s;
+      if (l2_[j] > 1e200 || !std::isfinite(l1_[j])) {
+        design_.drop(j);
+        l1_[j] = l2_[j] = 0;
+      }
+    }
+    if (problem_.offset && problem_.penalise_offset) {
+      l2_[p] = problem_.l2;
+      l1_[p] = problem_.l1;
+    }
+  }
+
+  /// All weights 0 and the offsets of the best constant prediction.
+  Matrix constant() const {
+    Matrix theta = Matrix::Zero(design_.size(), loss_.outputs());
+    if (design_.has_offset()) theta.bottomRows(1) = loss_.constant_scores().transpose();
+    return theta;
+  }
+
+  Matrix start() const {
+    if (problem_.start == nullptr) return constant();
+    const Index p = design_.scale().size();
+    // u = s w, c = offset + m'w
+    const Matrix weights = loss_.basis().transpose() * problem_.start->weights;
+    Matrix theta = Matrix::Zero(design_.size(), loss_.outputs());
+    theta.topRows(p) = design_.scale().asDiagonal() * weights.transpose();
+    if (design_.has_offset()) {
+      theta.row(p) = (loss_.basis().transpose() * problem_.start->offset + weights * design_.mean()).transpose();
+    }
+    return theta;
+  }
+
+  void use_newton(LinearFit& fit, Matrix from) {
+    const bool direct = fit.solver == LinearSolver::irls;
+    std::unique_ptr<SmoothRisk> risk;
+    if (direct) {
+      risk = direct_risk(design_, loss_, l2_, context_);
+    } else {
+      risk = iterative_risk(design_, loss_, l2_, context_);
+    }
+    const NewtonResult result = minimise(*risk, std::move(from),
+                                         {.scale = loss_.scale(),
+                                          // Where there may be no optimum only the last digits tell.
+                                          .tolerance = unpenalised() ? 0 : problem_.tolerance,
+                                          .unpenalised = unpenalised(),
+                                          .max_iterations = problem_.max_iterations});
+    if (result.separable) {
+      data_error("separable", "{}: the classes can be separated, so there is no optimum without a penalty; use l2 > 0",
+                 problem_.who);
+    }
+    give(result.point, fit);
+    fit.iterations += result.iterations;
+    fit.converged = result.converged;
+  }
+
+  void use_lbfgs(LinearFit& fit) {
+    const auto risk = iterative_risk(design_, loss_, l2_, context_);
+    // To the last digit it is Newton's method that gets there.
+    const bool polish = problem_.tolerance == 0 && problem_.solver == LinearSolver::automatic;
+    LbfgsOptions options{.scale = loss_.scale(),
+                         .tolerance = polish ? 1e-8 : problem_.tolerance,
+                         .max_iterations = problem_.max_iterations};
+    const Index rows = design_.rows();
+    const Index size = design_.size();
+    Matrix from = start();
+    if (loss_.outputs() == 1 && !design_.is_sparse() && size <= factor_columns && gram_fits(size, context_)) {
+      options.at_once = size * size <= rows;
+      const Index stride = std::max<Index>(1, rows / ((options.at_once ? 100 : 8) * size));
+      options.on_slow = [&, stride] { return preconditioner(risk->row_curvature(0), stride); };
+      if (options.at_once && stride >= 4 && problem_.start == nullptr) {
+        Sampled sampled = solve_sample(stride);
+        from = std::move(sampled.theta);
+        options.on_slow = [inverse = std::move(sampled.inverse)] { return inverse; };
+      }
+    }
+    const LbfgsResult result = minimise_lbfgs(*risk, std::move(from), options);
+    give(result.point, fit);
+    fit.iterations = result.iterations;
+    fit.converged = result.converged;
+    if (unpenalised()) return certify(fit);
+    if ((fit.converged && !polish) || problem_.solver == LinearSolver::lbfgs) return;
+    fit.solver = newton_solver();
+    use_newton(fit, result.point.theta);
+  }
+
+  LinearSolver newton_solver() const {
+    const bool direct = is_direct(design_.rows(), design_.size() * loss_.outputs()) && !design_.is_sparse();
+    return direct ? LinearSolver::irls : LinearSolver::newton;
+  }
+
+  /// Whether the risk may fall for ever.
+  bool unpenalised() const { return problem_.l1 == 0 && problem_.l2 == 0 && loss_.separates(); }
+
+  /// A small gradient does not tell an optimum from classes that are drawn apart without end; Newton's method, from
+  /// its own start, does.
+  void certify(LinearFit& fit) {
+    const LinearSolver asked = fit.solver;
+    fit.solver = newton_solver();
+    use_newton(fit, constant());
+    fit.solver = asked;
+  }
+
+  /// Near the optimum of every stride-th block of rows, and the inverse of the Hessian there.
+  struct Sampled {
+    Matrix theta;
+    Preconditioner inverse;
+  };
+  Sampled solve_sample(Index stride) const {
+    const Standardised sample = design_.thinned(stride);
+    const double part = weight_of(sample) / weight_of(design_);
+    // Rows without weight may stand together, and then the sample may have little of the others.
+    if (!(part > 0.25 / static_cast<double>(stride))) return {constant(), {}};
+    // The loss of a part of the rows is about that part of the loss.
+    const Vector l2 = part * l2_;
+    const auto risk = direct_risk(sample, loss_, l2, context_);
+    NewtonResult result =
+        minimise(*risk, constant(), {.scale = part * loss_.scale(), .tolerance = 3e-2, .max_iterations = 8});
+    if (!result.point.theta.allFinite()) return {constant(), {}};
+    Preconditioner inverse = risk->inverse_hessian();
+    if (!inverse) return {std::move(result.point.theta), {}};
+    return {std::move(result.point.theta), [inverse, part](const Matrix& v) { return Matrix(part * inverse(v)); }};
+  }
+
+  double weight_of(const Standardised& design) const {
+    double sum = 0;
+    for (Index b = 0; b < design.blocks(); ++b) {
+      const Index rows = design.rows_in(b);
+      sum += problem_.weight.size() == 0 ? static_cast<double>(rows)
+                                         : problem_.weight.segment(design.first_row(b), rows).sum();
+    }
+    return sum;
+  }
+
+  /// The inverse of the Hessian with these second derivatives, of every stride-th block of rows.
+  Preconditioner preconditioner(const Vector& curvature, Index stride) const {
+    std::vector<Index> columns(static_cast<std::size_t>(design_.size()));
+    for (std::size_t j = 0; j < columns.size(); ++j) columns[j] = static_cast<Index>(j);
+    Matrix hessian = weighted_gram(design_, columns, curvature, stride, context_);
+    hessian.diagonal() += 2.0 * l2_;
+    return inverse_of(std::move(hessian), context_);
+  }
+
+  void use_prox_newton(LinearFit& fit) {
+    const ProxNewtonResult result = minimise_prox_newton(
+        design_, loss_, l1_, l2_, start(),
+        {.scale = loss_.scale(), .tolerance = problem_.tolerance, .max_iterations = problem_.max_iterations}, context_);
+    give(result.point, fit);
+    fit.iterations = result.iterations;
+    fit.converged = result.converged;
+    if (unpenalised()) certify(fit);
+  }
+
+  /// dR/dw_j = s_j dR/du_j + m_j dR/dc, class by class; the last column is dR/dc.
+  Matrix given_gradient(const RiskPoint& point) const {
+    const Index p = design_.scale().size();
+    Matrix gradient = loss_.basis() * point.gradient.transpose();
+    gradient.leftCols(p) *= design_.scale().asDiagonal();
+    if (design_.has_offset()) gradient.leftCols(p) += gradient.col(p) * design_.mean().transpose();
+    return gradient;
+  }
+
+  /// Back to the units of the features: w = u / s, offset = c - m'w.
+  void give(const RiskPoint& point, LinearFit& fit) const {
+    const Index p = design_.scale().size();
+    const Matrix theta = loss_.basis() * point.theta.transpose();
+    fit.weights = theta.leftCols(p) * design_.inverse().asDiagonal();
+    fit.offset = Vector::Zero(theta.rows());
+    if (design_.has_offset()) fit.offset = theta.col(p) - fit.weights * design_.mean();
+    Matrix scores = Matrix::Zero(theta.rows(), design_.size());
+    scores.leftCols(p) = fit.weights;
+    Vector l1 = Vector::Constant(design_.size(), problem_.l1);
+    if (design_.has_offset()) {
+      scores.col(p) = fit.offset;
+      if (!problem_.penalise_offset) l1[p] = 0;
+    }
+    fit.kkt = kkt_residual(scores.transpose(), given_gradient(point).transpose(), l1);
+    fit.risk = point.risk;
+    if (theta.rows() > 1 && design_.has_offset() && !problem_.penalise_offset) {
+      fit.offset.array() -= fit.offset.mean();
+    }
+  }
+
+  const LinearProblem& problem_;
+  const Loss& loss_;
+  Context context_;
+  Standardised design_;
+  Vector l1_;
+  Vector l2_;
+};
+
+/// Stochastic solvers work in the given units; the KKT residual of where they stop is computed at the end.
+LinearFit solve_stochastically(const LinearProblem& problem, LinearSolver solver, double norm, const Context& context) {
+  const auto rows = static_cast<double>(problem.x.rows());
+  // Steps use a_n loss_n; the mean of these over rows is the loss of the risk.
+  const auto per_row = make_loss(problem, norm / rows);
+  SgdOptions options = problem.sgd;
+  options.l1 = problem.l1;
+  options.l2 = problem.l2;
+  options.offset = problem.offset;
+  options.penalise_offset = problem.penalise_offset;
+  SgdResult result = run_sgd(problem.x, *per_row, options, context);
+  LinearFit fit;
+  fit.weights = per_row->basis() * result.weights;
+  fit.offset = per_row->basis() * result.offset;
+  fit.solver = solver;
+  fit.iterations = options.epochs;
+  fit.step = result.step;
+  const Optimality end = optimality_of(problem, *per_row, {result.weights, result.offset}, 1.0 / rows, context);
+  fit.kkt = end.kkt;
+  fit.risk = end.risk;
+  if (!std::isfinite(fit.risk) || !std::isfinite(fit.kkt)) {
+    data_error("diverged", "{}: steps of {:.3g} lead away from the optimum; scale the features or use a smaller step",
+               problem.who, fit.step);
+  }
+  // Steps end near the optimum, not at it: a fiftieth of the first gradient is what can be asked.
+  fit.converged = fit.kkt <= std::max(problem.tolerance, 0.02) * end.scale;
+  return fit;
+}
+
+}  // namespace
+
+std::string_view solver_name(LinearSolver solver) {
+  constexpr std::string_view names[] = {"auto", "lbfgs", "newton", "irls", "prox-newton", "sgd", "prox-sgd"};
+  return names[static_cast<std::size_t>(solver)];
+}
+
+namespace {
+
+double norm_of(const LinearProblem& problem, double total_weight) {
+  if (problem.norm > 0) return problem.norm;
+  return problem.norm_by_weights ? total_weight : static_cast<double>(problem.x.rows());
+}
+
+DesignShape shape_for(const LinearProblem& problem, LinearSolver solver) {
+  const bool sparse = problem.x.is_sparse() && solver != LinearSolver::irls;
+  // Penalised solvers need coordinates that are about right; Newton without a penalty must know constant columns.
+  const bool exact = solver == LinearSolver::irls || solver == LinearSolver::newton;
+  return {.offset = problem.offset,
+          .centre = !problem.penalise_offset,
+          .route = sparse ? DesignRoute::sparse : DesignRoute::dense,
+          .exact = exact};
+}
+
+/// Labels and weights, after the features: an error of theirs gives way to one of the features.
+double checked_norm(const LinearProblem& problem, bool finite, const Context& context) {
+  try {
+    return norm_of(problem, check_labels(problem));
+  } catch (const Error&) {
+    if (!finite) check_finite(problem, context);
+    throw;
+  }
+}
+
+}  // namespace
+
+LinearFit fit_linear(const LinearProblem& problem, const Context& context) {
+  prepare_blas();
+  check_shapes(problem);
+  const LinearSolver solver = choose(problem);
+  if (solver == LinearSolver::sgd || solver == LinearSolver::prox_sgd) {
+    check_finite(problem, context);
+    return solve_stochastically(problem, solver, checked_norm(problem, true, context), context);
+  }
+  DesignShape shape = shape_for(problem, solver);
+  Standardised design(problem.x, problem.weight, shape, context);
+  const bool sampled = design.is_sampled();
+  if (!sampled && !design.is_finite()) check_finite(problem, context);
+  const auto loss = make_loss(problem, checked_norm(problem, !sampled, context));
+  LinearFit fit = Standard(problem, *loss, std::move(design), context).solve(solver);
+  const bool finite =
+      fit.weights.allFinite() && fit.offset.allFinite() && std::isfinite(fit.risk) && std::isfinite(fit.kkt);
+  if (!sampled || (finite && (fit.converged || fit.iterations >= problem.max_iterations))) return fit;
+  // Values that are not numbers, or numbers that need more care.
+  check_finite(problem, context);
+  shape.exact = true;
+  return Standard(problem, *loss, Standardised(problem.x, problem.weight, shape, context), context).solve(solver);
+}
+
+void check_linear(const LinearProblem& problem, const Context& context) {
+  check_shapes(problem);
+  check_finite(problem, context);
+  check_labels(problem);
+}
+
+double mean_loss(const LinearProblem& problem, const LinearScores& scores, const Context& context) {
+  prepare_blas();
+  LinearProblem whole = problem;
+  whole.l1 = 1;  // so that a softmax takes the scores as they are
+  const auto loss = make_loss(whole, norm_of(problem, problem.weight.sum()));
+  const Matrix columns = scores.weights.transpose();
+  const LossSums sums = sum_blocks(problem.x.blocks(), context, LossSums{}, [&](LossSums& acc, Index b) {
+    Matrix t(problem.x.rows_in(b), columns.cols());
+    problem.x.multiply(b, columns, t);
+    t.rowwise() += scores.offset.transpose();
+    Matrix none(t.rows(), 0);
+    loss->evaluate(problem.x.first_row(b), t, none, acc);
+  });
+  return sums.loss;
+}
+
+double largest_l1(const LinearProblem& problem, const Context& context) {
+  prepare_blas();
+  LinearProblem lasso = problem;
+  lasso.l1 = 1;
+  lasso.solver = LinearSolver::automatic;
+  check_shapes(lasso);
+  check_finite(lasso, context);
+  const auto loss = make_loss(lasso, checked_norm(lasso, true, context));
+  Standardised design(lasso.x, lasso.weight, shape_for(lasso, LinearSolver::prox_newton), context);
+  const Matrix gradient = Standard(lasso, *loss, std::move(design), context).gradient_at_constant();
+  return problem.x.cols() == 0 ? 0.0 : gradient.leftCols(problem.x.cols()).cwiseAbs().maxCoeff();
+}
+
+}  // namespace ecotone

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ecotone/base/context.h"
+#include "ecotone/data/features.h"
+#include "ecotone/linalg/matrix.h"
+#include "ecotone/solve/linear/sgd.h"
+
+namespace ecotone {
+
+/// The loss of a row: of a class (logistic, with softmax (59.85) for more than two classes; softmax; probit) or of a
+/// number (poisson, least_squares).
+enum class LinearFamily { logistic, softmax, probit, poisson, least_squares };
+
+/// Whether its labels are classes, not numbers.
+inline bool learns_classes(LinearFamily family) {
+  return family != LinearFamily::poisson && family != LinearFamily::least_squares;
+}
+
+enum class LinearSolver { automatic, lbfgs, newton, irls, prox_newton, sgd, prox_sgd };
+std::string_view solver_name(LinearSolver solver);
+
+/// Weights and offset of linear scores W x + offset.
+struct LinearScores {
+  Matrix weights;
+  Vector offset;
+};
+
+/// The risk (59.12) of a generalised linear model:
+///   alpha ||w||_1 + rho ||w||^2 + (1/A) sum_n a_n loss_n,  A = rows (count) or sum of weights (sum).
+struct LinearProblem {
+  Features x;
+  std::span<const std::int32_t> cls;  ///< class of each row, 0 .. classes-1; in a binary problem 1 is the class +1
+  Index classes = 2;
+  ConstVectorView weight;  ///< per row; empty: all 1
+  double l2 = 0;           ///< rho
+  bool offset = true;
+  bool norm_by_weights = false;  ///< A = sum of weights
+  int max_iterations = 1000;
+  LinearFamily family = LinearFamily::logistic;
+  std::span<const double> value = {};  ///< label of each row; poisson, least_squares
+  double l1 = 0;                       ///< alpha
+  bool penalise_offset = false;
+  LinearSolver solver = LinearSolver::automatic;
+  double tolerance = 0;                 ///< of the gradient's largest entry in standardised units; 0: the last digit
+  double norm = 0;                      ///< A itself; 0: as norm_by_weights says
+  const LinearScores* start = nullptr;  ///< where to start; null: at the best constant
+  SgdOptions sgd = {};                  ///< of sgd and prox_sgd; penalties and offset are taken from above
+  const char* who = "logistic";         ///< in messages
+};
+
+/// An optimum. One row of weights, but for softmax: one per class, and without l1 rows and offsets sum to zero.
+struct LinearFit : LinearScores {
+  double risk = 0;
+  double kkt = 0;  ///< largest distance of the gradient from optimality, in the units of the given features
+  int iterations = 0;
+  bool converged = false;
+  LinearSolver solver = LinearSolver::automatic;  ///< the one that was used
+  double step = 0;                                ///< stochastic solvers: the step size
+};
+
+/// Solves to full accuracy, unless a tolerance or a stochastic solver is asked for. Data errors by name, in this order:
+/// shape_mismatch, empty_data, non_finite, bad_label (also a negative count), negative_weight, zero_weights, one_class,
+/// empty_class (one of several classes has no weight, so its offset has no optimum), separable (only without a penalty;
+/// also quasi-complete separation), zero_counts. Option error `bad_option` for a bad penalty or a solver that cannot
+/// have one.
+LinearFit fit_linear(const LinearProblem& problem, const Context& context);
+
+/// Refuses what `fit_linear` would refuse, but for separable classes.
+void check_linear(const LinearProblem& problem, const Context& context);
+
+/// (1/A) sum_n a_n loss_n of given scores, without penalties.
+double mean_loss(const LinearProblem& problem, const LinearScores& scores, const Context& context);
+
+/// The smallest l1 at which all weights are zero.
+double largest_l1(const LinearProblem& problem, const Context& context);
+
+}  // namespace ecotone

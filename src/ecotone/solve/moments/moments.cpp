@@ -1,0 +1,268 @@
+#include "ecotone/solve/moments/moments.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "ecotone/base/blocks.h"
+#include "ecotone/base/error.h"
+#include "ecotone/base/memory.h"
+#include "ecotone/solve/moments/gram_fill.h"
+
+namespace ecotone {
+namespace {
+
+/// The sums that are linear in the number of columns.
+struct Sums {
+  Vector rows, weight, y1, yy;
+  Matrix x1, xy, xx;
+
+  Sums(Index groups, Index cols)
+      : rows(Vector::Zero(groups)),
+        weight(Vector::Zero(groups)),
+        y1(Vector::Zero(groups)),
+        yy(Vector::Zero(groups)),
+        x1(Matrix::Zero(groups, cols)),
+        xy(Matrix::Zero(groups, cols)),
+        xx(Matrix::Zero(groups, cols)) {}
+
+  void add_scalars(Index g, double y, double w) {
+    rows[g] += 1;
+    weight[g] += w;
+    y1[g] += w * y;
+    yy[g] += w * y * y;
+  }
+
+  void merge(const Sums& other) {
+    rows += other.rows;
+    weight += other.weight;
+    y1 += other.y1;
+    yy += other.yy;
+    x1 += other.x1;
+    xy += other.xy;
+    xx += other.xx;
+  }
+};
+
+double label_of(const MomentRows& rows, Index i) { return i < rows.y.size() ? rows.y[i] : 0.0; }
+
+void add_block(Sums& sums, const MomentRows& rows, const RowBlock& block) {
+  const Index cols = block.x.cols();
+  for (Index i = 0; i < block.x.rows(); ++i) {
+    const Index row = block.first + i;
+    const Index g = rows.group[at(row)];
+    const double w = weight_of(rows, row);
+    const double wy = w * label_of(rows, row);
+    sums.add_scalars(g, label_of(rows, row), w);
+    const double* x = block.x.data() + i * block.x.outerStride();
+    double* x1 = sums.x1.row(g).data();
+    double* xy = sums.xy.row(g).data();
+    double* xx = sums.xx.row(g).data();
+    for (Index j = 0; j < cols; ++j) {
+      x1[j] += w * x[j];
+      xy[j] += wy * x[j];
+      xx[j] += w * x[j] * x[j];
+    }
+  }
+}
+
+void add_sparse_rows(Sums& sums, const MomentRows& rows, const Csr& csr, Index first, Index last) {
+  for (Index row = first; row < last; ++row) {
+    const Index g = rows.group[at(row)];
+    const double w = weight_of(rows, row);
+    const double y = label_of(rows, row);
+    sums.add_scalars(g, y, w);
+    for (auto k = at(csr.row_start[at(row)]); k < at(csr.row_start[at(row) + 1]); ++k) {
+      const Index j = csr.column[k];
+      const double wx = w * csr.value[k];
+      sums.x1(g, j) += wx;
+      sums.xy(g, j) += wx * y;
+      sums.xx(g, j) += wx * csr.value[k];
+    }
+  }
+}
+
+/// Which groups have y; a group that has both kinds of rows is refused.
+std::vector<std::uint8_t> labelled_groups(const MomentRows& rows) {
+  std::vector<int> kind(rows.group_names.size(), -1);
+  for (Index i = 0; i < rows.x.rows(); ++i) {
+    int& found = kind[at(rows.group[at(i)])];
+    const int here = i < rows.y.size() ? 1 : 0;
+    if (found >= 0 && found != here)
+      data_error("mixed_domain", "moments: domain '{}' has rows with a label and rows without",
+                 rows.group_names[at(rows.group[at(i)])]);
+    found = here;
+  }
+  std::vector<std::uint8_t> labelled;
+  for (const int k : kind) labelled.push_back(k == 1 ? 1 : 0);
+  return labelled;
+}
+
+void check(const MomentRows& rows) {
+  const Index n = rows.x.rows();
+  if (static_cast<Index>(rows.group.size()) != n || rows.y.size() > n ||
+      (rows.weight.size() != 0 && rows.weight.size() != rows.y.size()))
+    internal_error("moments: {} rows, {} groups, {} labels, {} weights", n, rows.group.size(), rows.y.size(),
+                   rows.weight.size());
+}
+
+/// Sums are finite when every value is: what is not is looked for only then.
+void require_finite(const Moments& moments, const MomentRows& rows, const Context& context) {
+  if (moments.x1.allFinite() && moments.xx.allFinite() && moments.xy.allFinite() && moments.yy.allFinite()) return;
+  const NonFinite found = find_non_finite(rows.x, context);
+  if (found.row >= 0) {
+    const Index row = rows.origin.empty() ? found.row : rows.origin[at(found.row)];
+    const bool missing = std::isnan(found.value);
+    data_error("non_finite", "moments: column '{}' is {} in row {}; {}", rows.x.name(found.column),
+               missing ? "not a number" : "infinite", row + 1, missing ? "add impute before it" : "leave the row out");
+  }
+  data_error("non_finite", "moments: sums of squares overflow; scale the columns or the labels first");
+}
+
+Moments moments_of(Sums sums, const MomentRows& rows, std::vector<std::uint8_t> labelled) {
+  Moments result;
+  result.features = rows.x.names();
+  result.groups = rows.group_names;
+  result.labelled = std::move(labelled);
+  result.rows = std::move(sums.rows);
+  result.weight = std::move(sums.weight);
+  result.y1 = std::move(sums.y1);
+  result.yy = std::move(sums.yy);
+  result.x1 = std::move(sums.x1);
+  result.xy = std::move(sums.xy);
+  result.xx = std::move(sums.xx);
+  return result;
+}
+
+/// The dense route: blocks of a chunk are summed and their rows gathered, then the tiles of the Grams grow by the
+/// chunk.
+Sums fill_dense(const MomentRows& rows, GramFill& fill, const Sums& zero, const Context& context) {
+  const Index blocks = rows.x.blocks();
+  const Index step = fill.active() ? fill.blocks_at_once() : std::max<Index>(blocks, 1);
+  Sums total = zero;
+  for (Index first = 0; first < blocks; first += step) {
+    context.check_cancelled();
+    const Index count = std::min(step, blocks - first);
+    fill.begin(first, count);
+    total.merge(sum_blocks(count, context, zero, [&](Sums& sums, Index b) {
+      Scratch scratch;
+      const RowBlock block = rows.x.block(first + b, scratch);
+      add_block(sums, rows, block);
+      fill.gather(block);
+    }));
+    fill.finish(context);
+  }
+  return total;
+}
+
+Sums fill_sparse(const MomentRows& rows, const Csr& csr, GramFill& fill, const Sums& zero, const Context& context) {
+  Sums total = sum_blocks(rows.x.blocks(), context, zero, [&](Sums& sums, Index b) {
+    add_sparse_rows(sums, rows, csr, rows.x.first_row(b), rows.x.first_row(b) + rows.x.rows_in(b));
+  });
+  fill.add_sparse(csr, context);
+  return total;
+}
+
+template <class Scalar>
+void merge_grams(std::vector<SymmetricTiles<Scalar>>& into, const std::vector<SymmetricTiles<Scalar>>& from,
+                 const std::vector<std::size_t>& place) {
+  for (std::size_t g = 0; g < from.size(); ++g) {
+    if (place[g] < into.size()) {
+      into[place[g]].merge(from[g]);
+    } else {
+      into.push_back(from[g]);
+    }
+  }
+}
+
+void append_rows(Matrix& into, const Matrix& from, const std::vector<std::size_t>& place) {
+  const Index old = into.rows();
+  Index rows = old;
+  for (const std::size_t p : place) rows = std::max(rows, static_cast<Index>(p) + 1);
+  into.conservativeResize(rows, Eigen::NoChange);
+  into.bottomRows(rows - old).setZero();
+  for (std::size_t g = 0; g < place.size(); ++g)
+    into.row(static_cast<Index>(place[g])) += from.row(static_cast<Index>(g));
+}
+
+void append_rows(Vector& into, const Vector& from, const std::vector<std::size_t>& place) {
+  Matrix column = into;
+  append_rows(column, Matrix(from), place);
+  into = column.col(0);
+}
+
+}  // namespace
+
+GramKind Moments::gram_kind() const {
+  if (!gram.empty()) return GramKind::double_precision;
+  return single_gram.empty() ? GramKind::none : GramKind::single_precision;
+}
+
+void Moments::merge(const Moments& other) {
+  if (other.features != features)
+    data_error("different_moments", "moments: the features differ, so they cannot be merged");
+  if (other.classes != classes)
+    data_error("different_moments", "moments: the classes of the labels differ, so they cannot be merged");
+  if (other.gram_kind() != gram_kind())
+    data_error("different_moments", "moments: one has another kind of Gram matrix; make all with the same --gram");
+  std::vector<std::size_t> place;
+  for (std::size_t g = 0; g < other.groups.size(); ++g) {
+    const auto found = std::find(groups.begin(), groups.end(), other.groups[g]);
+    place.push_back(static_cast<std::size_t>(found - groups.begin()));
+    if (found == groups.end()) {
+      groups.push_back(other.groups[g]);
+      labelled.push_back(other.labelled[g]);
+    } else if (labelled[place.back()] != other.labelled[g]) {
+      data_error("different_moments", "moments: domain '{}' has labels in one file and none in another",
+                 other.groups[g]);
+    }
+  }
+  append_rows(rows, other.rows, place);
+  append_rows(weight, other.weight, place);
+  append_rows(y1, other.y1, place);
+  append_rows(yy, other.yy, place);
+  append_rows(x1, other.x1, place);
+  append_rows(xy, other.xy, place);
+  append_rows(xx, other.xx, place);
+  merge_grams(gram, other.gram, place);
+  merge_grams(single_gram, other.single_gram, place);
+}
+
+void Moments::gram_column(Index group, Index j, double* out) const {
+  const double factor = 1.0 / weight[group];
+  if (gram.empty()) {
+    single_gram[at(group)].column(j, factor, out);
+  } else {
+    gram[at(group)].column(j, factor, out);
+  }
+}
+
+std::size_t moments_bytes(Index groups, Index cols, GramKind kind) {
+  const std::size_t linear = at(groups) * at(cols) * 3 * sizeof(double);
+  if (kind == GramKind::none) return linear;
+  const std::size_t gram =
+      kind == GramKind::double_precision ? SymmetricTiles<double>::bytes(cols) : SymmetricTiles<float>::bytes(cols);
+  return linear + at(groups) * gram;
+}
+
+Moments gather_moments(const MomentRows& rows, GramKind kind, const Context& context) {
+  check(rows);
+  const auto groups = static_cast<Index>(rows.group_names.size());
+  const Index cols = rows.x.cols();
+  // The tree of sums keeps a few more of the linear ones alive.
+  const std::size_t partial = moments_bytes(groups, cols, GramKind::none) * (at(context.threads()) + 6);
+  require_memory(moments_bytes(groups, cols, kind) + partial, "moments",
+                 kind == GramKind::none ? "their sums" : "a Gram matrix for every domain",
+                 "use fewer columns or domains, or no Gram matrices");
+  std::vector<std::uint8_t> labelled = labelled_groups(rows);
+  GramFill fill(rows, labelled, kind);
+  const Sums zero(groups, cols);
+  const Csr* csr = rows.x.storage().csr();
+  Sums total = csr ? fill_sparse(rows, *csr, fill, zero, context) : fill_dense(rows, fill, zero, context);
+  Moments result = moments_of(std::move(total), rows, std::move(labelled));
+  require_finite(result, rows, context);
+  std::move(fill).give(result);
+  return result;
+}
+
+}  // namespace ecotone

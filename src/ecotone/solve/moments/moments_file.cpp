@@ -1,0 +1,225 @@
+#include "ecotone/solve/moments/moments_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "ecotone/base/error.h"
+#include "ecotone/base/json.h"
+
+namespace ecotone {
+namespace {
+
+constexpr const char* format_name = "ecotone-moments";
+
+std::vector<double> flat(const Matrix& m) { return {m.data(), m.data() + m.size()}; }
+std::vector<double> flat(const Vector& v) { return {v.data(), v.data() + v.size()}; }
+
+std::string dumped(const Json& json) {
+  try {
+    return json.dump();
+  } catch (const Json::exception& error) {
+    data_error("bad_encoding", "moments: a name of a column, class or domain is not UTF-8 text ({})", error.what());
+  }
+}
+
+template <class Scalar>
+void add_grams(TensorWriter& writer, const std::vector<SymmetricTiles<Scalar>>& grams, DType type) {
+  for (std::size_t g = 0; g < grams.size(); ++g) {
+    const auto values = std::make_shared<const std::vector<Scalar>>(grams[g].values().begin(), grams[g].values().end());
+    writer.add_stream(fmt::format("gram.{}", g), type, {static_cast<Index>(values->size())},
+                      [values](const TensorWriter::Sink& sink) { sink(std::as_bytes(std::span(*values))); });
+  }
+}
+
+/// Reads what anyone may have written.
+class Reader {
+ public:
+  explicit Reader(const TensorFile& file) : file_(file) {}
+
+  Moments read() const {
+    check_format();
+    Moments m;
+    m.features = names("features");
+    m.groups = names("groups");
+    m.classes = names("classes");
+    if (m.features.empty() || m.groups.empty()) bad("no features or no domains");
+    if (!m.classes.empty() && m.classes.size() != 2) bad("'classes' must be two or none");
+    const auto p = static_cast<Index>(m.features.size());
+    const auto g = static_cast<Index>(m.groups.size());
+    for (const std::int64_t has : integers("labelled", g)) {
+      if (has != 0 && has != 1) bad("'labelled' must be 0 or 1");
+      m.labelled.push_back(static_cast<std::uint8_t>(has));
+    }
+    m.rows = vector("rows", g);
+    check_rows(m.rows);
+    m.weight = vector("weight", g);
+    m.y1 = vector("y1", g);
+    m.yy = vector("yy", g);
+    m.x1 = matrix("x1", g, p);
+    m.xy = matrix("xy", g, p);
+    m.xx = matrix("xx", g, p);
+    if ((m.rows.array() < 0).any() || (m.weight.array() < 0).any() || (m.yy.array() < 0).any() ||
+        (m.xx.array() < 0).any())
+      bad("a count, weight or sum of squares is negative");
+    read_grams(m);
+    if (file_.names().size() != 8 + m.gram.size() + m.single_gram.size()) bad("arrays that do not belong there");
+    return m;
+  }
+
+ private:
+  const TensorFile& file_;
+
+  [[noreturn]] void bad(const std::string& what) const { file_error("bad_moments", "{}: {}", file_.origin(), what); }
+
+  const std::string& meta(const std::string& key) const {
+    const auto found = file_.metadata().find(key);
+    if (found == file_.metadata().end()) bad(fmt::format("'{}' is missing in the metadata", key));
+    return found->second;
+  }
+
+  void check_format() const {
+    if (meta("format") != format_name) bad(fmt::format("holds '{}', not moments", meta("format")));
+    if (meta("format_version") != "1")
+      file_error("newer_format", "{}: moments of format {} are newer than this program, which knows 1", file_.origin(),
+                 meta("format_version"));
+  }
+
+  /// A list of different texts.
+  std::vector<std::string> names(const std::string& key) const {
+    const Json list = Json::parse(meta(key), nullptr, false);
+    if (!list.is_array()) bad(fmt::format("'{}' must be a list", key));
+    std::vector<std::string> result;
+    for (const Json& item : list) {
+      if (!item.is_string()) bad(fmt::format("'{}' must be a list of texts", key));
+      result.push_back(item.get<std::string>());
+    }
+    if (std::set<std::string>(result.begin(), result.end()).size() != result.size())
+      bad(fmt::format("'{}' has repeats", key));
+    return result;
+  }
+
+  TensorView array(const std::string& name, DType type, const std::vector<Index>& shape) const {
+    if (!file_.has(name)) bad(fmt::format("array '{}' is missing", name));
+    TensorView view = file_.tensor(name);
+    if (view.type != type || view.shape != shape) bad(fmt::format("array '{}' has another type or shape", name));
+    return view;
+  }
+
+  void require_finite(std::span<const double> values, const std::string& name) const {
+    for (const double v : values)
+      if (!std::isfinite(v)) bad(fmt::format("array '{}' holds a number that is not finite", name));
+  }
+
+  Vector vector(const std::string& name, Index size) const {
+    const TensorView view = array(name, DType::f64, {size});
+    Vector v(size);
+    std::memcpy(v.data(), view.bytes.data(), view.bytes.size());
+    require_finite({v.data(), static_cast<std::size_t>(v.size())}, name);
+    return v;
+  }
+
+  Matrix matrix(const std::string& name, Index rows, Index cols) const {
+    const TensorView view = array(name, DType::f64, {rows, cols});
+    Matrix m(rows, cols);
+    std::memcpy(m.data(), view.bytes.data(), view.bytes.size());
+    require_finite({m.data(), static_cast<std::size_t>(m.size())}, name);
+    return m;
+  }
+
+  /// Counts that a whole number can hold, so that whoever shows them may turn them into one.
+  void check_rows(const Vector& rows) const {
+    constexpr double largest = 9007199254740992.0;  // 2^53
+    if ((rows.array().floor() != rows.array()).any() || !(rows.sum() <= largest))
+      bad("array 'rows' holds other than whole numbers, or too large ones");
+  }
+
+  std::vector<std::int64_t> integers(const std::string& name, Index size) const {
+    const TensorView view = array(name, DType::i64, {size});
+    std::vector<std::int64_t> values(static_cast<std::size_t>(size));
+    std::memcpy(values.data(), view.bytes.data(), view.bytes.size());
+    return values;
+  }
+
+  void read_grams(Moments& m) const {
+    const std::string& kind = meta("gram");
+    if (kind == "double") {
+      read_grams(m, m.gram, DType::f64);
+    } else if (kind == "single") {
+      read_grams(m, m.single_gram, DType::f32);
+    } else if (kind != "none") {
+      bad(fmt::format("unknown kind of Gram '{}'", kind));
+    }
+  }
+
+  template <class Scalar>
+  void read_grams(const Moments& m, std::vector<SymmetricTiles<Scalar>>& grams, DType type) const {
+    for (std::size_t g = 0; g < m.groups.size(); ++g) {
+      const Index size = m.labelled[g] != 0 ? m.cols() : 0;
+      const std::string name = fmt::format("gram.{}", g);
+      // Its length is checked before memory is taken.
+      const auto length = static_cast<Index>(SymmetricTiles<Scalar>::bytes(size) / sizeof(Scalar));
+      const TensorView view = array(name, type, {length});
+      grams.emplace_back(size);
+      if (!view.bytes.empty()) std::memcpy(grams.back().values().data(), view.bytes.data(), view.bytes.size());
+      for (const Scalar v : grams.back().values())
+        if (!std::isfinite(v)) bad(fmt::format("array '{}' holds a number that is not finite", name));
+    }
+  }
+};
+
+}  // namespace
+
+std::string_view gram_name(GramKind kind) {
+  switch (kind) {
+    case GramKind::none:
+      return "none";
+    case GramKind::double_precision:
+      return "double";
+    case GramKind::single_precision:
+      return "single";
+  }
+  internal_error("kind of Gram {} has no name", static_cast<int>(kind));
+}
+
+TensorWriter moments_tensors(const Moments& m) {
+  TensorWriter writer;
+  const Index g = m.group_count();
+  const Index p = m.cols();
+  writer.set_meta("format", format_name);
+  writer.set_meta("format_version", "1");
+  writer.set_meta("features", dumped(m.features));
+  writer.set_meta("groups", dumped(m.groups));
+  writer.set_meta("classes", dumped(m.classes));
+  writer.set_meta("gram", std::string(gram_name(m.gram_kind())));
+  writer.add("labelled", std::vector<std::int64_t>(m.labelled.begin(), m.labelled.end()), {g});
+  writer.add("rows", flat(m.rows), {g});
+  writer.add("weight", flat(m.weight), {g});
+  writer.add("y1", flat(m.y1), {g});
+  writer.add("yy", flat(m.yy), {g});
+  writer.add("x1", flat(m.x1), {g, p});
+  writer.add("xy", flat(m.xy), {g, p});
+  writer.add("xx", flat(m.xx), {g, p});
+  add_grams(writer, m.gram, DType::f64);
+  add_grams(writer, m.single_gram, DType::f32);
+  return writer;
+}
+
+bool holds_moments(const std::filesystem::path& path) {
+  if (path.extension() != ".eco") return false;
+  const TensorFile file = TensorFile::map(path);
+  const auto& meta = file.metadata();
+  const auto format = meta.find("format");
+  return format != meta.end() && format->second == format_name;
+}
+
+Moments load_moments(const std::filesystem::path& path) { return moments_from(TensorFile::map(path)); }
+
+Moments moments_from(const TensorFile& file) { return Reader(file).read(); }
+
+}  // namespace ecotone

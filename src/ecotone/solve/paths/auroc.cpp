@@ -1,0 +1,79 @@
+#include "ecotone/solve/paths/auroc.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ecotone/linalg/blas.h"
+#include "ecotone/measure/metrics.h"
+
+namespace ecotone {
+namespace {
+
+constexpr Index sizes_at_once = 16;
+
+/// Scores of all rows after steps first + 1, first + 2, ...: one column each. Steps beyond the path's end repeat it.
+Matrix scores_after(const Features& chosen, const PathResult& path, Index first, Index count, const Context& context) {
+  Matrix weights(chosen.cols(), count);
+  for (Index k = 0; k < count; ++k) weights.col(k) = path.weights_after(std::min(first + k + 1, path.steps()));
+  prepare_blas();
+  Matrix scores(chosen.rows(), count);
+  context.parallel(chosen.blocks(), [&](Index b) {
+    chosen.multiply(b, weights, scores.middleRows(chosen.first_row(b), chosen.rows_in(b)));
+  });
+  return scores;
+}
+
+/// AUROC after each step, from the columns of the support.
+std::vector<std::optional<double>> of_support(const Features& chosen, const Vector& y, const PathResult& path,
+                                              const Context& context) {
+  std::vector<std::optional<double>> result(at(path.steps()));
+  if (!(y.array().abs() == 1).all() || path.support.empty()) return result;
+  std::vector<std::uint8_t> positive;
+  for (const double value : y) positive.push_back(value > 0 ? 1 : 0);
+  for (Index first = 0; first < path.steps(); first += sizes_at_once) {
+    context.check_cancelled();
+    const Index count = std::min(sizes_at_once, path.steps() - first);
+    const Matrix scores = scores_after(chosen, path, first, count, context);
+    context.parallel(count, [&](Index k) {
+      const Vector score = scores.col(k);
+      result[at(first + k)] = auroc(positive, std::span(score.data(), at(score.size())));
+    });
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::optional<double>> path_auroc(const Features& x, ConstVectorView y, const PathResult& path,
+                                              const Context& context) {
+  return of_support(x.head(y.size()).columns(path.support, {}, context), y, path, context);
+}
+
+std::vector<std::optional<double>> left_out_auroc(const MomentRows& rows, const std::vector<Index>& labelled,
+                                                  const std::vector<PathResult>& folds, Index steps,
+                                                  const Context& context) {
+  std::vector<std::vector<std::optional<double>>> of_fold;
+  for (std::size_t d = 0; d < folds.size(); ++d) {
+    std::vector<Index> held;
+    for (Index i = 0; i < rows.y.size(); ++i)
+      if (rows.group[at(i)] == labelled[d]) held.push_back(i);
+    const Vector y = rows.y(held);
+    of_fold.push_back(of_support(rows.x.columns(folds[d].support, {}, context).take(held), y, folds[d], context));
+  }
+  std::vector<std::optional<double>> result;
+  for (Index k = 0; k < steps; ++k) {
+    double sum = 0;
+    Index count = 0;
+    for (const auto& values : of_fold) {
+      if (values.empty()) continue;
+      const auto& value = values[std::min(at(k), values.size() - 1)];
+      if (!value) continue;
+      sum += *value;
+      ++count;
+    }
+    result.push_back(count > 0 ? std::optional(sum / static_cast<double>(count)) : std::nullopt);
+  }
+  return result;
+}
+
+}  // namespace ecotone

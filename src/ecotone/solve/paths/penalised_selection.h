@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "ecotone/solve/paths/left_out.h"
+#include "ecotone/solve/paths/penalised.h"
+
+namespace ecotone {
+
+struct PenalisedOptions {
+  std::string_view who = "step";
+  Index steps = 100;             ///< largest size
+  std::optional<double> lam;     ///< empty: by leave-one-group-out
+  std::optional<Index> size;     ///< empty: by leave-one-group-out, 0 unless it beats the empty model
+  std::vector<double> mix{0.0};  ///< tried
+  GroupShares shares = GroupShares::equal;
+  bool folds = false;   ///< run leave-one-group-out even where nothing is to be chosen (and there are two groups)
+  double zero = 1e-12;  ///< relative size below which a covariance is 0; 1e-5 with Grams of float
+};
+
+/// A penalised path, and how lam, mix and size were chosen.
+struct PenalisedSelection {
+  PathResult path;  ///< the steps that were taken
+  Penalty penalty;
+  std::optional<LeftOutTable> table;  ///< when something was chosen
+  std::optional<Index> first;         ///< where no step was taken: the feature that would have been the first
+  bool kept_empty = false;            ///< the best size did not beat the empty model by one standard error
+  std::vector<PathResult> folds;      ///< of the chosen penalty, all steps, one per labelled group and without it
+};
+
+/// Penalties that are tried.
+std::vector<double> step_penalties();
+/// Sizes that are tried: 0, 1, 2, 3, 5, ... up to `most`, and `most`.
+std::vector<Index> step_sizes(Index most);
+
+/// Chooses lam, mix and size by leave-one-group-out, and runs the path over all groups. Judged by AUROC where `rows`
+/// are given and y is -1 or +1, else by the squared loss of classes or the RMSE of numbers, which moments know. Data
+/// error `needs_two_domains` when something is to be chosen from one group.
+PenalisedSelection select_penalised(const Moments& moments, GramColumns& columns, const MomentRows* rows,
+                                    const PenalisedOptions& options, const Context& context);
+
+}  // namespace ecotone

@@ -1,0 +1,298 @@
+#include "ecotone/solve/paths/ridge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "ecotone/base/error.h"
+#include "ecotone/base/memory.h"
+#include "ecotone/base/progress.h"
+#include "ecotone/linalg/cholesky.h"
+#include "ecotone/linalg/products.h"
+#include "ecotone/solve/moments/gram_columns.h"
+#include "ecotone/solve/moments/gram_fill.h"
+
+namespace ecotone {
+namespace {
+
+Cholesky factor_or_refuse(Matrix a, std::string_view who, double lam, const Context& context) {
+  auto factor = Cholesky::factor(std::move(a), context);
+  if (!factor) data_error("singular", "{}: the equations cannot be solved with lam={}; use a larger lam", who, lam);
+  return std::move(*factor);
+}
+
+/// Solves J for the groups that a ScaledMeans has in use.
+class Equations {
+ public:
+  virtual ~Equations() = default;
+  /// Makes what all penalties of these groups share.
+  virtual void prepare(const ScaledMeans& scaled, const Context& context) = 0;
+  /// Weights of x as given.
+  virtual Vector solve(double lam, const Vector& v, std::string_view who, const Context& context) = 0;
+};
+
+/// Grams of groups, or of folds of groups that are left out together.
+struct Grams {
+  const Moments& sums;
+  std::vector<Index> group_of;  ///< the group of `sums` that each labelled group of the rows is in
+};
+
+/// The fold of each labelled group.
+std::vector<Index> folds_of(const Moments& moments) {
+  std::vector<Index> result(labelled_list(moments).size());
+  const auto folds = group_folds(moments);
+  for (std::size_t f = 0; f < folds.size(); ++f)
+    for (const Index d : folds[f]) result[at(d)] = static_cast<Index>(f);
+  return result;
+}
+
+/// Moments of folds, so that there are never more than 64 Grams. A row of group d counts w / W_d where groups share
+/// equally: the mean of its fold is then that over its groups.
+Moments fold_moments(const MomentRows& rows, const Moments& moments, GroupShares shares, const Context& context) {
+  const std::vector<Index> labelled = labelled_list(moments);
+  const std::vector<Index> folds = folds_of(moments);
+  std::vector<std::int32_t> fold_of(rows.group_names.size(), 0);
+  for (std::size_t d = 0; d < folds.size(); ++d) fold_of[at(labelled[d])] = static_cast<std::int32_t>(folds[d]);
+  std::vector<std::string> names;
+  for (std::size_t f = 0; f < group_folds(moments).size(); ++f) names.push_back(fmt::format("fold {}", f + 1));
+  std::vector<std::int32_t> group(at(rows.y.size()));
+  Vector weight(rows.y.size());
+  for (Index i = 0; i < rows.y.size(); ++i) {
+    const Index own = rows.group[at(i)];
+    group[at(i)] = fold_of[at(own)];
+    const double total = shares == GroupShares::equal ? moments.weight[own] : 1.0;
+    weight[i] = total > 0 ? weight_of(rows, i) / total : 0.0;
+  }
+  const Features x = rows.x.head(rows.y.size());
+  return gather_moments({x, group, std::move(names), rows.y, weight}, GramKind::double_precision, context);
+}
+
+/// (G + lam V) w = b, with G the mean over groups of E[z z'|d].
+class FeatureEquations final : public Equations {
+ public:
+  explicit FeatureEquations(Grams grams) : grams_(std::move(grams)), sum_(grams_.sums.cols()) {}
+
+  void prepare(const ScaledMeans& scaled, const Context& context) override {
+    scaled_ = &scaled;
+    const Index p = scaled.cols();
+    add_grams(scaled.means, context);
+    gram_.resize(p, p);
+    const GroupMeans& means = scaled.means;
+    // Row j up to the diagonal: (E[x_i x_j] - m_i m_j) / (u_i u_j).
+    context.parallel(p, [&](Index j) {
+      for (Index i = 0; i <= j; ++i) {
+        const bool none = scaled.constant(i) || scaled.constant(j);
+        gram_(j, i) =
+            none ? 0.0 : (sum_.at(i, j) - means.centre[i] * means.centre[j]) / (scaled.unit[i] * scaled.unit[j]);
+      }
+      gram_(j, j) = 1;
+    });
+  }
+
+  Vector solve(double lam, const Vector& v, std::string_view who, const Context& context) override {
+    Matrix a = gram_;
+    a.diagonal() += lam * v;
+    Vector w = factor_or_refuse(std::move(a), who, lam, context).solve(scaled_->target, context);
+    // A constant feature has an equation of its own, w = 0.
+    for (Index j = 0; j < w.size(); ++j) w[j] = scaled_->constant(j) ? 0.0 : w[j] / scaled_->unit[j];
+    return w;
+  }
+
+ private:
+  Grams grams_;
+  SymmetricTiles<double> sum_;  ///< E[x x'] over the groups in use
+  const ScaledMeans* scaled_ = nullptr;
+  Matrix gram_;  ///< lower triangle
+
+  /// Adds those in use rather than subtract those that are not: a group of huge numbers would leave rounding behind.
+  void add_grams(const GroupMeans& means, const Context& context) {
+    const Moments& sums = grams_.sums;
+    Vector factor = Vector::Zero(sums.group_count());
+    for (const Index d : means.in_use) factor[grams_.group_of[at(d)]] += means.share[d];
+    const std::span<double> out = sum_.values();
+    constexpr std::size_t part = std::size_t{1} << 14;
+    context.parallel(static_cast<Index>((out.size() + part - 1) / part), [&](Index t) {
+      const std::size_t first = at(t) * part;
+      const std::span<double> into = out.subspan(first, std::min(part, out.size() - first));
+      std::fill(into.begin(), into.end(), 0.0);
+      for (Index g = 0; g < factor.size(); ++g) {
+        if (factor[g] == 0) continue;
+        const double each = factor[g] / sums.weight[g];
+        const double* values = sums.gram[at(g)].values().data() + first;
+        for (std::size_t k = 0; k < into.size(); ++k) into[k] += each * values[k];
+      }
+    });
+  }
+};
+
+/// With T = V^-1/2 Z' C^1/2, C the rows' shares in the mean: w = V^-1/2 T (T'T + lam I)^-1 C^1/2 y.
+class RowEquations final : public Equations {
+ public:
+  RowEquations(const MomentRows& rows, const Moments& moments) : rows_(rows), moments_(moments) {
+    x_ = rows.x.head(rows.y.size()).to_matrix();
+    place_.assign(rows.group_names.size(), -1);
+    const std::vector<Index> labelled = labelled_list(moments);
+    for (std::size_t d = 0; d < labelled.size(); ++d) place_[at(labelled[d])] = static_cast<Index>(d);
+  }
+
+  void prepare(const ScaledMeans& scaled, const Context& context) override {
+    scaled_ = &scaled;
+    v_.resize(0);
+    in_use_.clear();
+    std::vector<double> root;
+    for (Index i = 0; i < rows_.y.size(); ++i) {
+      const auto group = at(rows_.group[at(i)]);
+      const double share =
+          scaled.means.share[place_[group]] * weight_of(rows_, i) / moments_.weight[static_cast<Index>(group)];
+      if (!(share > 0)) continue;
+      in_use_.push_back(i);
+      root.push_back(std::sqrt(share));
+    }
+    root_ = Eigen::Map<const Vector>(root.data(), static_cast<Index>(root.size()));
+    target_ = root_.cwiseProduct(Vector(rows_.y(in_use_).array() - scaled.means.y_centre));
+    context.check_cancelled();
+  }
+
+  Vector solve(double lam, const Vector& v, std::string_view who, const Context& context) override {
+    if (v_.size() != v.size() || v_ != v) form(v, context);
+    Matrix a = kernel_;
+    a.diagonal().array() += lam;
+    const Vector u = factor_or_refuse(std::move(a), who, lam, context).solve(target_, context);
+    return product(scaled_rows_, Matrix(u), context).col(0).cwiseProduct(factor_);
+  }
+
+ private:
+  const MomentRows& rows_;
+  const Moments& moments_;
+  Matrix x_;
+  std::vector<Index> place_;  ///< of a group among the labelled ones
+  const ScaledMeans* scaled_ = nullptr;
+  std::vector<Index> in_use_;
+  Vector root_;         ///< C^1/2
+  Vector target_;       ///< C^1/2 y
+  Vector v_;            ///< of which the following are made
+  Vector factor_;       ///< V^-1/2 / u; 0 for constant features
+  Matrix scaled_rows_;  ///< T, p x N
+  Matrix kernel_;       ///< T'T
+
+  void form(const Vector& v, const Context& context) {
+    v_ = v;
+    const Index p = scaled_->cols();
+    factor_.resize(p);
+    for (Index j = 0; j < p; ++j) factor_[j] = scaled_->constant(j) ? 0.0 : 1 / (std::sqrt(v[j]) * scaled_->unit[j]);
+    scaled_rows_.resize(p, root_.size());
+    context.parallel(p, [&](Index j) {
+      for (Index i = 0; i < root_.size(); ++i)
+        scaled_rows_(j, i) = factor_[j] * root_[i] * (x_(in_use_[at(i)], j) - scaled_->means.centre[j]);
+    });
+    kernel_ = gram(scaled_rows_, context);
+  }
+};
+
+void require_room(const MomentRows& rows, RidgeRoute route, std::string_view who) {
+  const std::size_t p = at(rows.x.cols());
+  const std::size_t n = at(rows.y.size());
+  const std::size_t grams = std::min(rows.group_names.size(), at(most_group_folds));
+  const std::size_t numbers = route == RidgeRoute::features ? grams * p * p / 2 + 5 * p * p / 2 : 2 * n * p + 2 * n * n;
+  require_memory(numbers * sizeof(double), who,
+                 route == RidgeRoute::features ? "a Gram matrix for every domain or fold" : "the products of all rows",
+                 "use step, which chooses few features, or fewer columns");
+}
+
+/// The empty model, then every penalty.
+std::vector<Candidate> candidates_of(const RidgePathOptions& options, Index size) {
+  std::vector<Candidate> list{{}};
+  for (const double mix : options.mix)
+    for (const double lam : options.lam ? std::vector<double>{*options.lam} : ridge_penalties())
+      list.push_back({lam, mix, size});
+  return list;
+}
+
+LeftOutTable left_out_table(const MomentRows& rows, const Moments& moments, Equations& equations,
+                            const RidgePathOptions& options, const Context& context) {
+  const std::vector<Index> labelled = labelled_list(moments);
+  const auto groups = static_cast<Index>(labelled.size());
+  std::vector<Candidate> list = candidates_of(options, moments.cols());
+  const auto count = static_cast<Index>(list.size());
+  const auto folds = group_folds(moments);
+  const auto rows_of = rows_by_group(rows);
+  LeftOutValues values{Matrix(groups, count), Matrix(groups, count)};
+  Progress progress(context.observer(), "penalties", static_cast<Index>(folds.size()));
+  for (const auto& held : folds) {
+    context.check_cancelled();
+    const ScaledMeans scaled(moments, options.shares, held);
+    equations.prepare(scaled, context);
+    Matrix weights = Matrix::Zero(moments.cols(), count);
+    Vector offset = Vector::Constant(count, scaled.means.y_centre);
+    for (Index c = 1; c < count; ++c) {
+      const Candidate& each = list[at(c)];
+      const Vector w = equations.solve(each.lam, scaled.penalty(each.mix), options.who, context);
+      weights.col(c) = w;
+      offset[c] = scaled.offset(w);
+    }
+    for (const Index d : held) judge_group(rows, rows_of[at(labelled[at(d)])], {}, weights, offset, d, values, context);
+    progress.advance();
+  }
+  const bool classes = (rows.y.array().abs() == 1).all();
+  return choose_left_out(std::move(list), values, classes ? LeftOutCriterion::squared_loss : LeftOutCriterion::rmse,
+                         options.lam ? EmptyModel::compared : EmptyModel::may_win, static_cast<Index>(folds.size()));
+}
+
+}  // namespace
+
+std::string_view route_name(RidgeRoute route) { return route == RidgeRoute::features ? "features" : "rows"; }
+
+std::vector<double> ridge_penalties() { return {0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10}; }
+
+RidgePathFit fit_ridge_path(const MomentRows& rows, const RidgePathOptions& options, RidgeRoute route,
+                            const Context& context) {
+  require_room(rows, route, options.who);
+  const bool by_features = route == RidgeRoute::features;
+  const bool many = rows.group_names.size() > at(most_group_folds);
+  const Moments moments =
+      gather_moments(rows, by_features && !many ? GramKind::double_precision : GramKind::none, context);
+  Moments of_folds;
+  std::unique_ptr<Equations> equations;
+  if (by_features && many) {
+    of_folds = fold_moments(rows, moments, options.shares, context);
+    equations = std::make_unique<FeatureEquations>(Grams{of_folds, folds_of(moments)});
+  } else if (by_features) {
+    equations = std::make_unique<FeatureEquations>(Grams{moments, labelled_list(moments)});
+  } else {
+    equations = std::make_unique<RowEquations>(rows, moments);
+  }
+  RidgePathFit result;
+  result.route = route;
+  result.lam = options.lam.value_or(0.0);
+  result.mix = options.mix.front();
+  if (!options.lam || options.mix.size() > 1) {
+    const auto groups = labelled_list(moments).size();
+    if (groups < 2)
+      data_error(
+          "needs_two_domains",
+          "{}: the penalty is chosen by leaving one domain out, so it needs two with labels, got {}; or give lam=",
+          options.who, groups);
+    result.table = left_out_table(rows, moments, *equations, options, context);
+    const Candidate& best = result.table->candidates[at(result.table->best)];
+    result.lam = best.lam;
+    result.mix = best.mix;
+    result.kept_empty = !options.lam && !result.table->beats_empty;
+  }
+  const ScaledMeans scaled(moments, options.shares, {});
+  result.weights = Vector::Zero(moments.cols());
+  if (!result.kept_empty) {
+    equations->prepare(scaled, context);
+    result.weights = equations->solve(result.lam, scaled.penalty(result.mix), options.who, context);
+  }
+  result.offset = scaled.offset(result.weights);
+  return result;
+}
+
+RidgePathFit fit_ridge_path(const MomentRows& rows, const RidgePathOptions& options, const Context& context) {
+  const RidgeRoute route = rows.y.size() < rows.x.cols() ? RidgeRoute::rows : RidgeRoute::features;
+  return fit_ridge_path(rows, options, route, context);
+}
+
+}  // namespace ecotone

@@ -1,0 +1,138 @@
+#include "ecotone/solve/paths/stopping.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "ecotone/base/error.h"
+#include "ecotone/base/memory.h"
+#include "ecotone/measure/intervals.h"
+#include "ecotone/solve/paths/side_by_side.h"
+
+namespace ecotone {
+namespace {
+
+/// Whether sizes a and b differ by more than one standard error of the paired difference, a above b.
+bool clearly_above(const std::vector<std::vector<double>>& table, Index a, Index b) {
+  std::vector<double> difference;
+  for (const auto& losses : table) difference.push_back(losses[at(a)] - losses[at(b)]);
+  const double mean = *mean_of(difference);
+  const double error = sample_sd(difference).value_or(0.0) / std::sqrt(static_cast<double>(difference.size()));
+  return mean > error;
+}
+
+void require_groups(const PathOptions& options, const StopOptions& stop, Index groups) {
+  if (options.rule == PathRule::tgreedy && groups < 2)
+    data_error("needs_two_domains", "tgreedy: T compares domains, so it needs two with labels, got {}", groups);
+  if (stop.stop != PathStop::lodo) return;
+  if (options.rule == PathRule::tgreedy && groups < 3)
+    data_error("needs_three_domains",
+               "tgreedy: stop=lodo leaves one domain out and T needs two, so it needs three with labels, got {}",
+               groups);
+  if (groups < 2) data_error("needs_two_domains", "greedy: stop=lodo needs two domains with labels, got {}", groups);
+}
+
+Index taken_by(const Selection& selection, const StopOptions& stop) {
+  switch (stop.stop) {
+    case PathStop::lodo:
+      return std::min(selection.left_out->chosen, selection.path.steps());
+    case PathStop::student:
+      return selection.student;
+    case PathStop::theorem1:
+      return selection.above_threshold;
+    case PathStop::steps:
+      break;
+  }
+  return selection.path.steps();
+}
+
+}  // namespace
+
+Theorem1 theorem1(Index features, Index groups, double delta) {
+  const double log = std::log(2 * static_cast<double>(features) / delta);
+  const auto n = static_cast<double>(groups);
+  const double l = 2 * log;
+  Theorem1 result;
+  result.threshold = std::sqrt(4 * log);
+  result.valid = log <= n / 8;
+  result.exact = l >= n ? std::numeric_limits<double>::infinity() : std::sqrt(l * (n - 1) / (n - l));
+  result.n_paper = static_cast<Index>(std::ceil(8 * log));
+  result.n_exact = static_cast<Index>(std::floor(l)) + 1;
+  result.n_sign = static_cast<Index>(std::ceil(1 + std::log2(static_cast<double>(features) / delta)));
+  return result;
+}
+
+Index count_above(const PathResult& path, double threshold) {
+  const auto end = std::find_if(path.t.begin(), path.t.end(), [&](double t) { return std::abs(t) <= threshold; });
+  return static_cast<Index>(end - path.t.begin());
+}
+
+Index count_student(const PathResult& path, Index features, double delta) {
+  const auto end = std::find_if(path.pvalue.begin(), path.pvalue.end(),
+                                [&](double p) { return !(p * static_cast<double>(features) <= delta); });
+  return static_cast<Index>(end - path.pvalue.begin());
+}
+
+Corollary3 corollary3(std::vector<double> sigma, Index features, Index groups, double delta) {
+  Corollary3 result;
+  double squares = 0;
+  for (const double s : sigma) squares += s * s;
+  const auto q = static_cast<double>(sigma.size());
+  const double q_log_p = q * std::log(static_cast<double>(features));
+  const double part = squares / static_cast<double>(groups);
+  const double log = std::log(2 * q / delta) + q_log_p;
+  result.paper = part * (8 * q_log_p + std::log(2 / delta));
+  result.corrected = part * (8 * q_log_p + 4 * std::log(2 / delta));
+  result.tight = part * 4 * log;
+  result.valid = log <= static_cast<double>(groups) / 8;
+  result.n_needed = static_cast<Index>(std::ceil(8 * log));
+  result.sigma = std::move(sigma);
+  return result;
+}
+
+LeaveOneOut leave_one_out(const std::vector<PathResult>& folds, Index steps, SizeRule rule) {
+  LeaveOneOut result;
+  result.curve.assign(at(steps) + 1, 0.0);
+  for (std::size_t d = 0; d < folds.size(); ++d) {
+    auto& losses = result.table.emplace_back();
+    for (Index k = 0; k <= steps; ++k) {
+      losses.push_back(folds[d].group_loss_after(static_cast<Index>(d), k));
+      result.curve[at(k)] += losses.back() / static_cast<double>(folds.size());
+    }
+  }
+  result.best = std::min_element(result.curve.begin(), result.curve.end()) - result.curve.begin();
+  while (clearly_above(result.table, result.best_one_se, result.best)) ++result.best_one_se;
+  const Index wanted = rule == SizeRule::best ? result.best : result.best_one_se;
+  result.beats_empty = wanted > 0 && clearly_above(result.table, 0, wanted);
+  result.chosen = result.beats_empty ? wanted : 0;
+  return result;
+}
+
+Selection select_features(const Moments& moments, GramColumns& columns, const PathOptions& options,
+                          const StopOptions& stop, const Context& context) {
+  const auto groups = static_cast<Index>(labelled_list(moments).size());
+  require_groups(options, stop, groups);
+  const Index needed = options.rule == PathRule::tgreedy ? 3 : 2;
+  const bool with_folds = stop.stop == PathStop::lodo || (stop.folds && groups >= needed);
+  // Each path keeps means and residuals of all groups.
+  const std::size_t arrays = 3 + (options.mode == PathMode::ortho_resid ? 1 : 0);
+  require_memory(at(with_folds ? groups + 1 : 1) * arrays * at(groups) * at(moments.cols()) * sizeof(double), "select",
+                 "the state of its paths", "use fewer columns or domains");
+  std::vector<GreedyPath> paths;
+  paths.emplace_back(moments, options);
+  for (Index d = 0; with_folds && d < groups; ++d) paths.emplace_back(moments, options, d);
+  run_side_by_side(std::span(paths), options.steps, columns, context);
+  Selection result;
+  result.path = std::move(paths.front()).take();
+  result.theorem1 = theorem1(moments.cols(), groups, stop.delta);
+  result.above_threshold = count_above(result.path, result.theorem1.threshold);
+  result.above_exact = count_above(result.path, result.theorem1.exact);
+  result.student = count_student(result.path, moments.cols(), stop.delta);
+  for (std::size_t k = 1; k < paths.size(); ++k) result.folds.push_back(std::move(paths[k]).take());
+  if (with_folds) result.left_out = leave_one_out(result.folds, options.steps, stop.size);
+  result.taken = taken_by(result, stop);
+  return result;
+}
+
+}  // namespace ecotone

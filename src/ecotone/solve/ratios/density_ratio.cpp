@@ -1,0 +1,102 @@
+#include "ecotone/solve/ratios/density_ratio.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ecotone/base/error.h"
+#include "ecotone/base/random.h"
+#include "ecotone/measure/metrics.h"
+
+namespace ecotone {
+namespace {
+
+void require_both(const Features& x, Index sources, const char* who) {
+  if (sources > 0 && sources < x.rows()) return;
+  data_error("empty_data", "{}: the {} has no rows", who, sources <= 0 ? "source" : "target");
+}
+
+/// [h, h^2], or h.
+Features seen(const Features& x, const RatioOptions& options, const Context& context) {
+  if (!options.squares) return x;
+  std::vector<std::string> names = x.names();
+  for (Index j = 0; j < x.cols(); ++j) names.push_back(x.name(j) + "^2");
+  const auto map = [](ConstMatrixMap from, MatrixView to) {
+    to.leftCols(from.cols()) = from;
+    to.rightCols(from.cols()) = from.cwiseAbs2();
+  };
+  return x.map(2 * x.cols(), std::move(names), map, context);
+}
+
+LinearFit fit_classifier(const Features& x, Index sources, const RatioOptions& options, const Context& context) {
+  std::vector<std::int32_t> cls(static_cast<std::size_t>(x.rows()), 0);
+  std::fill_n(cls.begin(), sources, 1);
+  const Vector all_one;
+  const LinearProblem problem{.x = x, .cls = cls, .weight = all_one, .l2 = options.l2, .who = options.who};
+  return fit_linear(problem, context);
+}
+
+Vector scores_of(const Features& x, const LinearScores& linear, const Context& context) {
+  Matrix scores(x.rows(), 1);
+  const Matrix w = linear.weights.transpose();
+  context.parallel(x.blocks(), [&](Index b) { x.multiply(b, w, scores.middleRows(x.first_row(b), x.rows_in(b))); });
+  return scores.col(0).array() + linear.offset[0];
+}
+
+/// The fold of each row: rows [first, last) shuffled and dealt in turn.
+void deal(std::vector<Index>& fold, Index first, Index last, Index folds, Random random) {
+  Index turn = 0;
+  for (const Index row : random.permutation(last - first)) fold[static_cast<std::size_t>(first + row)] = turn++ % folds;
+}
+
+}  // namespace
+
+RatioFit logistic_ratio(const Features& x, Index sources, const RatioOptions& options, const Context& context) {
+  require_both(x, sources, options.who);
+  const Features h = seen(x, options, context);
+  RatioFit result{fit_classifier(h, sources, options, context), {}};
+  const double shift = std::log(static_cast<double>(sources) / static_cast<double>(x.rows() - sources));
+  result.log_weight = shift - scores_of(h.head(sources), result.classifier, context).array();
+  return result;
+}
+
+std::optional<HeldOutScores> held_out_scores(const Features& x, Index sources, const RatioOptions& options, Index folds,
+                                             const Context& context) {
+  require_both(x, sources, options.who);
+  const Index most = std::min({folds, sources, x.rows() - sources});
+  if (most < 2) return std::nullopt;
+  const Features h = seen(x, options, context);
+  HeldOutScores result{Vector(x.rows()), std::vector<Index>(static_cast<std::size_t>(x.rows()))};
+  auto& fold = result.fold;
+  deal(fold, 0, sources, most, context.random("domain classifier folds", 0));
+  deal(fold, sources, x.rows(), most, context.random("domain classifier folds", 1));
+  for (Index k = 0; k < most; ++k) {
+    std::vector<Index> train;
+    std::vector<Index> held;
+    for (Index i = 0; i < x.rows(); ++i) (fold[static_cast<std::size_t>(i)] == k ? held : train).push_back(i);
+    const Index train_sources = std::ranges::lower_bound(train, sources) - train.begin();
+    const LinearFit fit = fit_classifier(h.take(train), train_sources, options, context);
+    const Vector of_held = scores_of(h.take(held), fit, context);
+    for (std::size_t i = 0; i < held.size(); ++i) result.score[held[i]] = of_held[static_cast<Index>(i)];
+  }
+  return result;
+}
+
+double separation(const HeldOutScores& held_out, Index sources) {
+  const Index rows = held_out.score.size();
+  double sum = 0;
+  Index counted = 0;
+  for (Index k = 0; counted < rows; ++k) {
+    std::vector<std::uint8_t> source;
+    std::vector<double> values;
+    for (Index i = 0; i < rows; ++i) {
+      if (held_out.fold[static_cast<std::size_t>(i)] != k) continue;
+      source.push_back(i < sources ? 1 : 0);
+      values.push_back(held_out.score[i]);
+    }
+    counted += static_cast<Index>(values.size());
+    sum += static_cast<double>(values.size()) * auroc(source, values).value_or(0.5);
+  }
+  return sum / static_cast<double>(rows);
+}
+
+}  // namespace ecotone

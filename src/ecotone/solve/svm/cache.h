@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "ecotone/base/context.h"
+#include "ecotone/solve/svm/source.h"
+
+namespace ecotone {
+
+/// Rows of the kernel matrix, computed many at a time by products on all threads; of those that do not fit the least
+/// recently used is forgotten. Scalar is double, or float where rows are long.
+template <class Scalar>
+class SvmCache {
+ public:
+  /// Holds at least `least` rows (memory checked), more where `bytes` allow.
+  SvmCache(SvmSource& source, Index least, std::size_t bytes, const char* who, const Context& context);
+
+  /// Pointers to rows, valid up to the next call, with their first `length` values. At most `least` rows.
+  std::vector<const Scalar*> rows(std::span<const Index> wanted, Index length);
+
+  /// What stood at from[k] stands at k from now on; nothing moves at or beyond `moving`. Rows that come to stand at or
+  /// beyond `kept`, and those that have not all the values that move, are forgotten.
+  void permute(std::span<const Index> from, Index moving, Index kept);
+
+  /// Kernel rows computed so far, those computed again counted again.
+  Index computed() const { return computed_; }
+
+ private:
+  struct Slot {
+    Index row = -1;
+    Index length = 0;  ///< values that are there
+    Scalar* values = nullptr;
+    std::list<Index>::iterator used;
+  };
+
+  Index slot_for(Index row);
+  Index vacant_slot();
+  Index new_slot();
+  void fill(std::span<const Index> slots, Index length);
+  void fill_block(ConstMatrixView gathered, std::span<const Index> slots, std::span<const Index> rows, Index first,
+                  Index width);
+
+  SvmSource& source_;
+  const Context& context_;
+  Index limit_;  ///< slots at most
+  Index computed_ = 0;
+  std::vector<std::unique_ptr<Scalar[]>> slabs_;
+  Index slab_left_ = 0;
+  std::vector<Slot> slots_;
+  std::vector<Index> empty_;    ///< slots without a row
+  std::vector<Index> slot_of_;  ///< of each row; -1: none
+  std::list<Index> used_;       ///< slots, the least recently used last
+};
+
+}  // namespace ecotone

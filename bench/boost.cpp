@@ -19,7 +19,7 @@
 #include "ecotone/base/json.h"
 #include "ecotone/base/memory.h"
 #include "ecotone/data/dataset.h"
-#include "ecotone/data/generate.h"
+#include "ecotone/data/generate/generate.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
-#include "ecotone/data/generate.h"
+#include "ecotone/data/generate/generate.h"
 #include "ecotone/evaluate/experiment.h"
 #include "ecotone/evaluate/protocol.h"
 #include "ecotone/evaluate/scorer.h"

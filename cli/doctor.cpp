@@ -4,7 +4,7 @@
 #include "ecotone/base/memory.h"
 #include "ecotone/base/simd.h"
 #include "ecotone/base/thread_pool.h"
-#include "ecotone/data/generate.h"
+#include "ecotone/data/generate/generate.h"
 #include "ecotone/linalg/blas.h"
 #include "ecotone/linalg/speed.h"
 #include "ecotone/methods/registry.h"

@@ -1,4 +1,4 @@
-#include "ecotone/data/generate.h"
+#include "ecotone/data/generate/generate.h"
 
 #include <fmt/format.h>
 #include <poll.h>

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "ecotone/base/error.h"
-#include "ecotone/data/number.h"
+#include "ecotone/data/formats/number.h"
 #include "ecotone/data/ordered.h"
 
 namespace ecotone::cli {

@@ -2,7 +2,7 @@
 // the same features.
 #include <cstring>
 
-#include "ecotone/data/csv.h"
+#include "ecotone/data/formats/csv/csv.h"
 #include "reader.h"
 
 namespace {

@@ -2,8 +2,8 @@
 // is an Error.
 #include <filesystem>
 
-#include "ecotone/data/csv.h"
-#include "ecotone/data/eco.h"
+#include "ecotone/data/formats/csv/csv.h"
+#include "ecotone/data/formats/eco.h"
 #include "reader.h"
 
 namespace {

@@ -1,5 +1,5 @@
 // NPY files of any bytes: a data set of the size that the file claims, or an Error.
-#include "ecotone/data/arrays.h"
+#include "ecotone/data/formats/arrays.h"
 #include "reader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

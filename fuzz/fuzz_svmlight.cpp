@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ecotone/data/arrays.h"
-#include "ecotone/data/svmlight.h"
+#include "ecotone/data/formats/arrays.h"
+#include "ecotone/data/formats/svmlight.h"
 #include "reader.h"
 
 namespace {

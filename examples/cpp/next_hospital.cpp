@@ -2,7 +2,7 @@
 // predicts.
 #include <fmt/format.h>
 
-#include "ecotone/data/generate.h"
+#include "ecotone/data/generate/generate.h"
 #include "ecotone/evaluate/evaluate.h"
 #include "ecotone/evaluate/table.h"
 #include "ecotone/methods/model.h"

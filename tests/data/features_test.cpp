@@ -8,7 +8,7 @@
 
 #include "data/sparse_support.h"
 #include "ecotone/base/error.h"
-#include "ecotone/data/derived_storage.h"
+#include "ecotone/data/storage/derived_storage.h"
 
 namespace ecotone {
 namespace features_test {

@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include "data/read_support.h"
-#include "ecotone/data/eco.h"
+#include "data/formats/read_support.h"
+#include "ecotone/data/formats/eco.h"
 
 namespace ecotone {
 namespace pairs_test {

@@ -1,7 +1,7 @@
 // The demo data do what they are for: a new hospital costs something that k-fold does not show.
 #include <gtest/gtest.h>
 
-#include "ecotone/data/generate.h"
+#include "ecotone/data/generate/generate.h"
 #include "ecotone/evaluate/evaluate.h"
 
 namespace ecotone {

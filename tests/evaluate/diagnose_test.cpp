@@ -4,7 +4,7 @@
 #include <limits>
 #include <set>
 
-#include "ecotone/data/generate.h"
+#include "ecotone/data/generate/generate.h"
 #include "ecotone/evaluate/text_table.h"
 #include "ecotone/kernels/mmd.h"
 #include "evaluate/support.h"

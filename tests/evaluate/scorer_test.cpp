@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "ecotone/data/generate.h"
+#include "ecotone/data/generate/generate.h"
 #include "ecotone/evaluate/score_kinds.h"
 #include "ecotone/methods/grid.h"
 #include "ecotone/methods/model.h"

@@ -2,7 +2,7 @@
 // set by measurements on other draws, with another program; what is measured here is printed.
 #include <filesystem>
 
-#include "ecotone/data/generate.h"
+#include "ecotone/data/generate/generate.h"
 #include "ecotone/data/read.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/methods/select/selection_data.h"

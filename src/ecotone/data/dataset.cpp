@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "ecotone/base/error.h"
-#include "ecotone/data/number.h"
-#include "ecotone/data/subset_storage.h"
+#include "ecotone/data/formats/number.h"
+#include "ecotone/data/storage/subset_storage.h"
 
 namespace ecotone {
 

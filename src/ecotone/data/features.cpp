@@ -11,10 +11,10 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/memory.h"
-#include "ecotone/data/csr_storage.h"
-#include "ecotone/data/dense_storage.h"
-#include "ecotone/data/derived_storage.h"
-#include "ecotone/data/subset_storage.h"
+#include "ecotone/data/storage/csr_storage.h"
+#include "ecotone/data/storage/dense_storage.h"
+#include "ecotone/data/storage/derived_storage.h"
+#include "ecotone/data/storage/subset_storage.h"
 #include "ecotone/linalg/products.h"
 
 namespace ecotone {

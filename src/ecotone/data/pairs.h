@@ -1,7 +1,7 @@
 #pragma once
 
 #include "ecotone/data/dataset.h"
-#include "ecotone/data/pair_storage.h"
+#include "ecotone/data/storage/pair_storage.h"
 
 /// Learning when two rows are alike (foster2012, section 4.2): a data set of pairs. Its features are products of two
 /// rows, column by column, its label says whether both are of one class, and its domains are the classes, so that

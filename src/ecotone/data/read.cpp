@@ -7,10 +7,10 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/tensor_file.h"
-#include "ecotone/data/arrays.h"
-#include "ecotone/data/byte_source.h"
-#include "ecotone/data/csv.h"
-#include "ecotone/data/eco.h"
+#include "ecotone/data/formats/arrays.h"
+#include "ecotone/data/formats/byte_source.h"
+#include "ecotone/data/formats/csv/csv.h"
+#include "ecotone/data/formats/eco.h"
 
 namespace ecotone {
 

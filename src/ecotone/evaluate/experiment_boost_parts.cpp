@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "ecotone/base/error.h"
-#include "ecotone/data/generate.h"
+#include "ecotone/data/generate/generate.h"
 #include "ecotone/solve/svm/dasvm.h"
 #include "ecotone/solve/svm/svm.h"
 

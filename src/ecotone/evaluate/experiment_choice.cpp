@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ecotone/base/error.h"
-#include "ecotone/data/generate.h"
+#include "ecotone/data/generate/generate.h"
 #include "ecotone/data/read.h"
 #include "ecotone/evaluate/choose.h"
 #include "ecotone/evaluate/json_fields.h"

@@ -6,7 +6,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/progress.h"
-#include "ecotone/data/generate.h"
+#include "ecotone/data/generate/generate.h"
 #include "ecotone/evaluate/guard.h"
 #include "ecotone/evaluate/json_fields.h"
 #include "ecotone/methods/model.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "ecotone/base/error.h"
+#include "ecotone/data/storage/domain_storage.h"
 #include "ecotone/kernels/domain_means.h"
-#include "ecotone/kernels/domain_storage.h"
 
 namespace ecotone {
 namespace {

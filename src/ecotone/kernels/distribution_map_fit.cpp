@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "ecotone/base/error.h"
+#include "ecotone/data/storage/domain_storage.h"
 #include "ecotone/kernels/distribution_map.h"
 #include "ecotone/kernels/domain_means.h"
-#include "ecotone/kernels/domain_storage.h"
 #include "ecotone/linalg/distances.h"
 
 namespace ecotone {

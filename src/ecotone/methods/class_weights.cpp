@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ecotone/base/options.h"
-#include "ecotone/data/number.h"
+#include "ecotone/data/formats/number.h"
 
 namespace ecotone {
 

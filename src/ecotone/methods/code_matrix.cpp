@@ -11,7 +11,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
-#include "ecotone/data/number.h"
+#include "ecotone/data/formats/number.h"
 
 namespace ecotone {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <numeric>
 
-#include "ecotone/data/generate.h"
+#include "ecotone/data/generate/generate.h"
 #include "ecotone/solve/boost/boost.h"
 
 namespace ecotone {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "ecotone/data/dataset.h"
-#include "ecotone/data/generate.h"
+#include "ecotone/data/generate/generate.h"
 #include "ecotone/solve/boost/boost.h"
 
 /// Data that the tests of boosting share.

@@ -7,8 +7,8 @@
 #include "ecotone/base/blocks.h"
 #include "ecotone/base/context.h"
 #include "ecotone/base/pool.h"
-#include "ecotone/data/csr_storage.h"
 #include "ecotone/data/features.h"
+#include "ecotone/data/storage/csr_storage.h"
 #include "ecotone/linalg/matrix.h"
 #include "ecotone/linalg/products.h"
 

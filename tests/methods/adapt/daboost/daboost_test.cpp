@@ -1,6 +1,6 @@
 #include "ecotone/methods/adapt/daboost/daboost.h"
 
-#include "ecotone/data/generate.h"
+#include "ecotone/data/generate/generate.h"
 #include "methods/support.h"
 
 namespace ecotone::test {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "ecotone/data/generate.h"
+#include "ecotone/data/generate/generate.h"
 #include "ecotone/methods/registry.h"
 #include "methods/support.h"
 

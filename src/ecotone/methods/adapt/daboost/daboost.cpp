@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
-#include "ecotone/data/subset_storage.h"
+#include "ecotone/data/storage/subset_storage.h"
 #include "ecotone/methods/adapt/daboost/smooth.h"
 
 namespace ecotone {

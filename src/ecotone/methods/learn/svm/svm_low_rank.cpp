@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
-#include "ecotone/data/derived_storage.h"
+#include "ecotone/data/storage/derived_storage.h"
 #include "ecotone/methods/learn/domain_map.h"
 #include "ecotone/methods/learn/svm/svm_parts.h"
 #include "ecotone/methods/learn/svm/svm_probability.h"

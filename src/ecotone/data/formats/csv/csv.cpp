@@ -1,0 +1,247 @@
+#include "ecotone/data/formats/csv/csv.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "ecotone/base/error.h"
+#include "ecotone/base/memory.h"
+#include "ecotone/data/formats/csv/values.h"
+#include "ecotone/data/formats/encode.h"
+#include "ecotone/data/formats/number.h"
+#include "ecotone/data/formats/roles.h"
+#include "ecotone/data/storage/csv_storage.h"
+
+namespace ecotone {
+
+namespace {
+
+constexpr std::size_t kMostLevels = 100;
+
+/// Kinds of the columns as the first run of records suggests: text where it is no number.
+void sniff(const CsvTable& table, CsvColumns& columns, const Context& context) {
+  const auto first = std::ranges::find_if(table.tasks(), [](const CsvTask& task) { return task.kept > 0; });
+  CsvColumns numbers = columns;
+  const CsvValues values = parse_values(table, numbers, {&*first, 1}, ValueStore::checked, context);
+  mark_text(columns, values.not_number);
+}
+
+/// «'id', 'name'» of the columns that have too many levels.
+[[noreturn]] void too_many_levels(const CsvTable& table, const CsvColumns& columns, const std::vector<Index>& inputs,
+                                  const std::vector<std::string>& examples) {
+  std::vector<std::string> names;
+  for (const Index i : inputs) names.push_back(columns.inputs[static_cast<std::size_t>(i)].name);
+  data_error("too_many_levels",
+             "{}: {} '{}' {} more than {} different texts (such as '{}'), too many for a category; leave {} out with "
+             "--ignore {}",
+             table.origin(), names.size() == 1 ? "column" : "columns", fmt::join(names, "', '"),
+             names.size() == 1 ? "holds" : "hold each", kMostLevels, examples.front(),
+             names.size() == 1 ? "it" : "them", fmt::join(names, ","));
+}
+
+/// The first word that is no number, where there is one: it is why the column is text.
+std::string telling_word(const std::vector<std::string>& words) {
+  double value = 0;
+  const auto found = std::ranges::find_if(words, [&](const std::string& word) { return !parse_number(word, value); });
+  return shortened(found == words.end() ? words.front() : *found, 40);
+}
+
+/// Collects the levels of the categorical inputs that have none yet.
+void find_levels(const CsvTable& table, CsvColumns& columns, const Context& context) {
+  std::vector<Index> wanted;
+  for (std::size_t i = 0; i < columns.inputs.size(); ++i)
+    if (columns.inputs[i].kind == ColumnKind::categorical && columns.inputs[i].levels.empty())
+      wanted.push_back(static_cast<Index>(i));
+  if (wanted.empty()) return;
+  const std::vector<std::vector<std::string>> words = collect_words(table, columns, wanted, kMostLevels + 1, context);
+  std::vector<Index> too_many;
+  std::vector<std::string> examples;
+  for (std::size_t k = 0; k < wanted.size(); ++k) {
+    Column& column = columns.inputs[static_cast<std::size_t>(wanted[k])];
+    if (words[k].size() > kMostLevels) {
+      too_many.push_back(wanted[k]);
+      examples.push_back(telling_word(words[k]));
+    }
+    column.levels = words[k];
+    std::ranges::sort(column.levels);
+  }
+  if (!too_many.empty()) too_many_levels(table, columns, too_many, examples);
+}
+
+/// Whether the features stay in the files; refuses what neither fits into memory nor can be left there.
+ValueStore choose_store(const CsvTable& table, Index cols, const CsvTuning& tuning, const Context& context) {
+  const bool on_disk = std::ranges::all_of(table.files(), [](const CsvFile& file) { return file.source.on_disk(); });
+  if (tuning.stream && on_disk) return ValueStore::streamed;
+  const std::size_t bytes = static_cast<std::size_t>(table.rows()) * static_cast<std::size_t>(cols) * sizeof(double);
+  if (on_disk && bytes > available_memory()) {
+    context.note(
+        "{}: {} rows x {} features do not fit into memory and are read from the file again and again; an .eco file is "
+        "faster",
+        table.origin(), table.rows(), cols);
+    return ValueStore::streamed;
+  }
+  require_memory(bytes, table.origin(), fmt::format("{} rows x {} features", table.rows(), cols),
+                 "uncompress the file (it is then read in pieces) or use fewer columns");
+  return ValueStore::dense;
+}
+
+/// The rows' values; text where a number was expected is met by reading again with that column as text.
+CsvValues read_values(const CsvTable& table, CsvColumns& columns, const CsvTuning& tuning, const Context& context) {
+  for (;;) {
+    if (!columns.known_levels) find_levels(table, columns, context);
+    const ValueStore store = choose_store(table, columns.cols(), tuning, context);
+    CsvValues values = parse_values(table, columns, table.tasks(), store, context);
+    for (const CsvFile& file : table.files()) file.source.check_unchanged();
+    if (values.not_number.empty()) return values;
+    mark_text(columns, values.not_number);
+  }
+}
+
+Labels make_labels(const CsvColumns& columns, CsvValues& values, const ReadOptions& options, const std::string& name,
+                   const Context& context) {
+  if (columns.label_is_text)
+    return text_labels(std::move(values.label_codes), values.label_words, options.task, name, context);
+  return numeric_labels(std::move(values.label), options.task, name, context);
+}
+
+Domains domains_from_files(const CsvTable& table) {
+  Domains domains;
+  for (const CsvFile& file : table.files()) {
+    if (std::ranges::find(domains.names, file.source.stem()) != domains.names.end())
+      option_error("duplicate_domain", "two files make a domain '{}': rename one", file.source.stem());
+    domains.names.push_back(file.source.stem());
+  }
+  for (const CsvTask& task : table.tasks())
+    domains.index.insert(domains.index.end(), static_cast<std::size_t>(task.kept),
+                         static_cast<std::int32_t>(task.file));
+  // A file whose rows were all filtered away is no domain.
+  std::vector<Index> all(domains.index.size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Index>(i);
+  return domains.take(all);
+}
+
+Domains make_domains(const CsvTable& table, const CsvColumns& columns, CsvValues& values, const ReadOptions& options) {
+  if (options.domain_from_file) return domains_from_files(table);
+  if (columns.domain < 0) return one_domain(table.rows());
+  const auto missing = std::ranges::find(values.domain_codes, -1);
+  if (missing != values.domain_codes.end()) {
+    const std::string& name = table.names()[static_cast<std::size_t>(columns.domain)];
+    data_error("missing_domain", "{}: row {} has no domain in column '{}'; leave such rows out with --where '{}!='",
+               table.origin(), origin_of(table.origin_rows(), missing - values.domain_codes.begin()) + 1, name, name);
+  }
+  return {std::move(values.domain_words), std::move(values.domain_codes)};
+}
+
+void refuse_clash(const Schema& schema, const std::string& origin) {
+  if (const auto clash = schema.clash())
+    data_error("duplicate_column",
+               "{}: columns '{}' and '{}' both give a feature '{}' (a category becomes COLUMN=CATEGORY); rename one or "
+               "leave it out with --ignore",
+               origin, clash->first, clash->second, clash->feature);
+}
+
+Dataset finish(CsvTable table, CsvColumns& columns, CsvValues values, const ReadOptions& options,
+               const Context& context) {
+  Dataset data;
+  const auto name = [&](Index column) {
+    return column < 0 ? std::string() : table.names()[static_cast<std::size_t>(column)];
+  };
+  data.schema = {columns.inputs, name(columns.label), name(columns.domain), name(columns.weight)};
+  refuse_clash(data.schema, table.origin());
+  if (columns.label >= 0) data.y = make_labels(columns, values, options, data.schema.label, context);
+  data.domain = make_domains(table, columns, values, options);
+  data.weight = std::move(values.weight);
+  data.origin = table.origin_rows();
+  if (values.converted) context.warn("not_utf8", "{}: some text is not UTF-8; it was read as Latin-1", table.origin());
+  std::vector<std::string> names = data.schema.feature_names();
+  if (values.blocks.empty()) {
+    data.x = Features::dense(std::move(values.x), std::move(names));
+  } else {
+    std::vector<RowPlan> plans = feature_plans(table, columns);
+    data.x = Features(
+        std::make_shared<CsvStorage>(std::move(table), std::move(plans), columns.cols(), std::move(values.blocks)),
+        std::move(names));
+  }
+  set_targets(data, options.target);
+  return data;
+}
+
+/// Names of the schema's columns that a file lacks.
+void require_model_columns(const CsvTable& table, const Schema& schema) {
+  for (const CsvFile& file : table.files()) {
+    const std::set<std::string> there(file.names.begin(), file.names.end());
+    std::vector<std::string> missing;
+    for (const Column& column : schema.columns)
+      if (!there.contains(column.name)) missing.push_back(column.name);
+    if (!missing.empty())
+      data_error("missing_column", "{}: no column {} that the model needs; the columns are {}", file.source.name(),
+                 quoted_names(missing), some_names(file.names));
+  }
+}
+
+/// A role's column: as the user says, else as the schema says where the table has it.
+Index optional_column(const CsvTable& table, const std::string& given, const std::string& known) {
+  if (!given.empty()) return find_column(table.names(), given, table.origin());
+  if (known.empty()) return -1;
+  const auto found = std::ranges::find(table.names(), known);
+  return found == table.names().end() ? -1 : found - table.names().begin();
+}
+
+void warn_unseen(const CsvColumns& columns, const CsvValues& values, const Context& context) {
+  std::size_t slot = 0;
+  for (const Column& column : columns.inputs) {
+    if (column.kind != ColumnKind::categorical) continue;
+    const Index count = values.unseen.empty() ? 0 : values.unseen[slot];
+    ++slot;
+    if (count > 0)
+      context.warn("unseen_category", "column '{}': {} {} a category that the model does not know", column.name, count,
+                   count == 1 ? "row has" : "rows have");
+  }
+}
+
+}  // namespace
+
+Dataset read_csv(std::vector<ByteSource> sources, const ReadOptions& options, const CsvTuning& tuning,
+                 const Context& context) {
+  CsvTable table = CsvTable::open(std::move(sources), context);
+  const ColumnRoles roles = resolve_roles(table.names(), options, table.origin());
+  CsvColumns columns;
+  columns.label = roles.label;
+  columns.domain = roles.domain;
+  columns.weight = roles.weight;
+  columns.input_columns = roles.features;
+  for (const Index column : roles.features)
+    columns.inputs.push_back({table.names()[static_cast<std::size_t>(column)], ColumnKind::numeric, {}});
+  table.require_columns(columns.used());
+  if (options.features.empty()) table.refuse_further_columns(options.ignore);
+  table.scan(options.where, tuning.segment_bytes, context);
+  sniff(table, columns, context);
+  CsvValues values = read_values(table, columns, tuning, context);
+  return finish(std::move(table), columns, std::move(values), options, context);
+}
+
+Dataset read_csv_for_model(std::vector<ByteSource> sources, const Schema& schema, const ReadOptions& options,
+                           const CsvTuning& tuning, const Context& context) {
+  CsvTable table = CsvTable::open(std::move(sources), context);
+  require_model_columns(table, schema);
+  CsvColumns columns;
+  columns.label = optional_column(table, options.label, schema.label);
+  columns.domain = options.domain_from_file ? -1 : optional_column(table, options.domain, schema.domain);
+  columns.weight = optional_column(table, options.weight, schema.weight);
+  columns.inputs = schema.columns;
+  columns.known_levels = true;
+  TextMap<Index> place;
+  for (std::size_t j = 0; j < table.names().size(); ++j) place.emplace(table.names()[j], static_cast<Index>(j));
+  for (const Column& column : schema.columns) columns.input_columns.push_back(place.at(column.name));
+  table.require_columns(columns.used());
+  table.scan(options.where, tuning.segment_bytes, context);
+  sniff(table, columns, context);
+  CsvValues values = read_values(table, columns, tuning, context);
+  warn_unseen(columns, values, context);
+  Dataset data = finish(std::move(table), columns, std::move(values), options, context);
+  return data;
+}
+
+}  // namespace ecotone

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ecotone/data/formats/byte_source.h"
+#include "ecotone/data/formats/dictionary.h"
+
+namespace ecotone {
+
+/// What happens to the fields of one column.
+enum class FieldUse : std::uint8_t {
+  skip,
+  feature,  ///< a number into column `slot` of x
+  number,   ///< a number into array `slot`
+  level,    ///< one-hot into x by the levels of `slot`
+  code,     ///< text numbered by dictionary `slot`
+};
+
+struct FieldPlan {
+  FieldUse use = FieldUse::skip;
+  bool strict = false;  ///< text where a number belongs is an error (else it is noted)
+  Index slot = 0;
+};
+
+/// A categorical input with known levels.
+struct LevelColumn {
+  std::string name;
+  Index first = 0;  ///< its first column of x
+  Index count = 0;
+  TextMap<std::int32_t> index;
+};
+
+/// How the records of a file are taken in.
+struct RowPlan {
+  char delimiter = ',';
+  std::vector<FieldPlan> fields;   ///< one per column of the file
+  std::vector<std::string> names;  ///< the file's header; for messages
+  std::vector<LevelColumn> levels;
+  Index n_codes = 0;
+  std::size_t code_limit = std::numeric_limits<std::int32_t>::max();
+};
+
+/// Where a block of rows begins in its chunk.
+struct BlockStart {
+  std::size_t offset = 0;  ///< byte in the file
+  Index record = 0;        ///< record of the chunk
+};
+
+/// Where the values of one run of records go; pointers are to the place of its first kept row.
+struct RowTarget {
+  double* x = nullptr;
+  Index x_stride = 0;  ///< 0: all rows go to one place (checked, not kept)
+  std::vector<double*> numbers;
+  std::vector<std::int32_t*> codes;  ///< may be null: only the dictionary is wanted
+  std::vector<BlockStart>* starts =
+      nullptr;  ///< filled for kept rows whose number (from first_row) is a multiple of block_rows
+  Index first_row = 0;
+  Index block_rows = 1;
+};
+
+/// What was found besides the values.
+struct RowFindings {
+  std::vector<Dictionary> dictionaries;
+  std::vector<char> not_number;  ///< by column of the file; empty when all numbers are numbers
+  std::vector<Index> unseen;     ///< by level column: rows whose text is no level
+};
+
+/// Bytes that must follow the text of a run: a line end and what number parsing may look at.
+inline constexpr std::size_t kCsvPadding = 32;
+
+/// A run of whole records in memory, followed by kCsvPadding bytes that it may overwrite.
+struct RowText {
+  std::span<char> text;    ///< with the padding
+  std::size_t offset = 0;  ///< of its first byte in the file
+};
+
+/// Parses `records` records of a run. `keep` (empty: all) has one entry per record. Data errors `ragged_row` and, where
+/// strict, `bad_value`; the file error `file_changed` when there are fewer records than said.
+RowFindings parse_rows(const ByteSource& source, RowText run, Index records, std::span<const char> keep,
+                       const RowPlan& plan, const RowTarget& target);
+
+/// Calls `use(record, field texts by slot of `columns`)` for every record; texts of the columns (by position in the
+/// file) are unquoted and trimmed.
+using RecordUse = std::function<void(Index record, std::span<const std::string> texts)>;
+void visit_rows(const ByteSource& source, RowText run, Index records, const RowPlan& plan,
+                const std::vector<Index>& columns, const RecordUse& use);
+
+/// Splits one record (a header) into its fields, unquoted and trimmed.
+std::vector<std::string> split_record(std::string_view record, char delimiter);
+
+}  // namespace ecotone

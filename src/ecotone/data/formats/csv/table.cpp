@@ -1,0 +1,219 @@
+#include "ecotone/data/formats/csv/table.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "ecotone/base/error.h"
+#include "ecotone/data/formats/roles.h"
+
+namespace ecotone {
+
+namespace {
+
+constexpr std::size_t kLongestHeader = std::size_t{1} << 28;
+
+bool is_delimiter(char c) { return c == ',' || c == ';' || c == '\t'; }
+
+/// Calls outside(i) for every byte from `begin` on that is not inside quotes, until it says stop.
+template <class Outside>
+void visit_unquoted(std::string_view text, std::size_t begin, Outside&& outside) {
+  bool quoted = false;
+  for (std::size_t i = begin; i < text.size(); ++i) {
+    if (quoted) {
+      if (text[i] != '"') continue;
+      if (i + 1 < text.size() && text[i + 1] == '"') {
+        ++i;
+      } else {
+        quoted = false;
+      }
+    } else if (text[i] == '"' && (i == begin || is_delimiter(text[i - 1]))) {
+      quoted = true;
+    } else if (outside(i)) {
+      return;
+    }
+  }
+}
+
+/// The end of the header's line, or npos when the text is too short to tell.
+std::size_t record_end(std::string_view text, std::size_t begin) {
+  std::size_t end = std::string::npos;
+  visit_unquoted(text, begin, [&](std::size_t i) {
+    if (text[i] == '\n') end = i;
+    return text[i] == '\n';
+  });
+  return end;
+}
+
+char detect_delimiter(const ByteSource& source, std::string_view header) {
+  std::string name = source.name();
+  if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  if (name.ends_with(".tsv") || name.ends_with(".tab")) return '\t';
+  std::string plain;
+  visit_unquoted(header, 0, [&](std::size_t i) {
+    plain += header[i];
+    return false;
+  });
+  for (const char delimiter : {',', ';', '\t'})
+    if (plain.find(delimiter) != std::string::npos) return delimiter;
+  return ',';
+}
+
+void check_names(const CsvFile& file) {
+  TextMap<std::size_t> seen;
+  for (std::size_t j = 0; j < file.names.size(); ++j) {
+    const std::string& name = file.names[j];
+    if (name.empty())
+      data_error("empty_column_name", "{}: column {} of the header has no name", file.source.name(), j + 1);
+    const auto [other, fresh] = seen.emplace(name, j);
+    if (!fresh)
+      data_error("duplicate_column", "{}: column '{}' occurs twice in the header, as column {} and {}",
+                 file.source.name(), name, other->second + 1, j + 1);
+  }
+}
+
+CsvFile open_file(ByteSource source, const Context& context) {
+  CsvFile file{std::move(source), ',', {}, 0, {}};
+  const std::size_t size = file.source.size();
+  if (size == 0) data_error("empty_data", "{} is empty", file.source.name());
+  std::string text;
+  std::size_t begin = 0;
+  std::size_t end = std::string::npos;
+  for (std::size_t length = 1U << 16; end == std::string::npos; length *= 4) {
+    if (length > kLongestHeader)
+      data_error("bad_header", "{}: the first line does not end within {} bytes", file.source.name(), kLongestHeader);
+    text = file.source.text(0, std::min(length, size));
+    begin = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+    begin = std::min(text.find_first_not_of("\r\n", begin), text.size());
+    end = record_end(text, begin);
+    if (text.size() == size) end = std::min(end, size);
+  }
+  if (begin == end) data_error("empty_data", "{} is empty", file.source.name());
+  file.data_begin = std::min(end + 1, size);
+  if (end > begin && text[end - 1] == '\r') --end;
+  const std::string_view header = std::string_view(text).substr(begin, end - begin);
+  file.delimiter = detect_delimiter(file.source, header);
+  bool converted = false;
+  for (const std::string& name : split_record(header, file.delimiter)) file.names.push_back(to_utf8(name, converted));
+  if (converted)
+    context.warn("not_utf8", "{}: column names are not UTF-8; they were read as Latin-1", file.source.name());
+  check_names(file);
+  return file;
+}
+
+}  // namespace
+
+CsvTable CsvTable::open(std::vector<ByteSource> sources, const Context& context) {
+  CsvTable table;
+  for (ByteSource& source : sources) table.files_.push_back(open_file(std::move(source), context));
+  table.names_ = table.files_.front().names;
+  TextMap<Index> place;
+  for (std::size_t j = 0; j < table.names_.size(); ++j) place.emplace(table.names_[j], static_cast<Index>(j));
+  for (CsvFile& file : table.files_) {
+    for (const std::string& name : file.names) {
+      const auto found = place.find(name);
+      file.column.push_back(found == place.end() ? -1 : found->second);
+    }
+  }
+  return table;
+}
+
+void CsvTable::require_columns(const std::vector<Index>& columns) const {
+  for (const CsvFile& file : files_) {
+    std::vector<char> has(names_.size(), 0);
+    for (const Index column : file.column)
+      if (column >= 0) has[static_cast<std::size_t>(column)] = 1;
+    for (const Index column : columns) {
+      if (has[static_cast<std::size_t>(column)]) continue;
+      data_error("missing_column", "{}: no column '{}', which {} has", file.source.name(),
+                 names_[static_cast<std::size_t>(column)], origin());
+    }
+  }
+}
+
+void CsvTable::refuse_further_columns(const std::vector<std::string>& ignored) const {
+  for (const CsvFile& file : files_) {
+    for (std::size_t j = 0; j < file.names.size(); ++j) {
+      if (file.column[j] >= 0 || std::ranges::find(ignored, file.names[j]) != ignored.end()) continue;
+      data_error("missing_column", "{}: no column '{}', which {} has", origin(), file.names[j], file.source.name());
+    }
+  }
+}
+
+void CsvTable::scan(const std::vector<std::string>& where, std::size_t segment_bytes, const Context& context) {
+  const std::vector<Condition> conditions = parse_conditions(where, names_, origin());
+  for (std::size_t f = 0; f < files_.size(); ++f) {
+    const CsvLayout layout =
+        scan_csv(files_[f].source, files_[f].data_begin, files_[f].delimiter, segment_bytes, context);
+    for (const CsvChunk& chunk : layout.chunks) tasks_.push_back({f, chunk, 0, chunk.rows});
+  }
+  if (tasks_.empty()) data_error("empty_data", "{}: a header but no data rows", origin());
+  if (!conditions.empty()) filter(conditions, context);
+  for (CsvTask& task : tasks_) {
+    task.first_kept = rows_;
+    rows_ += task.kept;
+  }
+  if (rows_ == 0) data_error("empty_data", "{}: no row is left by where", origin());
+}
+
+void CsvTable::filter(const std::vector<Condition>& conditions, const Context& context) {
+  std::vector<Index> columns;
+  for (const Condition& condition : conditions) columns.push_back(condition.column());
+  require_columns(columns);
+  const std::vector<RowPlan> plain = plans(std::vector<FieldPlan>(names_.size()), {});
+  context.parallel(static_cast<Index>(tasks_.size()), [&](Index t) {
+    CsvTask& task = tasks_[static_cast<std::size_t>(t)];
+    std::vector<Index> positions;
+    for (const Index column : columns) positions.push_back(static_cast<Index>(position(task.file, column)));
+    task.keep.assign(static_cast<std::size_t>(task.chunk.rows), 1);
+    with_text(task.file, task.chunk.begin, task.chunk.end, [&](RowText run) {
+      visit_rows(files_[task.file].source, run, task.chunk.rows, plain[task.file], positions,
+                 [&](Index record, std::span<const std::string> texts) {
+                   for (std::size_t c = 0; c < texts.size(); ++c)
+                     if (!conditions[c].holds(std::string_view(texts[c])))
+                       task.keep[static_cast<std::size_t>(record)] = 0;
+                 });
+    });
+    task.kept = std::count(task.keep.begin(), task.keep.end(), 1);
+  });
+}
+
+std::vector<Index> CsvTable::origin_rows() const {
+  std::vector<Index> rows;
+  Index record = 0;
+  for (const CsvTask& task : tasks_) {
+    if (!task.keep.empty())
+      for (Index i = 0; i < task.chunk.rows; ++i)
+        if (task.keep[static_cast<std::size_t>(i)]) rows.push_back(record + i);
+    record += task.chunk.rows;
+  }
+  if (static_cast<Index>(rows.size()) == record) rows.clear();
+  return rows;
+}
+
+std::vector<RowPlan> CsvTable::plans(const std::vector<FieldPlan>& by_column, const RowPlan& common) const {
+  std::vector<RowPlan> result;
+  for (const CsvFile& file : files_) {
+    RowPlan plan = common;
+    plan.delimiter = file.delimiter;
+    plan.names = file.names;
+    for (const Index column : file.column)
+      plan.fields.push_back(column < 0 ? FieldPlan{} : by_column[static_cast<std::size_t>(column)]);
+    result.push_back(std::move(plan));
+  }
+  return result;
+}
+
+std::size_t CsvTable::position(std::size_t file, Index column) const {
+  const std::vector<Index>& columns = files_[file].column;
+  return static_cast<std::size_t>(std::ranges::find(columns, column) - columns.begin());
+}
+
+void CsvTable::with_text(std::size_t file, std::size_t begin, std::size_t end,
+                         const std::function<void(RowText)>& body) const {
+  auto loan = pool_->borrow();
+  const std::span<char> buffer = loan.span(end - begin + kCsvPadding);
+  files_[file].source.read(begin, buffer.first(end - begin));
+  body({buffer, begin});
+}
+
+}  // namespace ecotone

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "ecotone/data/formats/byte_source.h"
+#include "ecotone/data/formats/csv/rows.h"
+#include "ecotone/data/formats/csv/scan.h"
+#include "ecotone/data/formats/where.h"
+
+namespace ecotone {
+
+/// How CSV files are read; results do not depend on it. For tests.
+struct CsvTuning {
+  std::size_t segment_bytes = std::size_t{1} << 20;
+  bool stream = false;  ///< leave the features in the file, whether they would fit into memory or not
+};
+
+/// A CSV file with its header read.
+struct CsvFile {
+  ByteSource source;
+  char delimiter = ',';
+  std::vector<std::string> names;
+  std::size_t data_begin = 0;  ///< first byte after the header
+  std::vector<Index> column;   ///< the table's column at each position; -1: not in the table
+};
+
+/// A run of records of one file that is parsed as one task.
+struct CsvTask {
+  std::size_t file = 0;
+  CsvChunk chunk;
+  Index first_kept = 0;  ///< number of its first kept row in the table
+  Index kept = 0;
+  std::vector<char> keep = {};  ///< one per record; empty: all are kept
+};
+
+/// Several CSV files as one table: columns matched by name, records found and filtered, nothing parsed yet.
+class CsvTable {
+ public:
+  /// Reads the headers; the table's columns are those of the first file.
+  static CsvTable open(std::vector<ByteSource> sources, const Context& context);
+
+  /// Finds the records and applies the filters.
+  void scan(const std::vector<std::string>& where, std::size_t segment_bytes, const Context& context);
+  /// Data error `missing_column` unless every file has all these columns of the table.
+  void require_columns(const std::vector<Index>& columns) const;
+  /// Data error `missing_column` when a later file has a column that the first has not and that is not ignored.
+  void refuse_further_columns(const std::vector<std::string>& ignored) const;
+
+  const std::vector<std::string>& names() const { return names_; }
+  const std::vector<CsvFile>& files() const { return files_; }
+  const std::vector<CsvTask>& tasks() const { return tasks_; }
+  Index rows() const { return rows_; }
+  /// Numbers of the kept rows among all records, from 0 over the files in order; empty when all are kept.
+  std::vector<Index> origin_rows() const;
+  const std::string& origin() const { return files_.front().source.name(); }
+
+  /// A plan for each file, given what becomes of each column of the table.
+  std::vector<RowPlan> plans(const std::vector<FieldPlan>& by_column, const RowPlan& common) const;
+  /// The position of a table's column in a file.
+  std::size_t position(std::size_t file, Index column) const;
+
+  /// Loads bytes [begin, end) of a file, whole records, and calls body(run) with them.
+  void with_text(std::size_t file, std::size_t begin, std::size_t end, const std::function<void(RowText)>& body) const;
+
+ private:
+  void filter(const std::vector<Condition>& conditions, const Context& context);
+
+  std::vector<CsvFile> files_;
+  std::vector<std::string> names_;
+  std::vector<CsvTask> tasks_;
+  Index rows_ = 0;
+  std::shared_ptr<BufferPool> pool_ = std::make_shared<BufferPool>();
+};
+
+}  // namespace ecotone

@@ -1,0 +1,125 @@
+#include "ecotone/data/formats/number.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <system_error>
+
+namespace ecotone {
+
+namespace number_detail {
+
+namespace {
+
+/// 128 leading bits of 5^q for q >= 0: 5^55 still fits.
+constexpr Power positive_power(int q) {
+  Wide value = 1;
+  for (int i = 0; i < q; ++i) value *= 5;
+  while ((value >> 127) == 0) value <<= 1;
+  return {static_cast<std::uint64_t>(value >> 64), static_cast<std::uint64_t>(value)};
+}
+
+/// 128 leading bits of 5^-q for q > 0, rounded up: long division of a power of two, bit by bit.
+constexpr Power negative_power(int q) {
+  Wide divisor = 1;
+  for (int i = 0; i < q; ++i) divisor *= 5;
+  Wide remainder = 1;
+  while (remainder < divisor) remainder <<= 1;
+  Wide quotient = 0;
+  for (int bit = 0; bit < 128; ++bit) {
+    quotient <<= 1;
+    if (remainder >= divisor) {
+      quotient |= 1;
+      remainder -= divisor;
+    }
+    remainder <<= 1;
+  }
+  ++quotient;
+  return {static_cast<std::uint64_t>(quotient >> 64), static_cast<std::uint64_t>(quotient)};
+}
+
+constexpr auto make_powers() {
+  std::array<Power, kHighest - kLowest + 1> table{};
+  for (int q = kLowest; q <= kHighest; ++q)
+    table[static_cast<std::size_t>(q - kLowest)] = q < 0 ? negative_power(-q) : positive_power(q);
+  return table;
+}
+
+}  // namespace
+
+constinit const std::array<Power, kHighest - kLowest + 1> kPowers = make_powers();
+
+}  // namespace number_detail
+
+bool is_missing(std::string_view text) {
+  return text.empty() || text == "NA" || text == "nan" || text == "NaN" || text == "?";
+}
+
+std::string_view trim(std::string_view text) {
+  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+namespace {
+
+/// What a number beyond the range of doubles becomes: an infinity when its first digit stands left enough, else a zero.
+double out_of_range(std::string_view text) {
+  const bool negative = text.front() == '-';
+  const std::size_t exponent_at = std::min(text.find_first_of("eE"), text.size());
+  const std::string_view digits = text.substr(0, exponent_at);
+  const std::size_t point = std::min(digits.find('.'), digits.size());
+  const std::size_t first = std::min(digits.find_first_of("123456789"), digits.size());
+  double magnitude = static_cast<double>(point) - static_cast<double>(first);
+  if (exponent_at < text.size()) {
+    std::string_view exponent = text.substr(exponent_at + 1);
+    if (exponent.front() == '+') exponent.remove_prefix(1);
+    std::int64_t power =
+        exponent.front() == '-' ? std::numeric_limits<std::int32_t>::min() : std::numeric_limits<std::int32_t>::max();
+    std::from_chars(exponent.data(), exponent.data() + exponent.size(), power);  // stays where it was when it is huge
+    magnitude += static_cast<double>(power);
+  }
+  const double size = magnitude > 0 ? std::numeric_limits<double>::infinity() : 0.0;
+  return negative ? -size : size;
+}
+
+}  // namespace
+
+bool parse_number(std::string_view text, double& value) {
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+  const char* const end = text.data() + text.size();
+  const auto [stop, status] = std::from_chars(text.data(), end, value);
+  if (stop != end || status == std::errc::invalid_argument) return false;
+  if (status == std::errc::result_out_of_range) value = out_of_range(text);
+  return true;
+}
+
+bool parse_value(std::string_view text, double& value) {
+  if (is_missing(text)) {
+    value = std::numeric_limits<double>::quiet_NaN();
+    return true;
+  }
+  return parse_number(text, value);
+}
+
+void append_number(std::string& out, double value) {
+  char buffer[32];
+  char* end;
+  // Integers in full («100000», not «1e+05»).
+  if (std::abs(value) < 1e15 && value == std::trunc(value) && !(value == 0 && std::signbit(value))) {
+    end = std::to_chars(buffer, buffer + sizeof buffer, static_cast<std::int64_t>(value)).ptr;
+  } else {
+    end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+  }
+  out.append(buffer, end);
+}
+
+std::string number_text(double value) {
+  std::string text;
+  append_number(text, value == 0 ? 0.0 : value);
+  return text;
+}
+
+}  // namespace ecotone

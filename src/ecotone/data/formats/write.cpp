@@ -1,0 +1,222 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "ecotone/base/error.h"
+#include "ecotone/base/file.h"
+#include "ecotone/base/json.h"
+#include "ecotone/base/tensor_file.h"
+#include "ecotone/data/formats/dictionary.h"
+#include "ecotone/data/formats/number.h"
+#include "ecotone/data/ordered.h"
+#include "ecotone/data/read.h"
+#include "ecotone/data/storage/pair_storage.h"
+
+namespace ecotone {
+
+namespace {
+
+/// The schema that describes the features as they are: the data set's own, or one numeric column each when that does
+/// not fit (derived features).
+Schema fitting_schema(const Dataset& data) {
+  Schema schema = data.schema;
+  const std::vector<std::string> names = data.x.names();
+  if (schema.feature_names() == names) return schema;
+  schema.columns.clear();
+  for (const std::string& name : names) schema.columns.push_back({name, ColumnKind::numeric, {}});
+  return schema;
+}
+
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+const char* role_name(Role role) {
+  return role == Role::source ? "source" : role == Role::target ? "target" : "unseen";
+}
+
+void add_dense(TensorWriter& writer, const Features& x, const Context& context) {
+  writer.add_stream("x", DType::f64, {x.rows(), x.cols()}, [&x, &context](const TensorWriter::Sink& sink) {
+    const auto copy_block = [&](Index b, std::string& bytes) {
+      Scratch scratch;
+      const RowBlock block = x.block(b, scratch);
+      const std::size_t row_bytes = static_cast<std::size_t>(x.cols()) * sizeof(double);
+      bytes.resize(static_cast<std::size_t>(block.x.rows()) * row_bytes);
+      for (Index i = 0; i < block.x.rows() && row_bytes > 0; ++i)
+        std::memcpy(bytes.data() + static_cast<std::size_t>(i) * row_bytes, block.x.data() + i * block.x.outerStride(),
+                    row_bytes);
+    };
+    in_order(x.blocks(), context, copy_block, [&](std::string_view bytes) { sink(std::as_bytes(std::span(bytes))); });
+  });
+}
+
+template <class Number>
+void add_numbers(TensorWriter& writer, const char* name, const std::vector<Number>& numbers) {
+  writer.add(name, std::vector<std::int64_t>(numbers.begin(), numbers.end()), {static_cast<Index>(numbers.size())});
+}
+
+void add_sparse(TensorWriter& writer, const Csr& x) {
+  const auto count = static_cast<Index>(x.value.size());
+  writer.add("x.row_start", std::vector<std::int64_t>(x.row_start.begin(), x.row_start.end()), {x.rows + 1});
+  writer.add_stream("x.column", DType::i32, {count},
+                    [&x](const TensorWriter::Sink& sink) { sink(std::as_bytes(std::span(x.column))); });
+  writer.add_stream("x.value", DType::f64, {count},
+                    [&x](const TensorWriter::Sink& sink) { sink(std::as_bytes(std::span(x.value))); });
+}
+
+/// Appends a field, quoted where it would not read back as it is.
+void append_text(std::string& out, std::string_view text) {
+  const bool blank_end = !text.empty() && (trim(text).size() != text.size());
+  if (!blank_end && text.find_first_of(",\"\r\n;\t") == std::string_view::npos) {
+    out += text;
+    return;
+  }
+  out += '"';
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  out += '"';
+}
+
+/// Formats the rows of a data set.
+class CsvWriter {
+ public:
+  explicit CsvWriter(const Dataset& data) : data_(data), schema_(fitting_schema(data)) {
+    Dictionary names;
+    for (const Column& column : schema_.columns) names.code(column.name);
+    const auto unused = [&](std::string name) {
+      while (std::ranges::find(names.words(), name) != names.words().end()) name += '_';
+      names.code(name);
+      return name;
+    };
+    if (!schema_.domain.empty() || data.domain.count() > 1)
+      domain_ = unused(schema_.domain.empty() ? "domain" : schema_.domain);
+    if (data.weight.size() > 0) weight_ = unused(schema_.weight.empty() ? "weight" : schema_.weight);
+    if (data.y) label_ = unused(schema_.label.empty() ? "label" : schema_.label);
+    const std::size_t columns =
+        schema_.columns.size() + (domain_.empty() ? 0 : 1) + (weight_.empty() ? 0 : 1) + (label_.empty() ? 0 : 1);
+    // A line with nothing on it would be no row.
+    if (columns == 1) missing_ = "NA";
+  }
+
+  std::string header() const {
+    std::string line;
+    if (!domain_.empty()) field(line, domain_);
+    for (const Column& column : schema_.columns) field(line, column.name);
+    if (!weight_.empty()) field(line, weight_);
+    if (!label_.empty()) field(line, label_);
+    end_line(line);
+    return line;
+  }
+
+  void rows(const RowBlock& block, std::string& out) const {
+    for (Index i = 0; i < block.x.rows(); ++i) row(block, i, out);
+  }
+
+ private:
+  void field(std::string& line, std::string_view text) const {
+    append_text(line, text.empty() ? std::string_view(missing_) : text);
+    line += ',';
+  }
+
+  void field(std::string& line, double value) const {
+    if (std::isnan(value)) {
+      line += missing_;
+    } else {
+      append_number(line, value);
+    }
+    line += ',';
+  }
+
+  static void end_line(std::string& line) {
+    if (line.empty() || line.back() != ',') line += ',';
+    line.back() = '\n';
+  }
+
+  void row(const RowBlock& block, Index i, std::string& out) const {
+    const auto n = static_cast<std::size_t>(block.first + i);
+    if (!domain_.empty()) field(out, data_.domain.names[static_cast<std::size_t>(data_.domain.index[n])]);
+    Index j = 0;
+    for (const Column& column : schema_.columns) {
+      if (column.kind == ColumnKind::numeric) {
+        field(out, block.x(i, j++));
+        continue;
+      }
+      const auto count = static_cast<Index>(column.levels.size());
+      Index level = 0;
+      while (level < count && !(block.x(i, j + level) > 0.5)) ++level;
+      field(out, level < count ? std::string_view(column.levels[static_cast<std::size_t>(level)]) : std::string_view());
+      j += count;
+    }
+    if (!weight_.empty()) field(out, data_.weight[block.first + i]);
+    if (!label_.empty()) label(n, out);
+    out.back() = '\n';
+  }
+
+  void label(std::size_t n, std::string& out) const {
+    const Labels& y = *data_.y;
+    if (y.task == Task::regress) return field(out, y.value[static_cast<Index>(n)]);
+    field(out, y.index[n] < 0 ? std::string_view() : std::string_view(y.classes[static_cast<std::size_t>(y.index[n])]));
+  }
+
+  const Dataset& data_;
+  Schema schema_;
+  std::string domain_;
+  std::string weight_;
+  std::string label_;
+  std::string missing_;
+};
+
+}  // namespace
+
+void write_eco(const Dataset& data, const std::filesystem::path& path, const Context& context) {
+  TensorWriter writer;
+  writer.set_meta("format", "ecotone-data");
+  const auto* pairs = dynamic_cast<const PairStorage*>(&data.x.storage());
+  // Programs that do not know pairs must not take the rows for them.
+  writer.set_meta("format_version", pairs || !data.domain.partner.empty() ? "2" : "1");
+  writer.set_meta("schema", dump(fitting_schema(data).to_json()));
+  writer.set_meta("domains", dump(Json(data.domain.names)));
+  Json roles = Json::array();
+  for (std::size_t d = 0; d < data.domain.names.size(); ++d)
+    roles.push_back(role_name(d < data.role.size() ? data.role[d] : Role::source));
+  writer.set_meta("roles", dump(roles));
+  const Features rows = pairs ? data.x.with_storage(pairs->base()) : data.x;
+  if (const Csr* csr = rows.storage().csr()) {
+    add_sparse(writer, *csr);
+  } else {
+    add_dense(writer, rows, context);
+  }
+  if (pairs) {
+    add_numbers(writer, "pair.first", pairs->pairs().first);
+    add_numbers(writer, "pair.second", pairs->pairs().second);
+  }
+  if (!data.domain.partner.empty()) add_numbers(writer, "partner", data.domain.partner);
+  add_numbers(writer, "domain", data.domain.index);
+  if (data.weight.size() > 0)
+    writer.add("weight", std::vector<double>(data.weight.begin(), data.weight.end()), {data.rows()});
+  if (data.y) {
+    writer.set_meta("task", std::string(task_name(data.y->task)));
+    if (data.y->task == Task::classify) {
+      writer.set_meta("classes", dump(Json(data.y->classes)));
+      add_numbers(writer, "label", data.y->index);
+    } else {
+      writer.add("label", std::vector<double>(data.y->value.begin(), data.y->value.end()), {data.rows()});
+    }
+  }
+  writer.write(path);
+}
+
+void write_csv(const Dataset& data, const std::filesystem::path& path, const Context& context) {
+  const CsvWriter writer(data);
+  AtomicFile file(path);
+  file.write(std::string_view(writer.header()));
+  const auto format_block = [&](Index b, std::string& text) {
+    Scratch scratch;
+    writer.rows(data.x.block(b, scratch), text);
+  };
+  in_order(data.x.blocks(), context, format_block, [&](std::string_view text) { file.write(text); });
+  file.commit();
+}
+
+}  // namespace ecotone

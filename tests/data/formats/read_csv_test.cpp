@@ -1,0 +1,307 @@
+#include <cmath>
+
+#include "data/formats/read_support.h"
+
+namespace ecotone {
+namespace read_csv_test {
+
+using namespace test;
+
+TEST(ReadCsv, RolesNamesAndMissingValues) {
+  const Dataset data =
+      csv("site,age,w,sex,y\n"
+          "a,63,1,M,1\n"
+          "b,NA,2,F,0\n"
+          "a, 41.5 ,0.5,,1.0\n"
+          "b,?,1,M,nan\n",
+          {.label = "y", .domain = "site", .weight = "w"});
+  EXPECT_EQ(data.x.names(), (std::vector<std::string>{"age", "sex=F", "sex=M"}));
+  const Matrix x = data.x.to_matrix();
+  EXPECT_EQ(x(0, 0), 63);
+  EXPECT_TRUE(std::isnan(x(1, 0)));
+  EXPECT_EQ(x(2, 0), 41.5);
+  EXPECT_TRUE(std::isnan(x(3, 0)));
+  Matrix sex(4, 2);
+  sex << 0, 1, 1, 0, 0, 0, 0, 1;
+  EXPECT_EQ(x.rightCols(2), sex);
+  EXPECT_EQ(data.domain.names, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(data.domain.index, (std::vector<std::int32_t>{0, 1, 0, 1}));
+  EXPECT_EQ(data.weight, (Vector(4) << 1, 2, 0.5, 1).finished());
+  EXPECT_EQ(data.y->classes, (std::vector<std::string>{"0", "1"}));
+  EXPECT_EQ(data.y->index, (std::vector<std::int32_t>{1, 0, 1, -1}));
+  EXPECT_EQ(data.schema.label, "y");
+  EXPECT_EQ(data.schema.columns[1].levels, (std::vector<std::string>{"F", "M"}));
+  EXPECT_EQ(data.role, Roles(2, Role::source));
+}
+
+TEST(ReadCsv, LineEndsByteOrderMarkAndBlankLines) {
+  const Dataset plain = csv("a,b\n1,2\n3,4\n");
+  for (const char* text : {"a,b\r\n1,2\r\n3,4\r\n",
+                           "\xEF\xBB\xBF"
+                           "a,b\n1,2\n3,4",
+                           "a,b\n1,2\n3,4\n\n\r\n\n", "\n\na,b\n\n1,2\n\r\n\n3,4\n", "a , b\n 1,2\t\n3 , 4\n",
+                           "\"a\",\"b\"\n\"1\",2\n3,\"4\"\r\n", "a,b\r\n1,2\r\n3,4\r"})
+    expect_same(csv(text), plain);
+}
+
+TEST(ReadCsv, Delimiters) {
+  const Matrix expected = csv("a,b\n1,2\n").x.to_matrix();
+  EXPECT_EQ(csv("a;b\n1;2\n").x.to_matrix(), expected);
+  EXPECT_EQ(csv("a\tb\n1\t2\n").x.to_matrix(), expected);
+  EXPECT_EQ(csv("\"a;x\",b\n1,2\n").x.names(), (std::vector<std::string>{"a;x", "b"}));
+  EXPECT_EQ(read_csv({ByteSource::memory("a,b\tc\n1\t2\n", "t.tsv")}, {}, {}, context_of(1)).x.names(),
+            (std::vector<std::string>{"a,b", "c"}));
+}
+
+TEST(ReadCsv, QuotedFields) {
+  const Dataset data =
+      csv("name,v\n"
+          "\"x, y\",1\n"
+          "\"say \"\"hi\"\"\",2\n"
+          "\"two\nlines\",3\n"
+          "5\" pipe,4\n"
+          "\"tail\"end,5\n"
+          "\"\",6\n");
+  EXPECT_EQ(data.schema.columns[0].levels,
+            (std::vector<std::string>{"5\" pipe", "say \"hi\"", "tailend", "two\nlines", "x, y"}));
+  EXPECT_EQ(data.x.to_matrix().rightCols(1).sum(), 21);
+  EXPECT_EQ(data.x.to_matrix().row(5).head(5).sum(), 0);
+}
+
+TEST(ReadCsv, RaggedRowsAreNamedByLine) {
+  EXPECT_EQ(message_of("ragged_row", ErrorKind::data, [] { csv("a,b,c\n1,2,3\n\"x\ny\",2,3\n1,2\n"); }),
+            "data.csv line 5: 2 fields, the header has 3");
+  EXPECT_EQ(message_of("ragged_row", ErrorKind::data, [] { csv("a,b\n1,2\n1,2,3,4\n"); }),
+            "data.csv line 3: 4 fields, the header has 2");
+  message_of("ragged_row", ErrorKind::data, [] { csv("a,b\n1,2\n1,2,\n"); });
+}
+
+TEST(ReadCsv, BadHeadersAndEmptyFiles) {
+  EXPECT_EQ(message_of("duplicate_column", ErrorKind::data, [] { csv("a,b,a\n1,2,3\n"); }),
+            "data.csv: column 'a' occurs twice in the header, as column 1 and 3");
+  message_of("empty_column_name", ErrorKind::data, [] { csv("a,,b\n1,2,3\n"); });
+  EXPECT_EQ(message_of("empty_data", ErrorKind::data, [] { csv(""); }), "data.csv is empty");
+  message_of("empty_data", ErrorKind::data, [] { csv("\n\n\r\n"); });
+  EXPECT_EQ(message_of("empty_data", ErrorKind::data, [] { csv("a,b\n"); }), "data.csv: a header but no data rows");
+  message_of("empty_data", ErrorKind::data, [] { csv("a,b\n\n\n"); });
+  EXPECT_EQ(message_of("open_quote", ErrorKind::data, [] { csv("a,b\n1,2\n\"x,3\n"); }),
+            "data.csv line 3: a quoted field is never closed");
+}
+
+TEST(ReadCsv, ACategoryMustNotGiveTheNameOfAnotherColumn) {
+  const std::string text = "t=p,t,y\n10,p,0\n20,q,1\n35,p,0\n11,q,1\n";
+  ReadOptions options{.label = "y"};
+  const std::string message = message_of("duplicate_column", ErrorKind::data, [&] { csv(text, options); });
+  EXPECT_NE(message.find("'t=p' and 't'"), std::string::npos) << message;
+  EXPECT_NE(message.find("--ignore"), std::string::npos) << message;
+  options.ignore = {"t=p"};
+  EXPECT_EQ(csv(text, options).x.names(), (std::vector<std::string>{"t=p", "t=q"}));
+  options.ignore = {"t"};
+  EXPECT_EQ(csv(text, options).x.names(), (std::vector<std::string>{"t=p"}));
+}
+
+TEST(ReadCsv, UnknownColumnsAreNamedWithAGuess) {
+  const std::string message =
+      message_of("unknown_column", ErrorKind::data, [] { csv("label,b\n1,2\n", {.label = "lable"}); });
+  EXPECT_NE(message.find("no column 'lable', did you mean 'label'?"), std::string::npos) << message;
+  EXPECT_NE(message.find("label, b"), std::string::npos) << message;
+  for (const ReadOptions& options :
+       {ReadOptions{.domain = "zzz"}, ReadOptions{.weight = "zzz"}, ReadOptions{.ignore = {"zzz"}},
+        ReadOptions{.features = {"zzz"}}, ReadOptions{.where = {"zzz==1"}}})
+    message_of("unknown_column", ErrorKind::data, [&] { csv("label,b\n1,2\n", options); });
+  message_of("column_twice", ErrorKind::option, [] { csv("a,b\n1,2\n", {.label = "a", .domain = "a"}); });
+  message_of("unknown_domain", ErrorKind::data, [] { csv("a,b\n1,2\n", {.domain = "a", .target = {"2"}}); });
+}
+
+TEST(ReadCsv, FeaturesAndIgnore) {
+  const char* text = "a,b,c,d\n1,x,3,4\n";
+  EXPECT_EQ(csv(text, {.ignore = {"b"}}).x.names(), (std::vector<std::string>{"a", "c", "d"}));
+  EXPECT_EQ(csv(text, {.features = {"d", "a"}}).x.names(), (std::vector<std::string>{"a", "d"}));
+}
+
+TEST(ReadCsv, TaskIsGuessedSaidAndOverridden) {
+  Recorder seen;
+  const Context context = context_of(1, &seen);
+  std::string few = "y\n";
+  std::string many = "y\n";
+  for (int i = 0; i < 60; ++i) {
+    few += std::to_string(i % 20) + (i % 2 ? ".0\n" : "\n");
+    many += std::to_string(i % 21) + "\n";
+  }
+  EXPECT_EQ(csv(few, {.label = "y"}, {}, context).y->classes.size(), 20U);
+  ASSERT_EQ(seen.notes.size(), 1U);
+  EXPECT_NE(seen.notes[0].find("classify"), std::string::npos);
+  EXPECT_EQ(csv(many, {.label = "y"}, {}, context).y->task, Task::regress);
+  EXPECT_NE(seen.notes[1].find("regress"), std::string::npos);
+  EXPECT_EQ(csv("y\n1\n2.5\n", {.label = "y"}, {}, context).y->task, Task::regress);
+  EXPECT_EQ(csv("y\nb\na\n", {.label = "y"}, {}, context).y->classes, (std::vector<std::string>{"a", "b"}));
+  const std::size_t notes = seen.notes.size();
+  EXPECT_EQ(csv(many, {.label = "y", .task = Task::classify}, {}, context).y->classes.size(), 21U);
+  EXPECT_EQ(csv("y\n10\n9\n2.50\n", {.label = "y", .task = Task::classify}, {}, context).y->classes,
+            (std::vector<std::string>{"2.5", "9", "10"}));
+  EXPECT_EQ(csv(few, {.label = "y", .task = Task::regress}, {}, context).y->task, Task::regress);
+  EXPECT_EQ(seen.notes.size(), notes) << "a given task needs no note";
+  message_of("text_label", ErrorKind::data, [] { csv("y\nb\na\n", {.label = "y", .task = Task::regress}); });
+}
+
+TEST(ReadCsv, NotesCountInWords) {
+  Recorder seen;
+  const Context context = context_of(1, &seen);
+  csv("a,y\n1,\n2,\n", {.label = "y"}, {}, context);
+  EXPECT_TRUE(seen.notes.empty());
+  csv("a,y\n1,3\n2,3\n", {.label = "y"}, {}, context);
+  csv("a,y\n1,u\n2,u\n", {.label = "y"}, {}, context);
+  ASSERT_EQ(seen.notes.size(), 2U);
+  EXPECT_NE(seen.notes[0].find("holds one integer:"), std::string::npos) << seen.notes[0];
+  EXPECT_NE(seen.notes[1].find("with 1 class:"), std::string::npos) << seen.notes[1];
+}
+
+TEST(ReadCsv, AllLabelsMissing) {
+  const Dataset data = csv("x,y\n1,\n2,NA\n", {.label = "y"});
+  EXPECT_EQ(data.y->size(), 2);
+  EXPECT_TRUE(data.y->missing(0) && data.y->missing(1));
+}
+
+TEST(ReadCsv, DomainsAreTextAsWritten) {
+  const Dataset data = csv("d,x\n02,1\n2,2\n2.0,3\n02,4\n", {.domain = "d", .target = {"2"}});
+  EXPECT_EQ(data.domain.names, (std::vector<std::string>{"02", "2", "2.0"}));
+  EXPECT_EQ(data.role, (Roles{Role::source, Role::target, Role::source}));
+  message_of("missing_domain", ErrorKind::data, [] { csv("d,x\n1,1\n,2\n", {.domain = "d"}); });
+  EXPECT_EQ(csv("d,x\n1,1\n,2\n", {.domain = "d", .where = {"d!="}}).rows(), 1);
+  EXPECT_EQ(csv("x\n1\n2\n").domain.names, (std::vector<std::string>{"all"}));
+}
+
+TEST(ReadCsv, WhereFiltersRows) {
+  const char* text = "d,x,t,y\na,1,u,-1\nb,2,v,0\na,3,,1\nb,4.0,u,\n";
+  const auto rows = [&](std::vector<std::string> where) {
+    const Matrix x = csv(text, {.label = "y", .domain = "d", .ignore = {"t"}, .where = std::move(where)}).x.to_matrix();
+    return std::vector<double>(x.data(), x.data() + x.size());
+  };
+  using List = std::vector<double>;
+  EXPECT_EQ(rows({"x==4"}), (List{4}));
+  EXPECT_EQ(rows({"x = 4.00"}), (List{4}));
+  EXPECT_EQ(rows({"x!=4"}), (List{1, 2, 3}));
+  EXPECT_EQ(rows({"x<3"}), (List{1, 2}));
+  EXPECT_EQ(rows({"x<=3"}), (List{1, 2, 3}));
+  EXPECT_EQ(rows({"x>3"}), (List{4}));
+  EXPECT_EQ(rows({"x>=3"}), (List{3, 4}));
+  EXPECT_EQ(rows({"y!=-1"}), (List{2, 3, 4}));
+  EXPECT_EQ(rows({"y>-1"}), (List{2, 3}));
+  EXPECT_EQ(rows({"t==u"}), (List{1, 4}));
+  EXPECT_EQ(rows({"t!=u"}), (List{2, 3}));
+  EXPECT_EQ(rows({"t=="}), (List{3}));
+  EXPECT_EQ(rows({"t!="}), (List{1, 2, 4}));
+  EXPECT_EQ(rows({"d==\"a\"", "x>1"}), (List{3}));
+  message_of("empty_data", ErrorKind::data, [&] { rows({"x>100"}); });
+  message_of("bad_where", ErrorKind::option, [&] { rows({"x"}); });
+  message_of("bad_where", ErrorKind::option, [&] { rows({"==3"}); });
+  message_of("bad_where", ErrorKind::option, [&] { rows({"x<u"}); });
+  EXPECT_EQ(csv("a<b,c\n1,2\n3,4\n", {.where = {"a<b>=2"}}).rows(), 1) << "names may hold operators";
+}
+
+TEST(ReadCsv, RowsKnowTheirNumberInTheFile) {
+  const std::string text = "a,y,site\n0,u,A\n1,v,B\n2,u,A\n3,,B\n4,v,B\n";
+  ReadOptions options{.label = "y", .domain = "site"};
+  EXPECT_TRUE(csv(text, options).origin.empty());
+  options.where = {"a!=1"};
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{1} << 20}) {
+    const Dataset data = csv(text, options, {.segment_bytes = bytes});
+    EXPECT_EQ(data.origin, (Origin{0, 2, 3, 4}));
+    // Source rows come first, those without a label are left out.
+    Dataset target = data;
+    set_targets(target, {"A"});
+    EXPECT_EQ(train_view(target, context_of(1)).origin, (Origin{4, 0, 2}));
+    EXPECT_EQ(batch(data, std::vector<Index>{1, 3}).origin, (Origin{2, 4}));
+  }
+}
+
+TEST(ReadCsv, MessagesCountRowsInTheFile) {
+  const std::string text = "a,w,y,site\n0,1,u,A\n1,1,v,B\n2,-1,u,A\n3,1,v,\n";
+  ReadOptions options{.label = "y", .domain = "site", .weight = "w", .where = {"a>=1"}};
+  std::string message = message_of("missing_domain", ErrorKind::data, [&] { csv(text, options); });
+  EXPECT_NE(message.find("row 4 "), std::string::npos) << message;
+  options.where = {"a>=1", "site!="};
+  const Dataset data = csv(text, options);
+  message = message_of("negative_weight", ErrorKind::data, [&] { train_view(data, context_of(1)); });
+  EXPECT_NE(message.find("row 3"), std::string::npos) << message;
+}
+
+TEST(ReadCsv, FilteredRowsLeaveNoTrace) {
+  // The text in a filtered row would make x categorical, its domain a third one and its label a third class.
+  const Dataset data = csv("d,x,y,keep\na,1,p,1\nc,oops,q,0\nb,2,r,1\n",
+                           {.label = "y", .domain = "d", .ignore = {"keep"}, .where = {"keep==1"}});
+  EXPECT_EQ(data.schema.columns[0].kind, ColumnKind::numeric);
+  EXPECT_EQ(data.domain.names, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(data.y->classes, (std::vector<std::string>{"p", "r"}));
+}
+
+TEST(ReadCsv, ExamplesAreCutBetweenCharacters) {
+  EXPECT_EQ(shortened("abc", 3), "abc");
+  EXPECT_EQ(shortened("abcd", 3), "abc");
+  EXPECT_EQ(shortened("ab\xC3\xA4", 3), "ab");  // an umlaut of two bytes
+  std::string text = "name,y\n";
+  for (int i = 0; i < 150; ++i)
+    text += std::string(39, 'x') + "\xC3\xA4" + std::to_string(i) + (i % 2 == 0 ? ",u\n" : ",v\n");
+  const std::string message = message_of("too_many_levels", ErrorKind::data, [&] { csv(text, {.label = "y"}); });
+  EXPECT_NE(message.find("'" + std::string(39, 'x') + "'"), std::string::npos) << message;
+}
+
+TEST(ReadCsv, TooManyLevelsNamesColumnsAndSuggestsIgnore) {
+  std::string text = "id,x,code\n";
+  for (int i = 0; i < 101; ++i) text += fmt::format("p{},1,c{}\n", i, i % 100);
+  const std::string message = message_of("too_many_levels", ErrorKind::data, [&] { csv(text); });
+  EXPECT_NE(message.find("column 'id'"), std::string::npos) << message;
+  EXPECT_NE(message.find("--ignore id"), std::string::npos) << message;
+  EXPECT_EQ(message.find("code"), std::string::npos) << message;
+  EXPECT_EQ(csv(text, {.ignore = {"id"}}).x.cols(), 101);
+  EXPECT_EQ(csv(text, {.domain = "id"}).domain.count(), 101) << "only features are limited";
+}
+
+TEST(ReadCsv, TextThatIsNotUtf8IsTakenAsLatin1) {
+  Recorder seen;
+  const Dataset data =
+      csv("st\xE4"
+          "dt,b\nK\xF6ln,1\nZ\xC3\xBCrich,2\n",
+          {}, {}, context_of(1, &seen));
+  EXPECT_EQ(data.x.names(), (std::vector<std::string>{"städt=Köln", "städt=Zürich", "b"}));
+  EXPECT_TRUE(seen.warned("not_utf8"));
+  EXPECT_EQ(data.x.to_matrix().row(0).head(2).sum(), 1);
+}
+
+TEST(ReadCsv, NulBytesAndLongFields) {
+  using namespace std::string_literals;
+  const Dataset data = csv("a,b\nx\0y,1\n"s + std::string(3'000'000, 'z') + ",2\n");
+  EXPECT_EQ(data.schema.columns[0].levels[0], "x\0y"s);
+  EXPECT_EQ(data.schema.columns[0].levels[1].size(), 3'000'000U);
+  EXPECT_EQ(data.x.to_matrix()(1, 2), 2);
+}
+
+TEST(ReadCsv, WeightMustBeANumber) {
+  EXPECT_EQ(message_of("bad_value", ErrorKind::data, [] { csv("w,x\n1,2\nheavy,3\n", {.weight = "w"}); }),
+            "data.csv line 3: column 'w' is 'heavy', a number is expected");
+}
+
+TEST(ReadCsv, OneRowAndOneColumn) {
+  EXPECT_EQ(csv("a\n7").x.to_matrix(), Matrix::Constant(1, 1, 7));
+  EXPECT_EQ(csv("a,y\n7,1\n", {.label = "y"}).y->classes, (std::vector<std::string>{"1"}));
+  const Dataset none = csv("y\n1\n2\n", {.label = "y"});
+  EXPECT_EQ(none.x.cols(), 0);
+  EXPECT_EQ(none.rows(), 2);
+}
+
+TEST(ReadCsv, HundredThousandColumns) {
+  std::string text;
+  for (int j = 0; j < 100'000; ++j) text.append(j ? ",c" : "c").append(std::to_string(j));
+  for (int i = 0; i < 3; ++i) {
+    text += '\n';
+    for (int j = 0; j < 100'000; ++j) text.append(j ? "," : "").append(std::to_string(i * 0.5 + j));
+  }
+  const Dataset data = csv(text, {.label = "c7", .ignore = {"c9"}}, {}, context_of(2));
+  EXPECT_EQ(data.x.cols(), 99'998);
+  EXPECT_EQ(data.x.to_matrix()(2, 99'997), 100'000);
+  const Dataset again = read_csv_for_model({ByteSource::memory(text, "new.csv")}, data.schema, {}, {}, context_of(2));
+  expect_same(again, data);
+}
+
+}  // namespace read_csv_test
+}  // namespace ecotone

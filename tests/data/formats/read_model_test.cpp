@@ -1,0 +1,95 @@
+#include <cmath>
+
+#include "data/formats/read_support.h"
+
+namespace ecotone {
+namespace read_model_test {
+
+using namespace test;
+
+const char* const kTraining = "site,age,sex,w,y\na,1,M,1,p\nb,2,F,1,q\n";
+const ReadOptions kRoles{.label = "y", .domain = "site", .weight = "w"};
+
+Dataset for_model(const std::string& text, const ReadOptions& options = {}, Observer* observer = nullptr) {
+  return read_csv_for_model({ByteSource::memory(text, "new.csv")}, csv(kTraining, kRoles).schema, options,
+                            {.segment_bytes = 16}, context_of(2, observer));
+}
+
+TEST(ReadForModel, ColumnsAreMatchedByNameInAnyOrder) {
+  const Dataset data = for_model("extra,sex,y,age,site\nzzz,F,q,5,c\n,M,,6,d\n");
+  EXPECT_EQ(data.x.names(), (std::vector<std::string>{"age", "sex=F", "sex=M"}));
+  Matrix expected(2, 3);
+  expected << 5, 1, 0, 6, 0, 1;
+  EXPECT_EQ(data.x.to_matrix(), expected);
+  EXPECT_EQ(data.domain.names, (std::vector<std::string>{"c", "d"}));
+  EXPECT_EQ(data.y->classes, (std::vector<std::string>{"q"}));
+  EXPECT_TRUE(data.y->missing(1));
+  EXPECT_EQ(data.weight.size(), 0);
+}
+
+TEST(ReadForModel, LabelDomainAndWeightMayBeAbsent) {
+  const Dataset data = for_model("age,sex\n1,M\n");
+  EXPECT_FALSE(data.y.has_value());
+  EXPECT_EQ(data.domain.count(), 1);
+  message_of("unknown_column", ErrorKind::data, [] { for_model("age,sex\n1,M\n", {.domain = "place"}); });
+}
+
+TEST(ReadForModel, AMissingColumnIsNamed) {
+  const std::string message = message_of("missing_column", ErrorKind::data, [] { for_model("sex,y\nM,p\n"); });
+  EXPECT_NE(message.find("new.csv: no column 'age'"), std::string::npos) << message;
+}
+
+TEST(ReadForModel, TextForANumberIsNamedByLineAndColumn) {
+  EXPECT_EQ(message_of("bad_value", ErrorKind::data, [] { for_model("age,sex\n1,M\n2,F\nold,M\n"); }),
+            "new.csv line 4: column 'age' is 'old', a number is expected");
+}
+
+TEST(ReadForModel, UnknownCategoriesAreZerosAndCounted) {
+  Recorder seen;
+  const Dataset data = for_model("age,sex\n1,X\n2,F\n3,Y\n4,\n", {}, &seen);
+  EXPECT_EQ(data.x.to_matrix().rightCols(2).rowwise().sum(), (Vector(4) << 0, 1, 0, 0).finished());
+  ASSERT_TRUE(seen.warned("unseen_category"));
+  EXPECT_EQ(seen.warnings[0].second, "column 'sex': 2 rows have a category that the model does not know");
+}
+
+TEST(ReadForModel, ReadingTheTrainingFileGivesTheTrainingData) {
+  const Dataset training = csv(kTraining, kRoles);
+  expect_same(for_model(kTraining), training);
+}
+
+TEST(ReadForModel, ArraysAreMatchedByPosition) {
+  const Folder folder;
+  const Dataset training = csv("u,v,w\n1,2,3\n");
+  const auto sparse = folder.write("new.svm", "1 1:5\n0 2:7\n");
+  const Dataset data = read_for_model({sparse}, training.schema, {}, context_of(1));
+  EXPECT_TRUE(data.x.is_sparse());
+  EXPECT_EQ(data.x.names(), (std::vector<std::string>{"u", "v", "w"}));
+  Matrix expected(2, 3);
+  expected << 5, 0, 0, 0, 7, 0;
+  EXPECT_EQ(data.x.to_matrix(), expected);
+  const auto wide = folder.write("wide.svm", "1 4:5\n");
+  EXPECT_NE(
+      message_of("column_count", ErrorKind::data, [&] { read_for_model({wide}, training.schema, {}, context_of(1)); })
+          .find("4 columns, the model has 3"),
+      std::string::npos);
+}
+
+TEST(ReadForModel, EcoIsMatchedByName) {
+  const Folder folder;
+  Recorder seen;
+  const Context context = context_of(1, &seen);
+  write_eco(csv("sex,site,age\nX,s,4\nM,s,5\n", {.domain = "site"}), folder.path("new.eco"), context);
+  const Schema schema = csv(kTraining, kRoles).schema;
+  const Dataset data = read_for_model({folder.path("new.eco")}, schema, {}, context);
+  Matrix expected(2, 3);
+  expected << 4, 0, 0, 5, 0, 1;
+  EXPECT_EQ(data.x.to_matrix(), expected);
+  EXPECT_EQ(data.x.names(), schema.feature_names());
+  EXPECT_TRUE(seen.warned("unseen_category"));
+  write_eco(csv("sex,other\nX,4\nM,5\n"), folder.path("less.eco"), context);
+  message_of("missing_column", ErrorKind::data,
+             [&] { read_for_model({folder.path("less.eco")}, schema, {}, context); });
+}
+
+}  // namespace read_model_test
+}  // namespace ecotone

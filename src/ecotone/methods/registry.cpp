@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "ecotone/methods/multiclass.h"
+#include "ecotone/methods/multiclass/multiclass.h"
 
 namespace ecotone {
 

@@ -1,4 +1,4 @@
-#include "ecotone/methods/code_matrix.h"
+#include "ecotone/methods/multiclass/code_matrix.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,9 +1,9 @@
-#include "ecotone/methods/combined.h"
+#include "ecotone/methods/multiclass/combined.h"
 
 #include <algorithm>
 
 #include "ecotone/base/memory.h"
-#include "ecotone/methods/code_matrix.h"
+#include "ecotone/methods/multiclass/code_matrix.h"
 
 namespace ecotone {
 

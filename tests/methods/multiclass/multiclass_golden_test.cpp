@@ -4,8 +4,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "ecotone/methods/code_matrix.h"
-#include "ecotone/methods/decode.h"
+#include "ecotone/methods/multiclass/code_matrix.h"
+#include "ecotone/methods/multiclass/decode.h"
 #include "methods/support.h"
 
 namespace ecotone::test {

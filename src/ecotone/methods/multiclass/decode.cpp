@@ -1,4 +1,4 @@
-#include "ecotone/methods/decode.h"
+#include "ecotone/methods/multiclass/decode.h"
 
 #include <algorithm>
 #include <cmath>

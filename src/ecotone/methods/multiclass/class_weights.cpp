@@ -1,4 +1,4 @@
-#include "ecotone/methods/class_weights.h"
+#include "ecotone/methods/multiclass/class_weights.h"
 
 #include <cmath>
 #include <string_view>

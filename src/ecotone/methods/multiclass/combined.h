@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "ecotone/methods/decode.h"
 #include "ecotone/methods/method.h"
-#include "ecotone/methods/multiclass.h"
+#include "ecotone/methods/multiclass/decode.h"
+#include "ecotone/methods/multiclass/multiclass.h"
 
 namespace ecotone {
 

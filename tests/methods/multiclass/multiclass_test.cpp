@@ -1,8 +1,8 @@
 // Several classes from binary learners, whatever the learner.
-#include "ecotone/methods/multiclass.h"
+#include "ecotone/methods/multiclass/multiclass.h"
 
-#include "ecotone/methods/code_matrix.h"
-#include "ecotone/methods/decode.h"
+#include "ecotone/methods/multiclass/code_matrix.h"
+#include "ecotone/methods/multiclass/decode.h"
 #include "ecotone/methods/registry.h"
 #include "methods/support.h"
 

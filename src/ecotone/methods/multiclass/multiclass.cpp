@@ -1,4 +1,4 @@
-#include "ecotone/methods/multiclass.h"
+#include "ecotone/methods/multiclass/multiclass.h"
 
 #include <algorithm>
 #include <functional>
@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "ecotone/methods/class_weights.h"
-#include "ecotone/methods/code_matrix.h"
-#include "ecotone/methods/combined.h"
+#include "ecotone/methods/multiclass/class_weights.h"
+#include "ecotone/methods/multiclass/code_matrix.h"
+#include "ecotone/methods/multiclass/combined.h"
 
 namespace ecotone {
 

@@ -5,11 +5,11 @@
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
+#include "ecotone/choose/scorer.h"
 #include "ecotone/data/generate/generate.h"
-#include "ecotone/evaluate/experiment.h"
 #include "ecotone/evaluate/protocol.h"
-#include "ecotone/evaluate/scorer.h"
 #include "ecotone/methods/registry.h"
+#include "ecotone/reproduce/experiment.h"
 
 namespace ecotone::cli {
 namespace {

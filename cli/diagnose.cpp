@@ -1,11 +1,11 @@
-#include "ecotone/evaluate/diagnose.h"
+#include "ecotone/diagnose/diagnose.h"
 
 #include <optional>
 
 #include "cli/arguments.h"
 #include "cli/verbs.h"
 #include "ecotone/data/read.h"
-#include "ecotone/evaluate/represented.h"
+#include "ecotone/diagnose/represented.h"
 
 namespace ecotone::cli {
 namespace {

@@ -7,13 +7,13 @@
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/options.h"
+#include "ecotone/choose/choose.h"
+#include "ecotone/choose/plain.h"
 #include "ecotone/data/read.h"
-#include "ecotone/evaluate/adapting.h"
-#include "ecotone/evaluate/choose.h"
-#include "ecotone/evaluate/table.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/methods/grid.h"
-#include "ecotone/report/html.h"
+#include "ecotone/report/html/html.h"
+#include "ecotone/report/text/evaluation.h"
 
 namespace ecotone::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include "cli/summary.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
+#include "ecotone/choose/guard.h"
 #include "ecotone/data/read.h"
-#include "ecotone/evaluate/guard.h"
 #include "ecotone/methods/model.h"
 
 namespace ecotone::cli {

@@ -10,7 +10,7 @@
 #include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
-#include "ecotone/evaluate/guard.h"
+#include "ecotone/choose/guard.h"
 #include "ecotone/methods/model.h"
 #include "ecotone/solve/moments/moments_file.h"
 

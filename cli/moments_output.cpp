@@ -7,7 +7,7 @@
 
 #include "cli/summary.h"
 #include "cli/terminal.h"
-#include "ecotone/evaluate/text_table.h"
+#include "ecotone/report/text/text_table.h"
 #include "ecotone/solve/moments/moments_file.h"
 
 namespace ecotone::cli {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "cli/terminal.h"
-#include "ecotone/evaluate/text_width.h"
+#include "ecotone/report/text/text_width.h"
 
 namespace ecotone::cli {
 namespace {}  // namespace

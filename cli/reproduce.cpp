@@ -7,9 +7,9 @@
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
-#include "ecotone/evaluate/experiment.h"
-#include "ecotone/evaluate/text_width.h"
-#include "ecotone/report/figure_svg.h"
+#include "ecotone/report/html/figure_svg.h"
+#include "ecotone/report/text/text_width.h"
+#include "ecotone/reproduce/experiment.h"
 
 namespace ecotone::cli {
 namespace {

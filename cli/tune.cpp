@@ -1,4 +1,4 @@
-#include "ecotone/evaluate/tune.h"
+#include "ecotone/choose/tune.h"
 
 #include <fmt/format.h>
 

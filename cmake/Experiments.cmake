@@ -1,6 +1,6 @@
-# The folders of experiments/ as a source of the layer evaluate: a new experiment is a new folder and nothing else.
+# The folders of experiments/ as a source of the layer reproduce: a new experiment is a new folder and nothing else.
 file(GLOB experiment_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/experiments/*/experiment.json)
-set(content "// Made by cmake/Experiments.cmake from experiments/.\n#include \"ecotone/evaluate/experiment.h\"\n\n")
+set(content "// Made by cmake/Experiments.cmake from experiments/.\n#include \"ecotone/reproduce/experiment.h\"\n\n")
 string(APPEND content "namespace ecotone {\n\nnamespace {\n\nconstexpr EmbeddedExperiment experiments[] = {\n")
 foreach(recipe IN LISTS experiment_files)
   get_filename_component(folder ${recipe} DIRECTORY)
@@ -24,4 +24,4 @@ endif()
 if(NOT before STREQUAL content)
   file(WRITE ${generated} "${content}")
 endif()
-target_sources(ecotone_evaluate PRIVATE ${generated})
+target_sources(ecotone_reproduce PRIVATE ${generated})

@@ -4,8 +4,8 @@
 
 #include "ecotone/data/generate/generate.h"
 #include "ecotone/evaluate/evaluate.h"
-#include "ecotone/evaluate/table.h"
 #include "ecotone/methods/model.h"
+#include "ecotone/report/text/evaluation.h"
 
 using namespace ecotone;
 

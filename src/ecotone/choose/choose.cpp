@@ -1,0 +1,138 @@
+#include "ecotone/choose/choose.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ecotone/base/error.h"
+#include "ecotone/evaluate/evaluate.h"
+#include "ecotone/measure/intervals.h"
+#include "ecotone/measure/metrics.h"
+#include "ecotone/measure/ranks.h"
+
+namespace ecotone {
+
+namespace {
+
+/// The metric, checked against the task.
+const MetricInfo& metric_of(const std::string& name, Task task) {
+  const MetricInfo* info = find_metric(name.empty() ? (task == Task::classify ? "accuracy" : "rmse") : name);
+  if (info && info->task == task) return *info;
+  option_error("unknown_metric", "unknown metric '{}'; this task has {}", name, fmt::join(metric_names(task), ", "));
+}
+
+/// The loss that the metric is made of, or the nearest to it.
+RowLoss loss_of(const MetricInfo& metric) {
+  if (metric.name == "log_loss") return RowLoss::log_loss;
+  if (metric.name == "brier") return RowLoss::brier;
+  return RowLoss::automatic;
+}
+
+/// How much better `a` is than `b`.
+double better_by(double a, double b, const MetricInfo& metric) { return metric.higher_is_better ? a - b : b - a; }
+
+std::vector<TargetTruth> true_scores(const Dataset& data, const std::vector<Pipeline>& candidates,
+                                     const MetricInfo& metric, const Context& context) {
+  EvaluateOptions options;
+  options.protocol = Protocol::adapt;
+  const Evaluation evaluation = evaluate(data, candidates, options, context);
+  std::vector<TargetTruth> targets;
+  for (std::size_t d = 0; d < evaluation.pipelines.front().domains.size(); ++d) {
+    const DomainScore& domain = evaluation.pipelines.front().domains[d];
+    TargetTruth truth{domain.domain, domain.rows, {}, {}};
+    for (std::size_t c = 0; c < candidates.size(); ++c) {
+      truth.score.push_back(value_of(evaluation.pipelines[c].domains[d].metrics, metric.name));
+      if (!truth.score[c]) continue;
+      if (!truth.best || better_by(*truth.score[c], *truth.score[*truth.best], metric) > 0) truth.best = c;
+    }
+    targets.push_back(std::move(truth));
+  }
+  return targets;
+}
+
+/// What a choice for a target cost, once its labels are looked at.
+TargetChoice judged(const Scores& scores, std::size_t chosen, const TargetTruth& truth, const MetricInfo& metric) {
+  TargetChoice result{truth.domain, scores.used, chosen, scores.candidates, truth.score[chosen], {}, {}, {}};
+  if (result.score) {
+    result.regret = better_by(*truth.score[*truth.best], *result.score, metric);
+    if (truth.score[0]) result.gain = better_by(*result.score, *truth.score[0], metric);
+  }
+  std::vector<double> estimated;
+  std::vector<double> real;
+  for (std::size_t c = 0; c < scores.candidates.size(); ++c) {
+    if (!scores.candidates[c].estimate || !truth.score[c]) continue;
+    estimated.push_back(-*scores.candidates[c].estimate);
+    real.push_back(better_by(*truth.score[c], 0, metric));
+  }
+  result.rank_correlation = spearman(estimated, real);
+  return result;
+}
+
+/// Mean of one field over targets that have it.
+template <class Field>
+std::optional<double> mean_over(const std::vector<TargetChoice>& targets, Field field) {
+  std::vector<double> values;
+  for (const TargetChoice& target : targets)
+    if (const std::optional<double>& value = target.*field) values.push_back(*value);
+  return mean_of(values);
+}
+
+ScorerSummary summary(const std::vector<TargetChoice>& targets) {
+  return {mean_over(targets, &TargetChoice::score), mean_over(targets, &TargetChoice::regret),
+          mean_over(targets, &TargetChoice::gain), mean_over(targets, &TargetChoice::rank_correlation)};
+}
+
+/// The summary of a rule that does not look at estimates.
+template <class Rule>
+ScorerSummary fixed_rule(const std::vector<TargetTruth>& truth, const MetricInfo& metric, Rule rule) {
+  std::vector<TargetChoice> targets;
+  for (const TargetTruth& each : truth)
+    if (each.best) targets.push_back(judged({}, rule(each), each, metric));
+  return summary(targets);
+}
+
+void fail(ScorerChoice& choice, const Error& error, const std::string& target) {
+  choice.error_code = error.code();
+  choice.error = fmt::format("with {} as the target: {}", target, error.what());
+  choice.targets.clear();
+}
+
+}  // namespace
+
+Choice choose_candidates(const Dataset& data, const std::vector<Pipeline>& candidates, const ChooseOptions& options,
+                         const Context& context) {
+  if (!data.y) data_error("no_labels", "choose: the data have no label column; name it with --label");
+  const MetricInfo& metric = metric_of(options.metric, data.y->task);
+  Choice result;
+  result.metric = metric.name;
+  result.task = data.y->task;
+  for (const Pipeline& candidate : candidates) result.candidates.push_back(candidate.text());
+  result.targets = true_scores(data, candidates, metric, context);
+  for (const Scorer scorer : options.scorers) result.scorers.emplace_back().scorer = scorer;
+
+  EvaluateOptions adapt;
+  adapt.protocol = Protocol::adapt;
+  const std::vector<Split> splits = make_splits(data.domain, adapt, context);
+  for (std::size_t s = 0; s < splits.size(); ++s) {
+    // The scorers see this view and nothing else: the target's labels are not in it by type.
+    const TrainView view = train_view(data, splits[s].source, splits[s].target, context);
+    CandidateScorer scorer(view, data.schema, candidates, {.loss = loss_of(metric), .folds = options.folds},
+                           context.derived("choose", s));
+    for (ScorerChoice& choice : result.scorers) {
+      if (!choice.error_code.empty()) continue;
+      try {
+        const Scores scores = scorer.scores(choice.scorer);
+        choice.targets.push_back(judged(scores, choose(scores), result.targets[s], metric));
+      } catch (const Error& error) {
+        if (options.scorers.size() == 1 || (error.kind() != ErrorKind::data && error.kind() != ErrorKind::option))
+          throw;
+        fail(choice, error, splits[s].name);
+      }
+    }
+  }
+  for (ScorerChoice& choice : result.scorers) choice.mean = summary(choice.targets);
+  result.best = fixed_rule(result.targets, metric, [](const TargetTruth& truth) { return *truth.best; });
+  result.reference = fixed_rule(result.targets, metric, [](const TargetTruth&) { return std::size_t{0}; });
+  return result;
+}
+
+}  // namespace ecotone

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ecotone/base/context.h"
+#include "ecotone/base/json.h"
+#include "ecotone/choose/scorer.h"
+#include "ecotone/data/dataset.h"
+#include "ecotone/methods/pipeline.h"
+
+/// What choosing without the target's labels costs: every domain in turn is the target; a scorer chooses a candidate
+/// without its labels, and the labels then say what that choice, the best choice and no adaptation really scored.
+namespace ecotone {
+
+struct ChooseOptions {
+  std::vector<Scorer> scorers = {Scorer::automatic};
+  std::string metric;  ///< of the true scores; empty: accuracy or rmse
+  int folds = 5;       ///< of rows, where a scorer holds rows out
+};
+
+/// One scorer's choice for one target. Scores are of the metric; regrets and the gain are in its units, and positive
+/// regrets are losses whichever way the metric points.
+struct TargetChoice {
+  std::string domain;
+  Scorer used = Scorer::importance;
+  std::size_t chosen = 0;  ///< into the candidates
+  std::vector<CandidateScore> estimates;
+  std::optional<double> score;             ///< of the choice; empty where the metric is undefined
+  std::optional<double> regret;            ///< to the best candidate, >= 0
+  std::optional<double> gain;              ///< over no adaptation, the first candidate
+  std::optional<double> rank_correlation;  ///< Spearman's, of estimates and true scores; 1: the right order
+};
+
+/// Means over the targets that have a value.
+struct ScorerSummary {
+  std::optional<double> score;
+  std::optional<double> regret;
+  std::optional<double> gain;
+  std::optional<double> rank_correlation;
+};
+
+struct ScorerChoice {
+  Scorer scorer = Scorer::automatic;
+  std::vector<TargetChoice> targets;  ///< empty when it could not be used
+  ScorerSummary mean;
+  std::string error_code;  ///< why it could not be used
+  std::string error;
+};
+
+/// The true scores of one target.
+struct TargetTruth {
+  std::string domain;
+  Index rows = 0;                            ///< with a label
+  std::vector<std::optional<double>> score;  ///< of each candidate
+  std::optional<std::size_t> best;           ///< the best of them, the first among equals
+};
+
+struct Choice {
+  std::string metric;
+  Task task = Task::classify;
+  std::vector<std::string> candidates;  ///< the first is «no adaptation»
+  std::vector<TargetTruth> targets;
+  std::vector<ScorerChoice> scorers;
+  ScorerSummary best;       ///< of always taking the best candidate
+  ScorerSummary reference;  ///< of always taking the first
+
+  /// As `evaluate --choose --json` prints it; see docs/choose.md.
+  Json to_json() const;
+};
+
+/// All scorers see the same fits. Option errors: `unknown_metric`, `no_pipeline`, `no_learner`, `scorer_undefined`;
+/// data errors: `no_labels`, `needs_two_domains`, and those of the fits that give the true scores. With one scorer its
+/// errors are thrown; with several it is left out, and its error is in the result.
+Choice choose_candidates(const Dataset& data, const std::vector<Pipeline>& candidates, const ChooseOptions& options,
+                         const Context& context);
+
+/// For a terminal: one scorer's choices by target, or several scorers' means.
+std::string choice_table(const Choice& choice);
+
+}  // namespace ecotone

@@ -1,0 +1,200 @@
+#include "ecotone/choose/guard.h"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "ecotone/base/error.h"
+#include "ecotone/base/json_number.h"
+#include "ecotone/methods/registry.h"
+
+namespace ecotone {
+
+namespace {
+
+/// What a learner of the family adapt is without its adaptation.
+struct Counterpart {
+  std::string_view adapted;
+  std::string_view plain;
+};
+constexpr std::array<Counterpart, 2> counterparts = {{{"adapt.joint", "logistic"}, {"dasvm", "svm"}}};
+
+/// The plain learner with those of the stage's options that it has, too.
+Stage plain_learner(const Stage& stage) {
+  for (const Counterpart& pair : counterparts) {
+    if (pair.adapted != stage.method->name) continue;
+    const Method& plain = method(pair.plain);
+    Json given = Json::object();
+    for (const OptionInfo& option : plain.options)
+      if (stage.options.has(option.name)) given[option.name] = stage.options.at(option.name);
+    return {&plain, complete_options(plain.name, plain.options, given)};
+  }
+  option_error("nothing_to_guard", "guard: {} has no plain counterpart to compare it with", stage.method->name);
+}
+
+const char* loss_words(RowLoss loss) {
+  switch (loss) {
+    case RowLoss::log_loss:
+      return "log loss";
+    case RowLoss::brier:
+      return "Brier score";
+    case RowLoss::squared:
+      return "squared error";
+    default:
+      return "error";
+  }
+}
+
+/// Reads the entries of a note that may be anything.
+class NoteReader {
+ public:
+  NoteReader(const Json& json, const std::string& origin) : json_(json), origin_(origin) {
+    if (!json.is_object()) bad("it must be an object");
+  }
+
+  [[noreturn]] void bad(const std::string& what) const {
+    file_error("bad_model", "{}: note 'guard': {}", origin_, what);
+  }
+
+  std::string text(const char* key) const {
+    const auto found = json_.find(key);
+    if (found == json_.end() || !found->is_string()) bad(fmt::format("'{}' must be a text", key));
+    return found->get<std::string>();
+  }
+
+  std::optional<double> number(const char* key) const {
+    const auto found = json_.find(key);
+    if (found != json_.end() && found->is_null()) return std::nullopt;
+    if (found == json_.end() || !found->is_number() || !std::isfinite(found->get<double>()))
+      bad(fmt::format("'{}' must be a number or null", key));
+    return found->get<double>();
+  }
+
+  bool has(const char* key) const { return json_.contains(key); }
+
+ private:
+  const Json& json_;
+  const std::string& origin_;
+};
+
+GuardNote note_of(const Scores& scores, bool adapted) {
+  const CandidateScore& plain = scores.candidates[0];
+  const CandidateScore& other = scores.candidates[1];
+  return {.adapted = adapted,
+          .scorer = scores.used,
+          .loss = scores.loss,
+          .estimate_plain = plain.estimate,
+          .estimate_adapted = other.estimate,
+          .gain = other.gain,
+          .standard_error = other.gain_error,
+          .importance_gain = other.importance_gain,
+          .adapted_pipeline = other.pipeline,
+          .plain_pipeline = plain.pipeline,
+          .error = other.error.empty() ? plain.error : other.error};
+}
+
+}  // namespace
+
+Pipeline plain_counterpart(const Pipeline& pipeline) {
+  std::vector<Stage> stages;
+  for (const Stage& stage : pipeline.stages()) {
+    if (stage.method->family == Family::weight) continue;
+    stages.push_back(stage.method->family == Family::adapt ? plain_learner(stage) : stage);
+  }
+  if (stages.empty()) option_error("no_learner", "guard: \"{}\" does not end in a learner", pipeline.text());
+  Pipeline plain(std::move(stages));
+  if (plain.text() == pipeline.text())
+    option_error("nothing_to_guard",
+                 "guard: \"{}\" has no stage that adapts to the target (of the families weight and adapt), so there is "
+                 "nothing to decide",
+                 pipeline.text());
+  return plain;
+}
+
+Json GuardNote::to_json() const {
+  Json json = {{"chosen", adapted ? "adapted" : "plain"},
+               {"scorer", scorer_name(scorer)},
+               {"loss", loss_name(loss)},
+               {"estimate_plain", json_number(estimate_plain)},
+               {"estimate_adapted", json_number(estimate_adapted)},
+               {"gain", json_number(gain)},
+               {"standard_error", json_number(standard_error)},
+               {"adapted", adapted_pipeline},
+               {"plain", plain_pipeline}};
+  if (importance_gain) json["importance_gain"] = *importance_gain;
+  if (!error.empty()) json["error"] = error;
+  return json;
+}
+
+GuardNote GuardNote::from_json(const Json& json, const std::string& origin) {
+  const NoteReader read(json, origin);
+  GuardNote note;
+  const std::string chosen = read.text("chosen");
+  if (chosen != "adapted" && chosen != "plain") read.bad("'chosen' must be adapted or plain");
+  note.adapted = chosen == "adapted";
+  try {
+    note.scorer = scorer_by_name(read.text("scorer"));
+    note.loss = loss_by_name(read.text("loss"));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::option) throw;
+    read.bad(error.what());
+  }
+  if (note.scorer == Scorer::automatic || note.loss == RowLoss::automatic)
+    read.bad("the scorer and the loss must be those that were used, not auto");
+  note.estimate_plain = read.number("estimate_plain");
+  note.estimate_adapted = read.number("estimate_adapted");
+  note.gain = read.number("gain");
+  note.standard_error = read.number("standard_error");
+  if (read.has("importance_gain")) note.importance_gain = read.number("importance_gain");
+  note.adapted_pipeline = read.text("adapted");
+  note.plain_pipeline = read.text("plain");
+  if (read.has("error")) note.error = read.text("error");
+  return note;
+}
+
+std::string GuardNote::sentence() const {
+  const char* chosen = adapted ? "adapted" : "plain";
+  const char* other = adapted ? "plain" : "adapted";
+  if (!estimate_plain || !estimate_adapted)
+    return fmt::format("{}, because the {} pipeline could not be scored ({})", chosen, other, error);
+  const auto text = [](const std::optional<double>& value) {
+    return value ? fmt::format("{:.3g}", *value) : std::string("unknown");
+  };
+  const std::string near =
+      importance_gain ? fmt::format("; {} near the target's rows", text(importance_gain)) : std::string();
+  return fmt::format("{}, estimated {} {} against {} {} (by {}: gain {}, standard error {}{})", chosen,
+                     loss_words(loss), text(adapted ? estimate_adapted : estimate_plain),
+                     text(adapted ? estimate_plain : estimate_adapted), other, scorer_name(scorer), text(gain),
+                     text(standard_error), near);
+}
+
+std::optional<GuardNote> guard_note(const Model& model, const std::string& origin) {
+  const auto found = model.notes().find("guard");
+  if (found == model.notes().end()) return std::nullopt;
+  return GuardNote::from_json(*found, origin);
+}
+
+Guarded guarded_fit(const Pipeline& pipeline, const TrainView& view, const Schema& schema, const ScorerOptions& options,
+                    const Context& context) {
+  const std::vector<Pipeline> candidates = {plain_counterpart(pipeline), pipeline};
+  if (!view.has_target())
+    data_error("no_target",
+               "guard: there are no unlabelled rows of a target domain to adapt to; name it with --target");
+  // Weights that rest on a handful of rows cannot be judged by the rows that they weight.
+  const Index targets = view.x.rows() - view.labelled();
+  std::size_t chosen = 0;
+  GuardNote note;
+  note.loss = resolved(options.loss, view.y.task);
+  note.adapted_pipeline = candidates[1].text();
+  note.plain_pipeline = candidates[0].text();
+  note.error =
+      fmt::format("the target has {} rows, and {} columns need at least {}", targets, view.x.cols(), view.x.cols() + 1);
+  if (targets > view.x.cols()) {
+    const Scores scores = score_candidates(view, schema, candidates, Scorer::automatic, options, context);
+    chosen = choose(scores);
+    note = note_of(scores, chosen == 1);
+  }
+  return {Model::fit(candidates[chosen], view, schema, context).with_note("guard", note.to_json()), std::move(note)};
+}
+
+}  // namespace ecotone

@@ -1,0 +1,49 @@
+#include "ecotone/choose/plain.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "ecotone/base/error.h"
+#include "ecotone/choose/guard.h"
+
+namespace ecotone {
+
+namespace {
+
+std::optional<Pipeline> counterpart(const Pipeline& pipeline) {
+  try {
+    return plain_counterpart(pipeline);
+  } catch (const Error& error) {
+    if (error.code() != "nothing_to_guard") throw;
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+bool adapts(const Pipeline& pipeline) {
+  return std::ranges::any_of(pipeline.stages(), [](const Stage& stage) {
+    return stage.method->family == Family::weight || stage.method->family == Family::adapt;
+  });
+}
+
+std::vector<Pipeline> plain_first(std::vector<Pipeline> candidates, const Context& context) {
+  if (candidates.empty() || !adapts(candidates.front())) return candidates;
+  const std::string first = candidates.front().text();
+  const std::optional<Pipeline> plain = counterpart(candidates.front());
+  if (!plain) {
+    context.note("choose: the first pipeline, \"{}\", adapts and has no plain counterpart", first);
+    return candidates;
+  }
+  const auto same = std::ranges::find(candidates, plain->text(), &Pipeline::text);
+  if (same == candidates.end()) {
+    candidates.insert(candidates.begin(), *plain);
+    context.note("choose: the first pipeline, \"{}\", adapts, so its plain counterpart is added", first);
+  } else {
+    std::rotate(candidates.begin(), same, same + 1);
+    context.note("choose: the first pipeline, \"{}\", adapts, so its plain counterpart is put before it", first);
+  }
+  return candidates;
+}
+
+}  // namespace ecotone

@@ -1,0 +1,180 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "ecotone/choose/score_kinds.h"
+
+namespace ecotone {
+
+namespace {
+
+/// Whether rows are of at least two classes, or numbers.
+bool learnable(const Labels& y, const std::vector<Index>& rows) {
+  if (y.task == Task::regress) return !rows.empty();
+  std::set<std::int32_t> classes;
+  for (const Index row : rows) classes.insert(y.index[static_cast<std::size_t>(row)]);
+  return classes.size() >= 2;
+}
+
+Index source_domains(const TrainView& view) {
+  std::set<std::int32_t> domains(view.domain.index.begin(), view.domain.index.begin() + view.labelled());
+  return static_cast<Index>(domains.size());
+}
+
+/// Domains that play the target, at most.
+constexpr Index most_pseudo_targets = 20;
+
+/// Single source domains as pseudo-targets, as the target is one; of many, some drawn by the seed. Those whose absence
+/// leaves one class are left out.
+std::vector<InnerFold> pseudo_targets(const TrainView& view, const Context& context) {
+  const Index domains = source_domains(view);
+  if (domains < 2) return {};
+  std::vector<InnerFold> folds = inner_folds(view, context, domains);
+  if (domains > most_pseudo_targets) {
+    std::vector<Index> drawn = context.random("pseudo targets").sample(domains, most_pseudo_targets);
+    std::ranges::sort(drawn);
+    std::vector<InnerFold> some;
+    for (const Index fold : drawn) some.push_back(std::move(folds[static_cast<std::size_t>(fold)]));
+    folds = std::move(some);
+  }
+  std::erase_if(folds, [&](const InnerFold& fold) { return !learnable(view.y, fold.train); });
+  return folds;
+}
+
+/// What a candidate's fit says of the target rows.
+struct Labelled {
+  Prediction on_target;
+  std::vector<std::string> classes;
+};
+
+/// The target rows as labelled sources with predicted labels, and these source rows as the unlabelled target.
+TrainView reversed(const TrainView& view, const Labelled& forward, const std::vector<Index>& sources) {
+  std::vector<Index> rows(static_cast<std::size_t>(view.x.rows() - view.labelled()));
+  std::iota(rows.begin(), rows.end(), view.labelled());
+  TrainView result;
+  result.y = {view.y.task, forward.classes, forward.on_target.index, forward.on_target.value};
+  drop_unused_classes(result.y);
+  rows.insert(rows.end(), sources.begin(), sources.end());
+  result.x = view.x.take(rows);
+  result.domain = view.domain.take(rows);
+  result.origin = take_origin(view.origin, rows);
+  result.role.assign(result.domain.names.size(), Role::target);
+  for (Index i = 0; i < result.y.size(); ++i)
+    result.role[static_cast<std::size_t>(result.domain.index[static_cast<std::size_t>(i)])] = Role::source;
+  return result;
+}
+
+/// Given weights of these rows; empty: all 1.
+Vector weights_of(const TrainView& view, const std::vector<Index>& rows) {
+  if (view.weight.size() == 0) return {};
+  return view.weight(rows);
+}
+
+struct WayBack {
+  std::vector<Index> sources;  ///< rows that play the target on the way back
+  std::vector<Index> judged;
+  RowLoss loss;
+  std::string_view purpose;  ///< of the seeds
+};
+
+/// Losses on the judged rows of every candidate fitted on the target rows as it labelled them.
+std::vector<CandidateScore> scores_of_way_back(CandidateFits& fits, const std::vector<Attempt<Labelled>>& forward,
+                                               const WayBack& way) {
+  const TrainView& view = fits.view();
+  Losses losses(forward.size());
+  const auto body = [&](std::size_t c, std::size_t, const TrainView&, FitCache&, const Context& context) {
+    if (forward[c].error) throw *forward[c].error;
+    const TrainView back = reversed(view, *forward[c].value, way.sources);
+    if (view.y.task == Task::classify && back.y.classes.size() < 2) {
+      // One class for all of the target: the way back cannot be learned, which is the worst that can be said.
+      losses[c].value = Vector::Constant(static_cast<Index>(way.judged.size()), largest_loss(way.loss));
+      return;
+    }
+    const Model model = Model::fit(fits.candidates()[c], back, fits.schema(), context);
+    losses[c].value = fits.losses(model, way.judged, way.loss, context);
+  };
+  const auto errors = fits.run(
+      way.purpose, 1, [](std::size_t) { return TrainView{}; }, body);
+  for (std::size_t c = 0; c < losses.size(); ++c) losses[c].error = errors[c];
+  const Vector weights = weights_of(view, way.judged);
+  const bool counted = weights.size() > 0 && weights.sum() > 0;
+  return paired_scores(fits, losses, counted ? weights : Vector());
+}
+
+}  // namespace
+
+Index transfer_folds(const TrainView& view, const Context& context) {
+  return static_cast<Index>(pseudo_targets(view, context).size());
+}
+
+std::vector<InnerFold> whole_domain_folds(const TrainView& view, Index most, const Context& context) {
+  if (source_domains(view) < 3) return {};
+  std::vector<InnerFold> folds = inner_folds(view, context, most);
+  const bool all = std::ranges::all_of(folds, [&](const InnerFold& fold) { return learnable(view.y, fold.train); });
+  return all ? folds : std::vector<InnerFold>{};
+}
+
+std::vector<CandidateScore> score_transfer(CandidateFits& fits) {
+  const TrainView& view = fits.view();
+  const Index domains = source_domains(view);
+  if (domains < 2)
+    data_error("needs_two_domains",
+               "transfer: each source domain plays the target in turn, so at least two are needed and three to be "
+               "useful, got {}",
+               domains);
+  const std::vector<InnerFold> folds = pseudo_targets(view, fits.context());
+  if (folds.empty())
+    data_error("one_class", "transfer: whichever of the {} source domains is held out, the others are of one class",
+               domains);
+  const Index played = std::min(most_pseudo_targets, domains);
+  if (static_cast<Index>(folds.size()) < played)
+    fits.loud_context().warn("fold_one_class",
+                             "transfer: {} of {} source domains do not play the target: the others are of one class",
+                             played - static_cast<Index>(folds.size()), played);
+  std::vector<Vector> means(fits.candidates().size(), Vector(static_cast<Index>(folds.size())));
+  const auto body = [&](std::size_t c, std::size_t f, const TrainView& part, FitCache& cache, const Context& context) {
+    const Model model = Model::fit(fits.candidates()[c], part, fits.schema(), context, cache);
+    const Vector weights = weights_of(view, folds[f].held);
+    const bool counted = weights.size() > 0 && weights.sum() > 0;
+    const Vector lost = fits.losses(model, folds[f].held, context);
+    const double mean = mean_error(lost, counted ? weights : Vector()).mean;
+    // In the units of the label, so that the domain with the largest errors does not decide for all.
+    means[c][static_cast<Index>(f)] = fits.loss() == RowLoss::squared ? std::sqrt(mean) : mean;
+  };
+  const auto make = [&](std::size_t f) { return view_of_rows(view, folds[f].train, folds[f].held); };
+  const auto errors = fits.run("score-transfer", folds.size(), make, body);
+  Losses losses(means.size());
+  for (std::size_t c = 0; c < means.size(); ++c) {
+    losses[c].error = errors[c];
+    if (!errors[c]) losses[c].value = means[c];
+  }
+  return paired_scores(fits, losses, Vector());
+}
+
+std::vector<CandidateScore> score_reverse(CandidateFits& fits) {
+  const InnerFold& fold = fits.folds().front();
+  const auto& held_out = fits.held_out();
+  std::vector<Attempt<Labelled>> forward(held_out.size());
+  for (std::size_t c = 0; c < forward.size(); ++c) {
+    forward[c].error = held_out[c].error;
+    if (held_out[c].value) forward[c].value = {held_out[c].value->on_target, held_out[c].value->classes};
+  }
+  return scores_of_way_back(fits, forward, {fold.train, fold.held, fits.loss(), "score-reverse"});
+}
+
+RowLoss circular_loss(Task task) { return task == Task::classify ? RowLoss::error : RowLoss::squared; }
+
+std::vector<CandidateScore> score_circular(CandidateFits& fits) {
+  std::vector<Index> all(static_cast<std::size_t>(fits.view().labelled()));
+  std::iota(all.begin(), all.end(), Index{0});
+  const auto& full = fits.full();
+  std::vector<Attempt<Labelled>> forward(full.size());
+  for (std::size_t c = 0; c < forward.size(); ++c) {
+    forward[c].error = full[c].error;
+    if (full[c].value) forward[c].value = {full[c].value->on_target, full[c].value->model->classes()};
+  }
+  return scores_of_way_back(fits, forward, {all, all, circular_loss(fits.view().y.task), "score-circular"});
+}
+
+}  // namespace ecotone

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "ecotone/diagnose/diagnose.h"
+#include "ecotone/diagnose/domain_moments.h"
+#include "ecotone/diagnose/sample.h"
+
+namespace ecotone {
+
+/// Everything that comparing two samples needs.
+struct ComparisonPlan {
+  const Dataset& data;
+  const DomainMoments& moments;
+  const ShiftSample& sample;
+  const DiagnoseOptions& options;
+  double sigma;
+  const std::vector<bool>& category;  ///< by feature: it is 0/1 for a category of a text column
+};
+
+/// Domain a with domain b, or with all others (b = -1). The two domains key its random streams, so that nothing depends
+/// on which other comparisons are made, nor on which domain stands first. All features are in the result, in their
+/// order.
+Comparison compare_domains(const ComparisonPlan& plan, Index a, Index b, const Context& context);
+
+}  // namespace ecotone

@@ -1,0 +1,177 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ecotone/report/html/sections.h"
+
+namespace ecotone::report {
+
+namespace {
+
+/// A horizontal axis with round ticks that covers the given values.
+class Axis {
+ public:
+  void cover(const Value& value) {
+    if (!value || !std::isfinite(*value)) return;
+    low_ = empty_ ? *value : std::min(low_, *value);
+    high_ = empty_ ? *value : std::max(high_, *value);
+    empty_ = false;
+  }
+  /// Rounds the ends outward to ticks: about five steps of 1, 2 or 5 times a power of ten.
+  void close() {
+    if (high_ - low_ < 1e-9 * std::max(1.0, std::abs(high_))) {
+      const double room = std::max(0.05, 0.05 * std::abs(high_));
+      low_ -= room;
+      high_ += room;
+    }
+    const double rough = (high_ - low_) / 5;
+    const double power = std::pow(10, std::floor(std::log10(rough)));
+    const double lead = rough / power;
+    step_ = power * (lead <= 1 ? 1 : lead <= 2 ? 2 : lead <= 5 ? 5 : 10);
+    low_ = std::floor(low_ / step_ + 1e-9) * step_;
+    high_ = std::ceil(high_ / step_ - 1e-9) * step_;
+  }
+  /// Place of a value in percent of the axis.
+  double place(double value) const { return std::clamp(100 * (value - low_) / (high_ - low_), 0.0, 100.0); }
+  std::string ticks() const {
+    const int decimals = std::clamp(static_cast<int>(-std::floor(std::log10(step_) + 1e-9)), 0, 9);
+    std::string html;
+    const auto count = std::llround((high_ - low_) / step_);
+    for (long long i = 0; i <= count; ++i) {
+      const double value =
+          std::abs(low_ + static_cast<double>(i) * step_) < step_ / 2 ? 0.0 : low_ + static_cast<double>(i) * step_;
+      std::string label =
+          std::abs(value) >= 1e6 ? fmt::format("{:.3g}", value) : fmt::format("{:.{}f}", value, decimals);
+      if (label.front() == '-') label.replace(0, 1, "−");
+      html += fmt::format("<span class=\"tick\" style=\"left:{:.2f}%\">{}</span>", place(value), label);
+    }
+    return html;
+  }
+  /// Thin lines at the ticks, behind a strip's marks.
+  std::string grid() const {
+    std::string html;
+    const auto count = std::llround((high_ - low_) / step_);
+    for (long long i = 0; i <= count; ++i)
+      html +=
+          fmt::format("<i class=\"grid\" style=\"left:{:.2f}%\"></i>", place(low_ + static_cast<double>(i) * step_));
+    return html;
+  }
+
+ private:
+  double low_ = 0;
+  double high_ = 0;
+  double step_ = 1;
+  bool empty_ = true;
+};
+
+std::string bar(std::string_view name, const Axis& axis, double low, double high) {
+  return fmt::format("<i class=\"{}\" style=\"left:{:.2f}%;width:{:.2f}%\"></i>", name, axis.place(low),
+                     axis.place(high) - axis.place(low));
+}
+
+std::string mark(std::string_view name, const Axis& axis, double value, const std::string& title) {
+  return fmt::format("<i class=\"{}\" style=\"left:{:.2f}%\" title=\"{}\"></i>", name, axis.place(value),
+                     escape(title));
+}
+
+std::string row(const PipelineResult& pipeline, const std::string& description, const std::string& marks,
+                std::string_view figure) {
+  return fmt::format(
+      "<div class=\"plot-row\"><div class=\"plot-name\">{} <code>{}</code></div>"
+      "<div class=\"strip\" role=\"img\" aria-label=\"{}\">{}</div><div class=\"plot-figure\">{}</div></div>\n",
+      badge(pipeline), escape(pipeline.pipeline), escape(description), marks, figure);
+}
+
+std::string axis_row(const Axis& axis, std::string_view title) {
+  return fmt::format(
+      "<div class=\"plot-row plot-axis\" aria-hidden=\"true\"><div class=\"plot-name\"></div><div "
+      "class=\"ticks\">{}</div>"
+      "<div class=\"plot-figure\">{}</div></div>\n",
+      axis.ticks(), title);
+}
+
+std::string dot_row(const PipelineResult& pipeline, std::size_t m, const MetricInfo& metric, const Axis& axis) {
+  const Value mean = pipeline.mean[m];
+  const Value spread = pipeline.spread[m];
+  std::string marks = axis.grid();
+  if (mean && spread) marks += bar("spread", axis, *mean - *spread, *mean + *spread);
+  for (const auto& domain : pipeline.domains)
+    if (domain.metrics[m])
+      marks += mark("dot", axis, *domain.metrics[m], fmt::format("{}: {}", domain.domain, number(domain.metrics[m])));
+  if (mean) marks += mark("mean", axis, *mean, fmt::format("mean {}", number(mean)));
+  const std::string description = fmt::format("Pipeline {}: mean {} {}, spread {}, over {} domains", pipeline.name,
+                                              metric.title, number(mean), number(spread), pipeline.domains.size());
+  return row(pipeline, description, marks, number(mean));
+}
+
+std::string_view verdict(const Difference& difference, bool higher_is_better) {
+  if (!difference.low || !difference.high) return "no interval";
+  if (*difference.low <= 0 && *difference.high >= 0) return "unclear";
+  return (*difference.low > 0) == higher_is_better ? "better" : "worse";
+}
+
+std::string difference_row(const PipelineResult& pipeline, std::size_t m, const MetricInfo& metric, const Axis& axis) {
+  const Difference& difference = pipeline.difference[m];
+  const auto word = verdict(difference, metric.higher_is_better);
+  std::string marks = axis.grid() + mark("zero", axis, 0, "no difference");
+  std::string interval;
+  if (difference.low && difference.high) {
+    marks += bar(fmt::format("interval {}", word), axis, *difference.low, *difference.high);
+    interval = fmt::format("<small>{} to {}</small>", signed_number(difference.low), signed_number(difference.high));
+  }
+  if (difference.mean)
+    marks += mark(fmt::format("dot {}", word == "no interval" ? "unclear" : word), axis, *difference.mean,
+                  signed_number(difference.mean));
+  const std::string description =
+      fmt::format("Pipeline {} minus A: {} {}, 95 % interval {} to {}: {}", pipeline.name, metric.title,
+                  signed_number(difference.mean), signed_number(difference.low), signed_number(difference.high), word);
+  return row(pipeline, description, marks,
+             fmt::format("{} <em class=\"{}\">{}</em>{}", signed_number(difference.mean),
+                         word == "no interval" ? "unclear" : word, word, interval));
+}
+
+}  // namespace
+
+std::string dot_plot(const Results& results) {
+  const std::size_t m = results.headline;
+  Axis axis;
+  for (const auto& pipeline : results.pipelines) {
+    for (const auto& domain : pipeline.domains) axis.cover(domain.metrics[m]);
+    axis.cover(pipeline.mean[m]);
+  }
+  axis.close();
+  std::string rows;
+  for (const auto& pipeline : results.pipelines) rows += dot_row(pipeline, m, results.metric(), axis);
+  return fmt::format(
+      "<section aria-labelledby=\"h-plot\">\n<h2 id=\"h-plot\">{} in each domain</h2>\n"
+      "<p class=\"note\"><i class=\"dot key\"></i> one domain <i class=\"mean key\"></i> mean <i class=\"spread "
+      "key\"></i> one standard "
+      "deviation either side · {} is better</p>\n<div class=\"plot\">\n{}{}</div>\n</section>\n",
+      results.metric().title, results.metric().higher_is_better ? "right" : "left", rows, axis_row(axis, "mean"));
+}
+
+std::string difference_plot(const Results& results) {
+  if (results.pipelines.size() < 2) return "";
+  const std::size_t m = results.headline;
+  Axis axis;
+  axis.cover(0.0);
+  for (const auto& pipeline : results.pipelines) {
+    axis.cover(pipeline.difference[m].mean);
+    axis.cover(pipeline.difference[m].low);
+    axis.cover(pipeline.difference[m].high);
+  }
+  axis.close();
+  std::string rows;
+  for (std::size_t p = 1; p < results.pipelines.size(); ++p)
+    rows += difference_row(results.pipelines[p], m, results.metric(), axis);
+  return fmt::format(
+      "<section aria-labelledby=\"h-difference\">\n<h2 id=\"h-difference\">Difference from the first pipeline</h2>\n"
+      "<p class=\"note\">{} minus that of {} <code>{}</code>, domain by domain, with the 95&#160;% interval of its "
+      "mean.</p>\n"
+      "<div class=\"plot differences\">\n{}{}</div>\n</section>\n",
+      results.metric().title, badge(results.pipelines.front()), escape(results.pipelines.front().pipeline), rows,
+      axis_row(axis, ""));
+}
+
+}  // namespace ecotone::report

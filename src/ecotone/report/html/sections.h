@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "ecotone/report/html/page.h"
+
+/// The sections of the page, each one HTML element.
+namespace ecotone::report {
+
+/// Which pipeline does best, and how sure that is, in words.
+std::string answer(const Results& results);
+/// One strip per pipeline: a dot for each domain, the mean and the spread around it.
+std::string dot_plot(const Results& results);
+/// One strip per pipeline after the first: the paired difference and its interval around zero. Empty with one pipeline.
+std::string difference_plot(const Results& results);
+/// The headline metric by domain and pipeline.
+std::string domain_table(const Results& results);
+/// Mean and spread of every metric by pipeline.
+std::string metric_table(const Results& results);
+/// What the protocol, the metric and the intervals mean.
+std::string how_to_read(const Results& results);
+/// The pipelines' exact text.
+std::string pipeline_list(const Results& results);
+
+/// The letter of a pipeline as a badge.
+std::string badge(const PipelineResult& pipeline);
+/// The page's style sheet.
+std::string_view style_sheet();
+
+}  // namespace ecotone::report

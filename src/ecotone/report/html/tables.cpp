@@ -1,0 +1,118 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ecotone/report/html/sections.h"
+
+namespace ecotone::report {
+
+namespace {
+
+/// A table in a frame that scrolls sideways on narrow screens.
+std::string framed(std::string_view label, const std::string& table) {
+  return fmt::format("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>\n", label,
+                     table);
+}
+
+std::string head_cell(const PipelineResult& pipeline) {
+  return fmt::format("<th scope=\"col\" class=\"num\" title=\"{}\">{}</th>", escape(pipeline.pipeline),
+                     badge(pipeline));
+}
+
+/// Largest value of a metric, for bars that begin at 0; at least 1 for those that are parts of 1.
+double bar_scale(const Results& results, std::size_t m) {
+  if (results.metrics[m]->higher_is_better) return 1;
+  double largest = 0;
+  for (const auto& pipeline : results.pipelines)
+    for (const auto& domain : pipeline.domains) largest = std::max(largest, std::abs(domain.metrics[m].value_or(0)));
+  return largest > 0 ? largest : 1;
+}
+
+std::string value_cell(const Value& value, double scale, bool best) {
+  if (!value) return "<td class=\"num none\"><span title=\"not defined: one class, or no labelled row\">–</span></td>";
+  return fmt::format("<td class=\"num{}\">{}<i class=\"bar\"><i style=\"width:{:.1f}%\"></i></i></td>",
+                     best ? " best" : "", number(value), std::clamp(100 * *value / scale, 0.0, 100.0));
+}
+
+bool is_best(const Results& results, std::size_t d, std::size_t p, std::size_t m) {
+  const Value value = results.pipelines[p].domains[d].metrics[m];
+  if (!value || results.pipelines.size() < 2) return false;
+  return std::all_of(results.pipelines.begin(), results.pipelines.end(), [&](const PipelineResult& other) {
+    const Value rival = other.domains[d].metrics[m];
+    return !rival || (results.metrics[m]->higher_is_better ? *rival <= *value : *rival >= *value);
+  });
+}
+
+std::string foot_row(const Results& results, std::string_view name, std::vector<Value> PipelineResult::*member) {
+  std::string cells;
+  for (const auto& pipeline : results.pipelines)
+    cells += fmt::format("<td class=\"num\">{}</td>", number((pipeline.*member)[results.headline]));
+  return fmt::format("<tr><th scope=\"row\">{}</th><td></td>{}</tr>\n", name, cells);
+}
+
+}  // namespace
+
+std::string badge(const PipelineResult& pipeline) { return fmt::format("<b class=\"tag\">{}</b>", pipeline.name); }
+
+std::string domain_table(const Results& results) {
+  const std::size_t m = results.headline;
+  const double scale = bar_scale(results, m);
+  std::string head;
+  for (const auto& pipeline : results.pipelines) head += head_cell(pipeline);
+  std::string body;
+  const auto& domains = results.pipelines.front().domains;
+  for (std::size_t d = 0; d < domains.size(); ++d) {
+    std::string cells;
+    for (std::size_t p = 0; p < results.pipelines.size(); ++p)
+      cells += value_cell(results.pipelines[p].domains[d].metrics[m], scale, is_best(results, d, p, m));
+    body += fmt::format("<tr><th scope=\"row\">{}</th><td class=\"num rows\">{}</td>{}</tr>\n",
+                        escape(domains[d].domain), domains[d].rows, cells);
+  }
+  const std::string table = fmt::format(
+      "<table>\n<caption>{} by domain and pipeline{}</caption>\n<thead><tr><th scope=\"col\">domain</th><th "
+      "scope=\"col\" "
+      "class=\"num\">rows</th>{}</tr></thead>\n<tbody>\n{}</tbody>\n<tfoot>\n{}{}</tfoot>\n</table>\n",
+      results.metric().title, results.pipelines.size() > 1 ? "; the best of each domain is bold" : "", head, body,
+      foot_row(results, "mean", &PipelineResult::mean), foot_row(results, "spread", &PipelineResult::spread));
+  return "<section aria-labelledby=\"h-domains\">\n<h2 id=\"h-domains\">Domain by domain</h2>\n" +
+         framed("Results by domain", table) + "</section>\n";
+}
+
+std::string metric_table(const Results& results) {
+  std::string head;
+  for (const auto& pipeline : results.pipelines) head += head_cell(pipeline);
+  std::string body;
+  for (std::size_t m = 0; m < results.metrics.size(); ++m) {
+    const auto best = results.pipelines.size() > 1 ? results.best(m) : std::nullopt;
+    std::string cells;
+    for (std::size_t p = 0; p < results.pipelines.size(); ++p) {
+      const auto& pipeline = results.pipelines[p];
+      // Equals share the first place.
+      const bool first = best && pipeline.mean[m] == results.pipelines[*best].mean[m];
+      cells += fmt::format("<td class=\"num{}\">{}{}</td>", first ? " best" : "", number(pipeline.mean[m]),
+                           pipeline.spread[m] ? fmt::format("<small>± {}</small>", number(pipeline.spread[m])) : "");
+    }
+    body += fmt::format("<tr><th scope=\"row\">{}<small>{} is better</small></th>{}</tr>\n", results.metrics[m]->title,
+                        results.metrics[m]->higher_is_better ? "higher" : "lower", cells);
+  }
+  const std::string table = fmt::format(
+      "<table>\n<caption>Mean over domains ± standard deviation{}</caption>\n<thead><tr><th "
+      "scope=\"col\">metric</th>{}</tr></thead>\n"
+      "<tbody>\n{}</tbody>\n</table>\n",
+      results.pipelines.size() > 1 ? "; the best mean is bold" : "", head, body);
+  return "<section aria-labelledby=\"h-metrics\">\n<h2 id=\"h-metrics\">Every metric</h2>\n" +
+         framed("All metrics", table) + "</section>\n";
+}
+
+std::string pipeline_list(const Results& results) {
+  std::string items;
+  for (const auto& pipeline : results.pipelines)
+    items += fmt::format("<li>{} <code>{}</code></li>\n", badge(pipeline), escape(pipeline.pipeline));
+  return fmt::format(
+      "<section aria-labelledby=\"h-pipelines\">\n<h2 id=\"h-pipelines\">The pipelines</h2>\n<ul "
+      "class=\"pipelines\">\n{}</ul>\n</section>\n",
+      items);
+}
+
+}  // namespace ecotone::report

@@ -1,0 +1,134 @@
+#include <fmt/format.h>
+
+#include "ecotone/measure/intervals.h"
+#include "ecotone/report/html/sections.h"
+
+namespace ecotone::report {
+
+namespace {
+
+std::string named(const PipelineResult& pipeline) {
+  return fmt::format("{} <code>{}</code>", badge(pipeline), escape(pipeline.pipeline));
+}
+
+/// Where the scores come from, as the end of a sentence.
+std::string_view place(const std::string& protocol) {
+  if (protocol == "adapt") return "in a domain whose labels it has never seen";
+  if (protocol == "k-fold") return "on new rows of the same domains";
+  return "in a domain it has never seen";
+}
+
+std::string plural(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::size_t domains_with_value(const PipelineResult& pipeline, std::size_t m) {
+  std::size_t count = 0;
+  for (const auto& domain : pipeline.domains) count += domain.metrics[m].has_value();
+  return count;
+}
+
+const DomainResult* worst_domain(const PipelineResult& pipeline, std::size_t m, bool higher_is_better) {
+  const DomainResult* worst = nullptr;
+  for (const auto& domain : pipeline.domains) {
+    if (!domain.metrics[m]) continue;
+    if (!worst ||
+        (higher_is_better ? *domain.metrics[m] < *worst->metrics[m] : *domain.metrics[m] > *worst->metrics[m]))
+      worst = &domain;
+  }
+  return worst;
+}
+
+/// The pipeline with the best mean but one; empty when no other has one.
+std::optional<std::size_t> next_best(const Results& results, std::size_t best) {
+  Results others = results;
+  others.pipelines[best].mean[results.headline].reset();
+  return others.best(results.headline);
+}
+
+/// The best against the next best: both were chosen on these figures, so the interval is the honest part.
+std::string how_sure(const Results& results, std::size_t best) {
+  const std::size_t m = results.headline;
+  const auto next = next_best(results, best);
+  if (!next) return "";
+  std::vector<double> differences;
+  for (std::size_t d = 0; d < results.pipelines[best].domains.size(); ++d) {
+    const Value a = results.pipelines[best].domains[d].metrics[m];
+    const Value b = results.pipelines[*next].domains[d].metrics[m];
+    if (a && b) differences.push_back(*a - *b);
+  }
+  const auto interval = t_interval(differences);
+  if (!interval) return "";
+  std::string text = fmt::format("Against the next best, {}, the difference is <strong>{}</strong> on average",
+                                 named(results.pipelines[*next]), signed_number(interval->mean));
+  if (!interval->low || !interval->high) return text + "; one domain gives no interval.";
+  text += fmt::format(", with a 95&#160;% interval from {} to {}. ", signed_number(interval->low),
+                      signed_number(interval->high));
+  if (*interval->low > 0 || *interval->high < 0)
+    return text + "The interval excludes zero: the gain is unlikely to be chance.";
+  return text +
+         fmt::format("The interval includes zero: {} cannot tell the two apart.", plural(differences.size(), "domain"));
+}
+
+std::string protocol_text(const std::string& protocol) {
+  if (protocol == "leave-one-domain-out")
+    return "<strong>Leave one domain out.</strong> Each domain in turn plays the new one: everything is learned from "
+           "the other domains, and the "
+           "result is scored on the domain left out, of which nothing was used. That is what to expect in the next "
+           "place.";
+  if (protocol == "adapt")
+    return "<strong>Adapt.</strong> Each domain in turn plays the new one: its rows may be looked at, its labels may "
+           "not. That is what to expect in "
+           "the next place when its unlabelled data are at hand before the model is made.";
+  if (protocol == "domain-split")
+    return "<strong>Domain split.</strong> Again and again some domains, drawn at random, are left out and scored; a "
+           "domain's figures are averaged "
+           "over the times it was left out.";
+  if (protocol == "k-fold")
+    return "<strong>k-fold within domains.</strong> Rows are left out, domains are not: each model has seen rows of "
+           "the domain that it is scored on. AUROC ranks rows, and only rows scored by one model can be ranked: it is "
+           "the mean over the folds, weighted by their rows; the other figures are over all rows of a domain. "
+           "Compare with leave-one-domain-out to see what a new domain costs.";
+  return escape(protocol);
+}
+
+}  // namespace
+
+std::string answer(const Results& results) {
+  const auto best = results.best(results.headline);
+  const auto& metric = results.metric();
+  if (!best)
+    return "<section class=\"answer\"><p class=\"lead\">No metric is defined in any domain: there is nothing to "
+           "compare.</p></section>\n";
+  const auto& pipeline = results.pipelines[*best];
+  const std::string lead = fmt::format(
+      "{} {} {}: {} <strong>{}</strong> on average over {}.", named(pipeline),
+      results.pipelines.size() == 1 ? "was scored" : (results.protocol == "k-fold" ? "does best" : "loses least"),
+      place(results.protocol), metric.title, number(pipeline.mean[results.headline]),
+      plural(domains_with_value(pipeline, results.headline), "domain"));
+  std::string more = results.pipelines.size() > 1 ? how_sure(results, *best) : std::string();
+  if (const auto* worst = worst_domain(pipeline, results.headline, metric.higher_is_better))
+    more += fmt::format("{}Its hardest domain is <strong>{}</strong> with {}.", more.empty() ? "" : " ",
+                        escape(worst->domain), number(worst->metrics[results.headline]));
+  return fmt::format(
+      "<section class=\"answer\" aria-label=\"The answer\">\n<p class=\"lead\">{}</p>\n<p>{}</p>\n</section>\n", lead,
+      more);
+}
+
+std::string how_to_read(const Results& results) {
+  std::string metrics;
+  for (const auto* metric : results.metrics)
+    metrics += fmt::format("<dt>{}</dt><dd>{}</dd>\n", metric->title, metric->help);
+  return fmt::format(
+      "<section aria-labelledby=\"h-read\">\n<h2 id=\"h-read\">How to read this page</h2>\n<p>{}</p>\n"
+      "<p><strong>Mean and spread</strong> are over domains, each counting once whatever its size; the spread is their "
+      "standard deviation. "
+      "<strong>Differences</strong> are taken within each domain, so what makes a domain hard for all pipelines "
+      "cancels; their interval is "
+      "Student’s t over domains, and is not adjusted for the number of pipelines compared. A dash means that a figure "
+      "is not defined, as AUROC "
+      "is not where only one class occurs.</p>\n<dl>\n{}</dl>\n</section>\n",
+      protocol_text(results.protocol), metrics);
+}
+
+}  // namespace ecotone::report

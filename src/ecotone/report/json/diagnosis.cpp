@@ -1,0 +1,107 @@
+#include "ecotone/base/json_number.h"
+#include "ecotone/diagnose/diagnose.h"
+
+namespace ecotone {
+namespace {
+
+Json feature_json(const FeatureShift& shift) {
+  Json json = {{"feature", shift.feature},
+               {"smd", json_number(shift.smd)},
+               {"ks", shift.ks},
+               {"p_value", shift.p},
+               {"q_value", shift.q}};
+  if (!shift.domain.empty()) json["domain"] = shift.domain;
+  return json;
+}
+
+Json features_json(const std::vector<FeatureShift>& features) {
+  Json json = Json::array();
+  for (const auto& shift : features) json.push_back(feature_json(shift));
+  return json;
+}
+
+/// `a` and `b` are what the two samples are called in the fields' names.
+Json comparison_json(const Comparison& one) {
+  return {{"rows", {one.rows_a, one.rows_b}},
+          {"used_rows", {one.used_a, one.used_b}},
+          {"mmd2", json_number(one.mmd2)},
+          {"mmd2_estimator", one.mmd2_error ? "blocks" : "exact"},
+          {"mmd2_standard_error", json_number(one.mmd2_error)},
+          {"mmd2_block_p_value", json_number(one.block_p)},
+          {"p_value", json_number(one.p)},
+          {"q_value", json_number(one.q)},
+          {"auroc", json_number(one.auroc)},
+          {"proxy_a_distance", json_number(one.a_distance)},
+          {"apart", one.apart()},
+          {"top_features", features_json(one.features)}};
+}
+
+Json pair_json(const Comparison& one) {
+  Json json = comparison_json(one);
+  json["a"] = one.a;
+  json["b"] = one.b;
+  json["ess_a_to_b"] = json_number(one.ess_a_to_b);
+  json["ess_b_to_a"] = json_number(one.ess_b_to_a);
+  return json;
+}
+
+Json rest_json(const Comparison& one) {
+  Json json = comparison_json(one);
+  json["domain"] = one.a;
+  json["ess_rest_to_domain"] = json_number(one.ess_b_to_a);
+  json["ess_domain_to_rest"] = json_number(one.ess_a_to_b);
+  return json;
+}
+
+Json labels_json(const Diagnosis& diagnosis) {
+  if (!diagnosis.task) return nullptr;
+  Json domains = Json::array();
+  for (const DomainLabels& one : diagnosis.labels) {
+    Json json = {{"domain", one.domain}, {"rows", one.rows}};
+    if (*diagnosis.task == Task::classify) {
+      json["share"] = one.share.empty() ? Json(nullptr) : Json(one.share);
+    } else {
+      json["mean"] = json_number(one.mean);
+      json["sd"] = json_number(one.sd);
+    }
+    domains.push_back(std::move(json));
+  }
+  return {{"label", diagnosis.label},
+          {"task", task_name(*diagnosis.task)},
+          {"classes", diagnosis.classes},
+          {"domains", std::move(domains)}};
+}
+
+}  // namespace
+
+Json Diagnosis::to_json() const {
+  Json rest = Json::array(), pair_list = Json::array(), missing_list = Json::array(), sentences = Json::array();
+  for (const auto& one : against_rest) rest.push_back(rest_json(one));
+  for (const auto& one : pairs) pair_list.push_back(pair_json(one));
+  for (const auto& one : missing)
+    missing_list.push_back({{"column", one.column}, {"share", one.share}, {"spread", one.spread}});
+  for (const auto& one : advice)
+    sentences.push_back({{"domain", one.domain.empty() ? Json(nullptr) : Json(one.domain)}, {"text", one.text}});
+  Json domain_list = Json::array();
+  for (std::size_t d = 0; d < domains.size(); ++d)
+    domain_list.push_back({{"domain", domains[d]}, {"rows", domain_rows[d]}});
+  Json json = {
+      {"rows", rows},
+      {"features", features},
+      {"domains", std::move(domain_list)},
+      {"sample_rows", sample},
+      {"sampled", sampled()},
+      {"permutations", permutations},
+      {"bandwidth", {{"sigma", sigma}, {"rows", sigma_rows}}},
+      {"distributional_variance", {{"value", variance}, {"unbiased", unbiased_variance}, {"rows", variance_rows}}},
+      {"against_rest", std::move(rest)},
+      {"pairs", std::move(pair_list)},
+      {"feature_shift", features_json(feature_shift)},
+      {"label_shift", labels_json(*this)},
+      {"missing_shift", std::move(missing_list)},
+      {"advice", std::move(sentences)}};
+  if (!pipeline.empty()) json["pipeline"] = pipeline;
+  return json;
+}
+
+}  // namespace ecotone

@@ -1,0 +1,92 @@
+#include <algorithm>
+
+#include "ecotone/report/text/text_table.h"
+#include "ecotone/report/text/text_width.h"
+#include "ecotone/reproduce/experiment.h"
+
+namespace ecotone {
+
+namespace {
+
+std::string with_error(const std::optional<double>& value, const std::optional<double>& error) {
+  if (!value) return "-";
+  return error ? fmt::format("{:.2f} ± {:.2f}", *value, *error) : fmt::format("{:.2f}", *value);
+}
+
+/// The block of one column of the table; without published numbers, ours alone.
+std::string table_block(const std::vector<const ReproducedRow*>& rows) {
+  const bool published = std::ranges::any_of(rows, [](const ReproducedRow* row) { return row->published.has_value(); });
+  TextTable table;
+  table.columns.push_back({rows.front()->column, true});
+  if (published) table.columns.push_back({"published"});
+  table.columns.push_back({"ours"});
+  if (published) table.columns.push_back({"", true});
+  for (const ReproducedRow* row : rows) {
+    std::vector<std::string>& line = table.lines.emplace_back();
+    line.push_back(row->row);
+    if (published) line.push_back(with_error(row->published, row->published_se));
+    line.push_back(with_error(row->ours, row->se));
+    if (published) line.push_back(row->verdict);
+  }
+  return table.text();
+}
+
+std::vector<std::string> columns_of(const Reproduction& reproduction) {
+  std::vector<std::string> columns;
+  for (const ReproducedRow& row : reproduction.rows)
+    if (std::ranges::find(columns, row.column) == columns.end()) columns.push_back(row.column);
+  return columns;
+}
+
+std::string blocks(const Reproduction& reproduction) {
+  std::string text = fmt::format("{} repetition{}; ", reproduction.rows.front().repetitions,
+                                 reproduction.rows.front().repetitions == 1 ? "" : "s");
+  if (reproduction.trimmed > 0)
+    text += fmt::format("the {} smallest and largest of each cell left out; ", reproduction.trimmed);
+  text += "value ± standard error\n";
+  for (const std::string& column : columns_of(reproduction)) {
+    std::vector<const ReproducedRow*> rows;
+    for (const ReproducedRow& row : reproduction.rows)
+      if (row.column == column) rows.push_back(&row);
+    text += "\n";
+    text += table_block(rows);
+  }
+  return text;
+}
+
+/// Means of ours, a line per row.
+std::string matrix(const Reproduction& reproduction) {
+  TextTable table;
+  table.columns.push_back({"", true});
+  for (const std::string& column : columns_of(reproduction)) table.columns.push_back({column});
+  const auto line_of = [&](const std::string& name) -> std::vector<std::string>& {
+    for (auto& line : table.lines)
+      if (line.front() == name) return line;
+    table.lines.emplace_back(table.columns.size(), "-").front() = name;
+    return table.lines.back();
+  };
+  for (const ReproducedRow& row : reproduction.rows) {
+    const auto column = std::ranges::find(table.columns, row.column, &TextTable::Column::head);
+    line_of(row.row)[static_cast<std::size_t>(column - table.columns.begin())] = fmt::format("{:.4f}", row.ours);
+  }
+  return "means over the targets\n\n" + table.text();
+}
+
+}  // namespace
+
+std::string reproduction_table(const Reproduction& reproduction) {
+  std::string text = fmt::format("{} · {}: {}\n", reproduction.paper, reproduction.item, reproduction.title);
+  if (reproduction.rows.empty()) return text;
+  text += reproduction.matrix ? matrix(reproduction) : blocks(reproduction);
+  if (!reproduction.claims.empty()) text += "\n";
+  for (const ReproducedClaim& one : reproduction.claims)
+    text += fmt::format("{}  {} (ours {:.{}f})\n", one.holds ? "holds         " : "does not hold ", one.claim.text,
+                        one.ours, reproduction.matrix ? 4 : 2);
+  const auto published = [](const ReproducedRow& row) { return row.published.has_value(); };
+  if (std::ranges::any_of(reproduction.rows, published))
+    text += fmt::format("\n{}\npublished: {}\n", verdict_rule(), reproduction.source);
+  for (const std::string& line : reproduction.left_out) text += fmt::format("left out: {}\n", line);
+  return text;
+}
+
+}  // namespace ecotone

@@ -1,0 +1,160 @@
+#include "ecotone/reproduce/kinds/choice.h"
+
+#include <algorithm>
+
+#include "ecotone/base/error.h"
+#include "ecotone/choose/choose.h"
+#include "ecotone/data/generate/generate.h"
+#include "ecotone/data/read.h"
+#include "ecotone/measure/metrics.h"
+#include "ecotone/methods/grid.h"
+#include "ecotone/reproduce/json_fields.h"
+
+namespace ecotone {
+
+namespace {
+
+constexpr std::string_view none = "no adaptation";
+
+struct ChoiceData {
+  std::string name;
+  std::string metric;
+  std::vector<std::string> candidates;
+  std::string generator;
+  OptionTexts options;
+  std::string file;
+  ReadOptions read;
+
+  Task task() const { return find_metric(metric)->task; }
+};
+
+void read_source(ChoiceData& data, JsonFields& fields) {
+  if (fields.has("generator")) {
+    data.generator = fields.text("generator");
+    if (fields.has("options")) data.options = fields.named_texts("options");
+    return;
+  }
+  data.file = fields.text("file");
+  data.read.label = fields.text("label");
+  data.read.domain = fields.text("domain");
+  data.read.task = data.task();
+  if (fields.has("ignore")) data.read.ignore = fields.texts("ignore");
+  if (fields.has("where")) data.read.where = fields.texts("where");
+}
+
+std::vector<ChoiceData> read_choice_recipe(const ExperimentItem& item, const std::string& where) {
+  std::vector<ChoiceData> all;
+  JsonFields fields(item.recipe, where);
+  for (const Json& json : fields.list("data")) {
+    JsonFields one(json, where + ", a data set");
+    ChoiceData& data = all.emplace_back();
+    data.name = one.text("data");
+    data.metric = one.text("metric");
+    if (find_metric(data.metric) == nullptr)
+      file_error("bad_experiment", "{}: field 'metric' of data '{}' is no metric: '{}'", where, data.name, data.metric);
+    data.candidates = one.texts("candidates");
+    read_source(data, one);
+    one.finish();
+    for (std::size_t i = 0; i + 1 < all.size(); ++i)
+      if (all[i].name == data.name) file_error("bad_experiment", "{}: two data sets are called '{}'", where, data.name);
+  }
+  fields.finish();
+  return all;
+}
+
+std::vector<Pipeline> candidates_of(const ChoiceData& data) {
+  std::vector<Pipeline> pipelines;
+  for (const std::string& text : data.candidates)
+    for (Pipeline& each : expand_grid(text)) pipelines.push_back(std::move(each));
+  return pipelines;
+}
+
+std::string column(const ChoiceData& data, std::string_view what) { return fmt::format("{} {}", data.name, what); }
+
+std::vector<CellName> check_choice(const ExperimentItem& item, const std::string& where) {
+  std::vector<CellName> cells;
+  for (const ChoiceData& data : read_choice_recipe(item, where)) {
+    try {
+      if (!data.generator.empty()) {
+        const Generator& found = generator(data.generator);
+        complete_options(found.name, found.options, data.options);
+      }
+      for (const Pipeline& pipeline : candidates_of(data))
+        if (!pipeline.predicts()) option_error("no_learner", "\"{}\" does not end in a learner", pipeline.text());
+    } catch (const Error& error) {
+      file_error("bad_experiment", "{}: {}", where, error.what());
+    }
+    for (const Scorer scorer : scorers_of(data.task()))
+      for (const char* what : {"regret", "gain", "rank"})
+        cells.emplace_back(std::string(scorer_name(scorer)), column(data, what));
+    cells.emplace_back(std::string(none), column(data, "regret"));
+  }
+  return cells;
+}
+
+Dataset load(const ChoiceData& data, const std::filesystem::path& folder, const Context& context) {
+  if (!data.generator.empty()) return generate(data.generator, data.options, context);
+  if (folder.empty())
+    option_error("no_data", "reproduce: {} is read from {}; name the folder of the data with --data", data.name,
+                 data.file);
+  return read_dataset({folder / data.file}, data.read, context);
+}
+
+/// Values of targets under one name; undefined ones are left out.
+class Cells {
+ public:
+  void add(const std::string& row, const std::string& column, const std::optional<double>& value) {
+    const auto found = std::ranges::find_if(cells_, [&](const Cell& c) { return c.row == row && c.column == column; });
+    Cell& cell = found == cells_.end() ? cells_.emplace_back(Cell{row, column, {}}) : *found;
+    if (value) cell.values.push_back(*value);
+  }
+
+  std::vector<Cell> defined() && {
+    std::erase_if(cells_, [](const Cell& cell) { return cell.values.empty(); });
+    return std::move(cells_);
+  }
+
+ private:
+  std::vector<Cell> cells_;
+};
+
+void add_choice(Cells& cells, const ChoiceData& data, const Choice& choice) {
+  const bool higher = find_metric(choice.metric)->higher_is_better;
+  for (const ScorerChoice& scorer : choice.scorers) {
+    const std::string row(scorer_name(scorer.scorer));
+    for (const TargetChoice& target : scorer.targets) {
+      cells.add(row, column(data, "regret"), target.regret);
+      cells.add(row, column(data, "gain"), target.gain);
+      cells.add(row, column(data, "rank"), target.rank_correlation);
+    }
+  }
+  for (const TargetTruth& target : choice.targets) {
+    if (!target.best || !target.score.front()) continue;
+    const double lost = *target.score[*target.best] - *target.score.front();
+    cells.add(std::string(none), column(data, "regret"), higher ? lost : -lost);
+  }
+}
+
+std::vector<Cell> run_choice(const ExperimentItem& item, int repetitions, const std::filesystem::path& folder,
+                             const Context& context) {
+  Cells cells;
+  for (const ChoiceData& data : read_choice_recipe(item, item.name)) {
+    for (int r = 0; r < repetitions; ++r) {
+      const Context own = context.derived("reproduce/" + data.name, static_cast<std::uint64_t>(r));
+      const ChooseOptions options{.scorers = scorers_of(data.task()), .metric = data.metric};
+      // Fits warn of weights of little worth, which is what the table is about.
+      const Context quiet = own.observed_by(nullptr);
+      add_choice(cells, data, choose_candidates(load(data, folder, quiet), candidates_of(data), options, quiet));
+      context.check_cancelled();
+    }
+  }
+  return std::move(cells).defined();
+}
+
+}  // namespace
+
+ExperimentKind choice_kind() {
+  return {.name = "choice", .reads_data = true, .matrix = true, .check = check_choice, .run = run_choice};
+}
+
+}  // namespace ecotone

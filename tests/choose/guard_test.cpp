@@ -1,0 +1,216 @@
+#include "ecotone/choose/guard.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "ecotone/base/tensor_file.h"
+#include "ecotone/methods/cross_fit.h"
+#include "evaluate/support.h"
+
+namespace ecotone::test {
+namespace guard_test {
+
+using ::testing::HasSubstr;
+
+/// A weight stage that gives the labelled rows the weights of a function of the first column.
+class ByFirstColumn : public Fitted {
+ public:
+  StageState save() const override { return {}; }
+};
+
+Method weight_method(double (*weight)(double)) {
+  Method method;
+  method.name = "weight.test";
+  method.family = Family::weight;
+  method.fit = [weight](const TrainView& view, const OptionValues&, const Context& context, FitCache&) {
+    TrainView next = view;
+    const Matrix x = view.labelled_x().to_matrix();
+    next.weight.resize(x.rows());
+    for (Index i = 0; i < x.rows(); ++i) next.weight[i] = weight(x(i, 0));
+    return pass_on(std::make_shared<ByFirstColumn>(), next, context);
+  };
+  return method;
+}
+
+/// "weight.test | logistic l2=0.001"
+Pipeline weighted(const Method& method) {
+  std::vector<Stage> stages = Pipeline::parse("logistic l2=0.001").stages();
+  stages.insert(stages.begin(), Stage{&method, {}});
+  return Pipeline(stages);
+}
+
+/// The source lies around -0.7, the target around 1.
+TrainView shifted(bool (*rule)(double)) {
+  Random random(3, "bent");
+  const Index n = 900;
+  Matrix x(2 * n, 1);
+  TrainView view;
+  view.y.classes = {"0", "1"};
+  view.domain.names = {"source", "target"};
+  view.role = {Role::source, Role::target};
+  for (Index i = 0; i < 2 * n; ++i) {
+    const bool target = i >= n;
+    x(i, 0) = target ? 1 + 0.4 * random.normal() : -0.7 + 1.1 * random.normal();
+    view.domain.index.push_back(target);
+    if (!target) view.y.index.push_back(rule(x(i, 0) + 0.3 * random.normal()));
+  }
+  view.x = Features::dense(x, {"a"});
+  return view;
+}
+
+/// No line follows this rule: most of the source wants one through x = -1, the target one through x = 1.
+TrainView bent() {
+  return shifted([](double x) { return std::abs(x) < 1; });
+}
+/// One line is right everywhere.
+TrainView straight() {
+  return shifted([](double x) { return x > 0.8; });
+}
+
+// Density of N(1, 0.4^2) over that of N(-0.7, 1.1^2), up to a factor.
+double right_ratio(double x) { return std::exp(-(x - 1) * (x - 1) / 0.32 + (x + 0.7) * (x + 0.7) / 2.42); }
+// Nearly all weight on a few rows far from the target.
+double wrong_ratio(double x) { return std::exp(-4 * x); }
+
+TEST(PlainCounterpart, HasNoWeightStages) {
+  const Method method = weight_method(right_ratio);
+  EXPECT_EQ(plain_counterpart(weighted(method)).text(), "logistic l2=0.001");
+  const Error nothing = error_of([] { plain_counterpart(Pipeline::parse("scale | logistic")); });
+  EXPECT_EQ(nothing.code(), "nothing_to_guard");
+  EXPECT_EQ(nothing.kind(), ErrorKind::option);
+  EXPECT_EQ(error_of([&] { plain_counterpart(Pipeline({Stage{&method, {}}})); }).code(), "no_learner");
+}
+
+TEST(PlainCounterpart, KeepsTheOptionsThatTheLearnersShare) {
+  Method adapt = Pipeline::parse("logistic").stages()[0].method[0];
+  adapt.name = "adapt.joint";
+  adapt.family = Family::adapt;
+  OptionValues options = Pipeline::parse("logistic l2=0.3 offset=false").stages()[0].options;
+  options.set("lam", 1.0);
+  EXPECT_EQ(plain_counterpart(Pipeline({Stage{&adapt, options}})).text(), "logistic l2=0.3 offset=false");
+  adapt.name = "adapt.unknown";
+  EXPECT_EQ(error_of([&] { plain_counterpart(Pipeline({Stage{&adapt, options}})); }).code(), "nothing_to_guard");
+}
+
+TEST(Guard, TakesAnAdaptationThatGains) {
+  const Method method = weight_method(right_ratio);
+  const Guarded guarded = guarded_fit(weighted(method), bent(), Schema{}, {}, on(2));
+  EXPECT_TRUE(guarded.note.adapted);
+  EXPECT_GT(*guarded.note.gain, *guarded.note.standard_error);
+  EXPECT_NEAR(*guarded.note.gain, *guarded.note.estimate_plain - *guarded.note.estimate_adapted, 1e-12);
+  EXPECT_EQ(guarded.model.pipeline().text(), "weight.test | logistic l2=0.001");
+  EXPECT_EQ(guarded.model.notes().at("guard").at("chosen"), "adapted");
+  EXPECT_THAT(guarded.note.sentence(), HasSubstr("adapted, estimated Brier score 0."));
+}
+
+TEST(Guard, DeclinesOneThatHarms) {
+  const Method method = weight_method(wrong_ratio);
+  const Guarded guarded = guarded_fit(weighted(method), straight(), Schema{}, {}, on(2));
+  EXPECT_FALSE(guarded.note.adapted);
+  EXPECT_LT(*guarded.note.gain, *guarded.note.standard_error);
+  EXPECT_EQ(guarded.model.pipeline().text(), "logistic l2=0.001");
+  // The plain model itself, with a note beside it.
+  const Model plain = Model::fit(Pipeline::parse("logistic l2=0.001"), straight(), Schema{}, on(2));
+  EXPECT_EQ(plain.with_note("guard", guarded.note.to_json()).bytes(), guarded.model.bytes());
+}
+
+TEST(Guard, DeclinesOneThatCannotBeScored) {
+  const Method method = weight_method([](double) { return 0.0; });
+  const Guarded guarded = guarded_fit(weighted(method), straight(), Schema{}, {}, on(2));
+  EXPECT_FALSE(guarded.note.adapted);
+  EXPECT_FALSE(guarded.note.estimate_adapted);
+  EXPECT_THAT(guarded.note.sentence(), HasSubstr("plain, because the adapted pipeline could not be scored ("));
+}
+
+TEST(Guard, DeclinesATargetOfTooFewRows) {
+  const Method method = weight_method(right_ratio);
+  const TrainView whole = bent();
+  std::vector<Index> labelled(static_cast<std::size_t>(whole.labelled()));
+  std::iota(labelled.begin(), labelled.end(), Index{0});
+  const TrainView view = view_of_rows(whole, labelled, std::vector<Index>{whole.labelled()});
+  const Guarded guarded = guarded_fit(weighted(method), view, Schema{}, {}, on(1));
+  EXPECT_FALSE(guarded.note.adapted);
+  EXPECT_THAT(guarded.note.sentence(), HasSubstr("the target has 1 rows, and 1 columns need at least 2"));
+}
+
+TEST(Guard, NeedsATarget) {
+  const Method method = weight_method(right_ratio);
+  const TrainView view = train_view(tiny(4, 20), on(1));
+  EXPECT_EQ(error_of([&] { guarded_fit(weighted(method), view, Schema{}, {}, on(1)); }).code(), "no_target");
+}
+
+TEST(Guard, EqualBytesForAnyNumberOfThreads) {
+  const Method method = weight_method(wrong_ratio);
+  const std::string one = guarded_fit(weighted(method), bent(), Schema{}, {}, on(1)).model.bytes();
+  for (const int threads : {2, 7})
+    EXPECT_EQ(guarded_fit(weighted(method), bent(), Schema{}, {}, on(threads)).model.bytes(), one);
+}
+
+Model with_notes_text(const Model& model, const std::string& text) {
+  const TensorFile file = TensorFile::parse(model.bytes(), "model");
+  TensorWriter writer;
+  for (const auto& [key, value] : file.metadata()) writer.set_meta(key, key == "notes" ? text : value);
+  for (const std::string& name : file.names()) {
+    const auto shape = file.tensor(name).shape;
+    writer.add(name, file.doubles(name, shape), shape);
+  }
+  return Model::from_tensors(TensorFile::parse(writer.bytes(), "hostile"));
+}
+
+Model noted() {
+  GuardNote note;
+  note.adapted = false;
+  note.estimate_plain = 0.25;
+  note.estimate_adapted = 0.24;
+  note.gain = 0.01;
+  note.standard_error = 0.02;
+  note.adapted_pipeline = "weight.logistic | logistic";
+  note.plain_pipeline = "logistic";
+  return Model::fit(Pipeline::parse("logistic l2=0.1"), train_view(tiny(2, 20), on(1)), Schema{}, on(1))
+      .with_note("guard", note.to_json());
+}
+
+TEST(GuardNote, SurvivesTheFile) {
+  const Model model = noted();
+  const Model again = Model::from_tensors(TensorFile::parse(model.bytes(), "model"));
+  EXPECT_EQ(again.bytes(), model.bytes());
+  const std::optional<GuardNote> note = guard_note(again, "model");
+  ASSERT_TRUE(note);
+  EXPECT_EQ(note->to_json(), model.notes().at("guard"));
+  EXPECT_EQ(note->sentence(),
+            "plain, estimated error 0.25 against 0.24 adapted (by importance: gain 0.01, standard error 0.02)");
+  EXPECT_EQ(again.inspect().at("guard"), note->to_json());
+  const Model plain = Model::fit(Pipeline::parse("constant"), train_view(tiny(2, 20), on(1)), Schema{}, on(1));
+  EXPECT_FALSE(guard_note(plain, "model"));
+  EXPECT_FALSE(TensorFile::parse(plain.bytes(), "model").metadata().contains("notes"));
+}
+
+TEST(GuardNote, HostileNotesAreRefused) {
+  const Model model = noted();
+  for (const char* text : {"", "7", "[]", "{\"guard\": 3}", "{\"stages\": {}}", "{\"Guard\": {}}", "{\"\": {}}",
+                           "{\"guard\": {\"gain\": 1e999}}", "{\"guard\": {\"a\": [[[[[[[[[1]]]]]]]]]}}"}) {
+    const Error error = error_of([&] { with_notes_text(model, text); });
+    EXPECT_EQ(error.code(), "bad_model") << text;
+    EXPECT_EQ(error.kind(), ErrorKind::file) << text;
+  }
+  // Well-formed, but no decision: the model works, and asking for the decision is refused.
+  const Json good = model.notes().at("guard");
+  for (const char* key : {"chosen", "scorer", "loss", "estimate_plain", "gain", "adapted"}) {
+    for (const Json& value : {Json(7.5), Json("x"), Json(Json::array()), Json(true)}) {
+      Json bad = good;
+      bad[key] = value;
+      const bool valid = (value.is_number() && (bad.at(key) == 7.5) && good.at(key).is_number()) ||
+                         (value.is_string() && std::string_view(key) == "adapted");
+      const Model loaded = with_notes_text(model, Json{{"guard", bad}}.dump());
+      if (valid) continue;
+      EXPECT_EQ(error_of([&] { guard_note(loaded, "hostile"); }).code(), "bad_model") << key << value;
+    }
+    Json lacking = good;
+    lacking.erase(key);
+    const Model loaded = with_notes_text(model, Json{{"guard", lacking}}.dump());
+    EXPECT_EQ(error_of([&] { guard_note(loaded, "hostile"); }).code(), "bad_model") << key;
+  }
+}
+
+}  // namespace guard_test
+}  // namespace ecotone::test

@@ -1,0 +1,153 @@
+#include "ecotone/report/text/evaluation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "ecotone/base/error.h"
+#include "ecotone/evaluate/score.h"
+#include "ecotone/report/text/text_width.h"
+
+namespace ecotone {
+namespace table_test {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// An evaluation with the given values of one metric: by pipeline, then domain.
+Evaluation made_up(const std::string& metric, Task task, const std::vector<std::string>& domains,
+                   const std::vector<std::string>& pipelines,
+                   const std::vector<std::vector<std::optional<double>>>& values) {
+  Evaluation evaluation;
+  evaluation.task = task;
+  evaluation.metrics = {metric};
+  for (std::size_t p = 0; p < pipelines.size(); ++p) {
+    PipelineScore score;
+    score.pipeline = pipelines[p];
+    for (std::size_t d = 0; d < domains.size(); ++d)
+      score.domains.push_back({domains[d], static_cast<Index>(100 * (d + 1)), {{metric, values[p][d]}}});
+    evaluation.pipelines.push_back(score);
+  }
+  for (auto& score : evaluation.pipelines) summarise(score, evaluation.pipelines.front(), evaluation.metrics);
+  return evaluation;
+}
+
+Evaluation two_short() {
+  return made_up("auroc", Task::classify, {"Basel", "北京", "Zürich"}, {"constant", "scale | logistic"},
+                 {{0.5, 0.5, 0.5}, {0.8, std::nullopt, 0.7}});
+}
+
+void expect_fits(const std::string& table) {
+  std::istringstream lines(table);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 100) << line;
+}
+
+TEST(Table, ShortPipelinesHeadTheirColumns) {
+  const std::string expected =
+      "AUROC in each domain, trained on the others\n"
+      "leave-one-domain-out · 3 domains, 600 rows · higher is better\n"
+      "\n"
+      "domain  rows  constant  scale | logistic\n"
+      "────────────────────────────────────────\n"
+      "Basel    100    0.5000            0.8000\n"
+      "北京     200    0.5000                 -\n"
+      "Zürich   300    0.5000            0.7000\n"
+      "────────────────────────────────────────\n"
+      "mean            0.5000            0.7500\n"
+      "spread          0.0000            0.0707\n"
+      "\n"
+      "difference from constant, paired over domains, with its 95 % interval\n"
+      "  scale | logistic  +0.2500  [-0.3853, +0.8853]  cannot be told apart\n";
+  EXPECT_EQ(evaluation_table(two_short()), expected);
+}
+
+TEST(Table, LongPipelinesAreLetteredWithALegend) {
+  const std::string longer = "impute strategy=median indicator=true | scale | logistic l2=0.01";
+  const Evaluation evaluation =
+      made_up("auroc", Task::classify, {"a", "b", "c"}, {"constant", longer, longer + " | " + longer},
+              {{0.5, 0.5, 0.5}, {0.80, 0.81, 0.79}, {0.40, 0.41, 0.39}});
+  const std::string table = evaluation_table(evaluation);
+  EXPECT_THAT(table, HasSubstr("\n  A  constant\n  B  " + longer + "\n  C  impute strategy=median"));
+  EXPECT_THAT(table, HasSubstr("domain  rows       A       B       C\n"));
+  EXPECT_THAT(table, HasSubstr("difference from A, paired"));
+  EXPECT_THAT(table, HasSubstr("  B  +0.3000  [+0.2752, +0.3248]  better\n"));
+  EXPECT_THAT(table, HasSubstr("  C  -0.1000  [-0.1248, -0.0752]  worse\n"));
+  expect_fits(table);
+}
+
+TEST(Table, ManyPipelinesContinueBelow) {
+  std::vector<std::string> pipelines;
+  std::vector<std::vector<std::optional<double>>> values;
+  for (int p = 0; p < 30; ++p) {
+    pipelines.push_back(fmt::format("logistic l2={}", p));
+    values.push_back({0.5 + 0.01 * p, 0.6});
+  }
+  const std::string table =
+      evaluation_table(made_up("auroc", Task::classify, {std::string(80, 'x'), "b"}, pipelines, values));
+  expect_fits(table);
+  EXPECT_THAT(table, HasSubstr("AD  logistic l2=29"));
+  EXPECT_THAT(table, HasSubstr("0.7900"));  // the last pipeline's first domain
+  EXPECT_THAT(table, HasSubstr("xxx…"));
+}
+
+TEST(Table, LowerIsBetterTurnsTheWords) {
+  const std::string table = evaluation_table(made_up("rmse", Task::regress, {"a", "b", "c"}, {"constant", "linear"},
+                                                     {{1200.0, 1300.0, 1250.0}, {900.0, 1010.0, 955.0}}));
+  EXPECT_THAT(table, HasSubstr("RMSE in each domain"));
+  EXPECT_THAT(table, HasSubstr("lower is better"));
+  EXPECT_THAT(table, HasSubstr("a        100      1200     900"));
+  EXPECT_THAT(table, HasSubstr("better\n"));
+  EXPECT_THAT(table, Not(HasSubstr("worse")));
+}
+
+TEST(Table, OnePipelineHasNoDifferences) {
+  const std::string table = evaluation_table(made_up("auroc", Task::classify, {"a", "b"}, {"constant"}, {{0.5, 0.5}}));
+  EXPECT_THAT(table, Not(HasSubstr("difference")));
+  EXPECT_THAT(table, HasSubstr("mean            0.5000\n"));
+}
+
+TEST(Table, OneDomainSaysThatThereIsNoInterval) {
+  Evaluation evaluation = made_up("auroc", Task::classify, {"a"}, {"constant", "logistic"}, {{0.5}, {0.75}});
+  evaluation.protocol = Protocol::k_fold;
+  const std::string table = evaluation_table(evaluation);
+  EXPECT_THAT(table, HasSubstr("1 domain, 100 rows"));
+  EXPECT_THAT(table, HasSubstr("+0.2500  one domain: no interval"));
+}
+
+TEST(Table, ManyDomainsAreCutAndCounted) {
+  std::vector<std::string> domains;
+  std::vector<std::optional<double>> values(75, 0.5);
+  for (int d = 0; d < 75; ++d) domains.push_back(fmt::format("p{}", d));
+  const std::string table = evaluation_table(made_up("auroc", Task::classify, domains, {"constant"}, {values}));
+  EXPECT_THAT(table, HasSubstr("p59 "));
+  EXPECT_THAT(table, Not(HasSubstr("p60 ")));
+  EXPECT_THAT(table, HasSubstr("(15 more domains are in the mean; --json lists them)"));
+}
+
+TEST(Table, DomainNamesCannotBreakTheTerminal) {
+  const std::string table = evaluation_table(made_up("auroc", Task::classify, {"a\x1B[2Jb\nc"}, {"constant"}, {{0.5}}));
+  EXPECT_THAT(table, Not(HasSubstr("\x1B")));
+  EXPECT_THAT(table, HasSubstr("a?[2Jb?c"));
+}
+
+TEST(Table, HeadlineFallsBackToAccuracy) {
+  Evaluation evaluation = two_short();
+  EXPECT_EQ(headline_metric(evaluation), "auroc");
+  evaluation.metrics = {"accuracy", "auroc"};
+  for (auto& score : evaluation.pipelines) score.mean = {{"accuracy", 0.5}, {"auroc", std::nullopt}};
+  EXPECT_EQ(headline_metric(evaluation), "accuracy");
+}
+
+TEST(Table, UnknownMetricIsRefused) {
+  try {
+    evaluation_table(two_short(), "auc");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), "unknown_metric");
+    EXPECT_EQ(error.kind(), ErrorKind::option);
+  }
+}
+
+}  // namespace table_test
+}  // namespace ecotone

@@ -1,0 +1,291 @@
+#include "ecotone/reproduce/experiment.h"
+
+#include "ecotone/measure/intervals.h"
+#include "evaluate/support.h"
+
+namespace ecotone::test {
+namespace experiment_test {
+
+using ::testing::HasSubstr;
+
+/// A small experiment: the plain model, one without the features, and one that is the plain model in another column.
+Json recipe() {
+  return Json::parse(R"({
+    "paper": "key", "title": "Small", "items": [{
+      "example": "one", "title": "t", "kind": "shift", "metric": "error", "repetitions": 3,
+      "columns": [{"column": "wide", "generator": "noshift", "options": {"test": "500", "features": "4"}},
+                  {"column": "narrow", "generator": "misspecified", "options": {"test": "500"}}],
+      "rows": [{"row": "plain", "pipeline": "logistic l2=0.01"},
+               {"row": "constant", "pipeline": "constant", "in": {"narrow": "logistic l2=0.01"}}],
+      "claims": [{"claim": "worse", "row": "constant", "column": "wide", "at_least": 1},
+                 {"claim": "better", "row": "constant", "column": "wide", "at_most": -1}],
+      "left_out": ["a row"]}]})");
+}
+Json published() {
+  return Json::parse(R"({"source": "here", "numbers": [
+    {"item": "one", "row": "plain", "column": "wide", "published": 22, "published_se": 5, "published_repetitions": 4},
+    {"item": "one", "row": "constant", "column": "wide", "published": 90}]})");
+}
+Experiment parse(const Json& json, const Json& numbers = published()) {
+  return parse_experiment("small", json.dump(), numbers.dump());
+}
+std::string refusal(const Json& json, const Json& numbers = published()) {
+  const Error error = error_of([&] { parse(json, numbers); });
+  EXPECT_EQ(error.kind(), ErrorKind::file);
+  EXPECT_EQ(error.code(), "bad_experiment");
+  return error.what();
+}
+
+TEST(Experiment, RunsAndSetsPublishedBesideOurs) {
+  const Experiment experiment = parse(recipe());
+  const Reproduction result = reproduce(experiment, experiment.item("one"), {}, on(2));
+  ASSERT_EQ(result.rows.size(), 4U);
+  const ReproducedRow& plain = result.rows[0];
+  EXPECT_EQ(plain.row, "plain");
+  EXPECT_EQ(plain.column, "wide");
+  EXPECT_EQ(plain.repetitions, 3);
+  EXPECT_EQ(plain.published, 22);
+  EXPECT_EQ(plain.published_spread, 10);  // 5 sqrt(4)
+  EXPECT_GT(plain.ours, 10);
+  EXPECT_LT(plain.ours, 35);
+  EXPECT_EQ(plain.verdict, "agrees");
+  // The other rows are differences: the constant loses about 25 points, far from the number that is claimed here.
+  EXPECT_GT(result.rows[1].ours, 10);
+  EXPECT_EQ(result.rows[1].verdict, "differs");
+  EXPECT_FALSE(result.rows[1].published_spread);
+  // In the other column both rows are one pipeline.
+  EXPECT_EQ(result.rows[3].ours, 0);
+  EXPECT_EQ(result.rows[3].verdict, "no published number");
+  EXPECT_TRUE(result.claims[0].holds);
+  EXPECT_FALSE(result.claims[1].holds);
+  const std::string table = reproduction_table(result);
+  for (const char* part : {"key · one: t", "22.00 ± 5.00", "holds           worse", "does not hold   better",
+                           "left out: a row", "agrees: |ours - published|"})
+    EXPECT_THAT(table, HasSubstr(part));
+}
+
+TEST(Experiment, IsTheSameBytesForAnyNumberOfThreadsAndOtherForAnotherSeed) {
+  const Experiment experiment = parse(recipe());
+  const auto run = [&](int threads, std::uint64_t seed) {
+    return reproduce(experiment, experiment.items[0], {}, on(threads, seed)).to_json().dump();
+  };
+  const std::string one = run(1, 0);
+  EXPECT_EQ(run(2, 0), one);
+  EXPECT_EQ(run(7, 0), one);
+  EXPECT_NE(run(2, 1), one);
+}
+
+TEST(Experiment, JsonHasTheDesignsFields) {
+  const Experiment experiment = parse(recipe());
+  const Json json = reproduce(experiment, experiment.items[0], {.repetitions = 1, .data = {}}, on(2)).to_json();
+  EXPECT_EQ(json["paper"], "key");
+  EXPECT_EQ(json["item"], "one");
+  for (const char* name :
+       {"row", "column", "published", "published_spread", "ours", "spread", "repetitions", "verdict"})
+    EXPECT_TRUE(json["rows"][0].contains(name)) << name;
+  EXPECT_EQ(json["rows"][0]["repetitions"], 1);
+  EXPECT_TRUE(json["rows"][0]["spread"].is_null());
+  EXPECT_EQ(json["rows"][0]["verdict"], "one repetition");
+  EXPECT_EQ(json["claims"][0]["at_least"], 1);
+}
+
+TEST(Experiment, VerdictsFollowTheRule) {
+  ReproducedRow row;
+  row.ours = 3;
+  row.se = 0.3;
+  EXPECT_EQ(verdict(row), "no published number");
+  row.published = 4;
+  EXPECT_EQ(verdict(row), "differs");
+  row.published_se = 0.41;  // 2 sqrt(0.3^2 + 0.41^2) = 1.016
+  EXPECT_EQ(verdict(row), "agrees");
+  row.published_se = 0.39;  // 0.984
+  EXPECT_EQ(verdict(row), "differs");
+}
+
+TEST(Experiment, RefusesFieldsByName) {
+  Json json = recipe();
+  json["items"][0]["repetition"] = 3;
+  EXPECT_EQ(refusal(json), "small/experiment.json: example 'one': unknown field 'repetition'");
+  json = recipe();
+  json["items"][0]["kind"] = "shfit";
+  EXPECT_THAT(refusal(json), HasSubstr("unknown kind 'shfit'"));
+  json = recipe();
+  json["items"][0].erase("columns");
+  EXPECT_THAT(refusal(json), HasSubstr("field 'columns' is missing"));
+  json = recipe();
+  json["items"][0]["rows"][0]["pipline"] = "x";
+  EXPECT_THAT(refusal(json), HasSubstr("a row: unknown field 'pipline'"));
+  json = recipe();
+  json["items"][0]["rows"][1]["in"]["wiide"] = "constant";
+  EXPECT_THAT(refusal(json), HasSubstr("'wiide', which is no column"));
+  json = recipe();
+  json["items"][0]["rows"][0]["pipeline"] = "logitic";
+  EXPECT_THAT(refusal(json), HasSubstr("did you mean 'logistic'"));
+  json = recipe();
+  json["items"][0]["columns"][0]["generator"] = "noshfit";
+  EXPECT_THAT(refusal(json), HasSubstr("did you mean 'noshift'"));
+  json = recipe();
+  json["items"][0]["repetitions"] = 0;
+  EXPECT_THAT(refusal(json), HasSubstr("'repetitions' must be a whole number"));
+  json = recipe();
+  json["items"][0]["claims"][0]["at_most"] = 2;
+  EXPECT_THAT(refusal(json), HasSubstr("either 'at_most' or 'at_least'"));
+  json = recipe();
+  json["items"][0]["table"] = "1";
+  EXPECT_THAT(refusal(json), HasSubstr("both example and table"));
+  Json numbers = published();
+  numbers["numbers"][0]["item"] = "two";
+  EXPECT_THAT(refusal(recipe(), numbers), HasSubstr("no item 'two'"));
+  EXPECT_THAT(error_of([] { parse_experiment("x", "{", "{}"); }).code(), "bad_experiment");
+}
+
+TEST(Experiment, RefusesNumbersAndClaimsOfCellsThatItDoesNotRun) {
+  Json numbers = published();
+  numbers["numbers"][0]["column"] = "wiide";
+  EXPECT_THAT(refusal(recipe(), numbers), HasSubstr("row 'plain' and column 'wiide', which it does not run"));
+  Json json = recipe();
+  json["items"][0]["claims"][0]["row"] = "plane";
+  EXPECT_THAT(refusal(json), HasSubstr("row 'plane' and column 'wide'"));
+}
+
+TEST(Experiment, ItemsAreFoundByTheirFlag) {
+  const Experiment experiment = parse(recipe());
+  EXPECT_EQ(experiment.item("one", "example").name, "one");
+  const Error error = error_of([&] { (void)experiment.item("one", "table"); });
+  EXPECT_EQ(error.code(), "unknown_item");
+  EXPECT_THAT(error.what(), HasSubstr("--example one"));
+  EXPECT_EQ(
+      error_of([&] { reproduce(experiment, experiment.items[0], {.repetitions = 0, .data = "x"}, on(1)); }).code(),
+      "idle_flag");
+}
+
+/// Rows of one guarded pipeline, in one column.
+Json guard_recipe() {
+  return Json::parse(R"({
+    "paper": "key", "title": "Small", "items": [{
+      "example": "one", "title": "t", "kind": "shift", "metric": "error", "repetitions": 4,
+      "columns": [{"column": "wide", "generator": "misspecified", "options": {"source": "80", "target": "80", "test": "400"}}],
+      "rows": [{"row": "plain", "pipeline": "logistic l2=0.01"},
+               {"row": "adapted", "pipeline": "weight.logistic | logistic l2=0.01"},
+               {"row": "guarded", "pipeline": "weight.logistic | logistic l2=0.01", "guard": true},
+               {"row": "declined", "pipeline": "weight.logistic | logistic l2=0.01", "guard": true, "declined": true},
+               {"row": "less", "pipeline": "weight.logistic | logistic l2=0.01", "guard": true, "minus": "adapted"},
+               {"row": "less half", "pipeline": "weight.logistic | logistic l2=0.01", "guard": true, "minus": "adapted", "times": 0.5},
+               {"row": "other", "pipeline": "constant", "minus": "constant too", "times": 1},
+               {"row": "constant too", "pipeline": "constant"}]}]})");
+}
+const Json no_numbers = {{"source", "nowhere"}};
+
+TEST(ExperimentShift, RowsOfTheGuardAndDifferencesOfRows) {
+  const Experiment experiment = parse(guard_recipe(), no_numbers);
+  const ExperimentItem& item = experiment.items[0];
+  const Reproduction result = reproduce(experiment, item, {}, on(2));
+  const auto ours = [&](const std::string& row) {
+    return std::ranges::find(result.rows, row, &ReproducedRow::row)->ours;
+  };
+  ASSERT_EQ(result.rows.size(), 8U);
+  EXPECT_NEAR(ours("less"), ours("guarded") - ours("adapted"), 1e-12);
+  EXPECT_NEAR(ours("less half"), ours("guarded") - 0.5 * ours("adapted"), 1e-12);
+  EXPECT_EQ(ours("other"), 0);
+  EXPECT_NE(ours("constant too"), 0);
+  // In one repetition the guard took one of the two: the other row's value is its own or 0.
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    const Reproduction one = reproduce(experiment, item, {.repetitions = 1, .data = {}}, on(2, seed));
+    EXPECT_TRUE(one.rows[3].ours == 0 || one.rows[3].ours == 100);
+    EXPECT_EQ(one.rows[2].ours, one.rows[3].ours == 100 ? 0 : one.rows[1].ours);
+  }
+}
+
+TEST(ExperimentShift, RefusesWrongFieldsOfTheGuard) {
+  const auto refused = [](std::size_t row, const Json& fields) {
+    Json json = guard_recipe();
+    json["items"][0]["rows"][row].update(fields);
+    return refusal(json, no_numbers);
+  };
+  EXPECT_THAT(refused(3, {{"guard", false}}), HasSubstr("'declined' of row 'declined' goes with 'guard'"));
+  EXPECT_THAT(refused(3, {{"minus", "plain"}}), HasSubstr("'declined' of row 'declined' goes with 'guard'"));
+  EXPECT_THAT(refused(2, {{"guard", "yes"}}), HasSubstr("'guard' must be true or false"));
+  EXPECT_THAT(refused(4, {{"minus", "adopted"}}), HasSubstr("compared with 'adopted', which is no row"));
+  EXPECT_THAT(refused(5, {{"times", "half"}}), HasSubstr("'times' must be a number"));
+  EXPECT_THAT(refused(0, {{"minus", "adapted"}}), HasSubstr("the first row is an error"));
+}
+
+Json choice_recipe() {
+  return Json::parse(R"({
+    "paper": "key", "title": "Small", "items": [{
+      "table": "one", "title": "t", "kind": "choice", "metric": "regret", "repetitions": 1,
+      "data": [{"data": "moons", "metric": "accuracy", "generator": "moons", "options": {"rows": "40", "test": "40"},
+                "candidates": ["constant", "logistic l2={0.01,0.1}"]}]}]})");
+}
+
+TEST(ExperimentChoice, MeasuresWhatChoosingCosts) {
+  const Experiment experiment = parse(choice_recipe(), no_numbers);
+  const Reproduction result = reproduce(experiment, experiment.items[0], {}, on(2));
+  EXPECT_TRUE(result.matrix);
+  const auto cell = [&](const std::string& row, const std::string& column) -> const ReproducedRow& {
+    return *std::ranges::find_if(result.rows, [&](const auto& r) { return r.row == row && r.column == column; });
+  };
+  EXPECT_EQ(cell("auto", "moons regret").repetitions, 3);  // source, target and test
+  // What is lost by not adapting is what is lost by choosing and what choosing gains.
+  for (const char* scorer : {"auto", "transfer", "reverse"})
+    EXPECT_NEAR(cell("no adaptation", "moons regret").ours,
+                cell(scorer, "moons regret").ours + cell(scorer, "moons gain").ours, 1e-12);
+  EXPECT_GT(cell("no adaptation", "moons regret").ours, 0.1);
+  const std::string table = reproduction_table(result);
+  for (const char* part : {"means over the targets", "moons regret", "moons rank", "\nno adaptation"})
+    EXPECT_THAT(table, HasSubstr(part));
+  // Nothing is published, so nothing is said of it.
+  for (const char* part : {"published", "agrees"}) EXPECT_THAT(table, ::testing::Not(HasSubstr(part)));
+  EXPECT_EQ(reproduce(experiment, experiment.items[0], {}, on(1)).to_json(), result.to_json());
+}
+
+TEST(ExperimentChoice, RefusesWrongFields) {
+  const auto refused = [](const char* field, const Json& value) {
+    Json json = choice_recipe();
+    json["items"][0]["data"][0][field] = value;
+    return refusal(json, no_numbers);
+  };
+  EXPECT_THAT(refused("metric", "acuracy"), HasSubstr("'metric' of data 'moons' is no metric: 'acuracy'"));
+  EXPECT_THAT(refused("generator", "moon"), HasSubstr("did you mean 'moons'"));
+  EXPECT_THAT(refused("options", {{"row", "3"}}), HasSubstr("row"));
+  EXPECT_THAT(refused("file", "x.csv"), HasSubstr("unknown field 'file'"));
+  EXPECT_THAT(refused("candidates", {"scale"}), HasSubstr("does not end in a learner"));
+  EXPECT_THAT(refused("candidates", Json::array()), HasSubstr("'candidates' must be a list"));
+  Json twice = choice_recipe();
+  twice["items"][0]["data"].push_back(twice["items"][0]["data"][0]);
+  EXPECT_THAT(refusal(twice, no_numbers), HasSubstr("two data sets are called 'moons'"));
+  Json file = choice_recipe();
+  file["items"][0]["data"][0].erase("generator");
+  file["items"][0]["data"][0].erase("options");
+  file["items"][0]["data"][0].update({{"file", "x.csv"}, {"label", "y"}, {"domain", "site"}});
+  const Experiment reads = parse(file, no_numbers);
+  EXPECT_EQ(error_of([&] { reproduce(reads, reads.items[0], {}, on(1)); }).code(), "no_data");
+}
+
+TEST(Experiment, SaysWhenRepetitionsAreFew) {
+  Json json = recipe();
+  json["items"][0]["repetitions"] = 40;
+  const Experiment experiment = parse(json);
+  Recorder recorder;
+  const Context context({.threads = 2, .observer = &recorder});
+  reproduce(experiment, experiment.items[0], {.repetitions = 2, .data = {}}, context);
+  EXPECT_THAT(recorder.notes, ::testing::ElementsAre(HasSubstr("2 repetitions where the experiment has 40")));
+  // As many as the recipe has is what it asks for, however few.
+  const Experiment small = parse(recipe());
+  reproduce(small, small.items[0], {}, context);
+  EXPECT_EQ(recorder.notes.size(), 1U);
+}
+
+TEST(Experiment, AllThatAreBuiltInAreRight) {
+  ASSERT_FALSE(embedded_experiments().empty());
+  for (const EmbeddedExperiment& embedded : embedded_experiments()) {
+    SCOPED_TRACE(embedded.name);
+    const Experiment found = experiment(embedded.name);
+    EXPECT_FALSE(found.items.empty());
+    EXPECT_FALSE(found.source.empty());
+  }
+  EXPECT_EQ(error_of([] { (void)experiment("sayed2023"); }).code(), "unknown_experiment");
+}
+
+}  // namespace experiment_test
+}  // namespace ecotone::test

@@ -22,11 +22,9 @@ constexpr double largest_exponent = 87;
 /// ||x||^2 / (2 sigma^2) from which products of rows cost exponents more than 1e-9.
 constexpr double far = 1e6;
 
-Index at(std::span<const Index> indices, Index k) { return indices[static_cast<std::size_t>(k)]; }
-
 Vector permuted(const Vector& v, std::span<const Index> from) {
   Vector result(v.size());
-  for (Index k = 0; k < v.size(); ++k) result[k] = v[at(from, k)];
+  for (Index k = 0; k < v.size(); ++k) result[k] = v[from[at(k)]];
   return result;
 }
 
@@ -41,7 +39,7 @@ SvmFeatures::SvmFeatures(const Kernel& kernel, ConstMatrixView x, std::span<cons
                          const SvmGroups* groups)
     : kernel_(kernel), centre_(Eigen::RowVectorXd::Zero(x.cols())), x_(std::ssize(chosen), x.cols()) {
   check_kernel(kernel);
-  for (Index i = 0; i < x_.rows(); ++i) x_.row(i) = x.row(at(chosen, i));
+  for (Index i = 0; i < x_.rows(); ++i) x_.row(i) = x.row(chosen[at(i)]);
   if (x_.rows() > 0 && (shift_invariant(kernel) || (kernel.kind == KernelKind::linear && groups == nullptr))) {
     centre_ = typical_row(x_).transpose();
     x_.rowwise() -= centre_;
@@ -51,7 +49,7 @@ SvmFeatures::SvmFeatures(const Kernel& kernel, ConstMatrixView x, std::span<cons
   if (groups == nullptr) return;
   factor_ = groups->factor;
   for (Index i = 0; i < x_.rows(); ++i) {
-    const std::int32_t group = groups->x[static_cast<std::size_t>(at(chosen, i))];
+    const std::int32_t group = groups->x[at(chosen[at(i)])];
     group_.push_back(group);
     diagonal_[i] *= factor_(group, group);
   }
@@ -59,7 +57,7 @@ SvmFeatures::SvmFeatures(const Kernel& kernel, ConstMatrixView x, std::span<cons
 
 Matrix SvmFeatures::gather(std::span<const Index> rows) const {
   Matrix result(std::ssize(rows), x_.cols());
-  for (Index r = 0; r < result.rows(); ++r) result.row(r) = x_.row(at(rows, r));
+  for (Index r = 0; r < result.rows(); ++r) result.row(r) = x_.row(rows[at(r)]);
   return result;
 }
 
@@ -68,7 +66,7 @@ void SvmFeatures::values(ConstMatrixView gathered, std::span<const Index> rows, 
   if (group_.empty()) return;
   const std::int32_t* const groups = group_.data() + first;
   for (Index r = 0; r < out.rows(); ++r) {
-    const double* const factor = factor_.data() + group_[static_cast<std::size_t>(at(rows, r))] * factor_.cols();
+    const double* const factor = factor_.data() + group_[at(rows[at(r)])] * factor_.cols();
     double* const row = out.data() + r * out.outerStride();
     for (Index c = 0; c < out.cols(); ++c) row[c] *= factor[groups[c]];
   }
@@ -89,7 +87,7 @@ void SvmFeatures::kernel_values(ConstMatrixView gathered, std::span<const Index>
   for (Index r = 0; r < out.rows(); ++r) {
     double* const row = out.data() + r * out.outerStride();
     if (kernel_.kind == KernelKind::rbf) {
-      const double norm = norms_[at(rows, r)];
+      const double norm = norms_[rows[at(r)]];
       if (norm * scale > far) {
         far_values(gathered.middleRows(r, 1), norm, first, row, out.cols());
       } else {
@@ -115,7 +113,7 @@ void SvmFeatures::far_values(ConstMatrixView row, double norm, Index first, doub
 
 void SvmFeatures::permute_rows(std::span<const Index> from) {
   Matrix moved(x_.rows(), x_.cols());
-  for (Index k = 0; k < x_.rows(); ++k) moved.row(k) = x_.row(at(from, k));
+  for (Index k = 0; k < x_.rows(); ++k) moved.row(k) = x_.row(from[at(k)]);
   x_ = std::move(moved);
   if (norms_.size() > 0) norms_ = permuted(norms_, from);
   std::vector<std::int32_t> groups(group_.size());
@@ -127,12 +125,12 @@ SvmGram::SvmGram(ConstMatrixView gram, std::span<const Index> chosen)
     : gram_(gram.data(), gram.rows(), gram.cols(), Eigen::OuterStride<>(gram.outerStride())),
       at_(chosen.begin(), chosen.end()) {
   diagonal_.resize(std::ssize(at_));
-  for (Index k = 0; k < diagonal_.size(); ++k) diagonal_[k] = gram_(at(at_, k), at(at_, k));
+  for (Index k = 0; k < diagonal_.size(); ++k) diagonal_[k] = gram_(at_[at(k)], at_[at(k)]);
 }
 
 void SvmGram::values(ConstMatrixView, std::span<const Index> rows, Index first, MatrixView out) const {
   for (Index r = 0; r < out.rows(); ++r) {
-    const double* const row = gram_.data() + at(at_, at(rows, r)) * gram_.outerStride();
+    const double* const row = gram_.data() + at_[at(rows[at(r)])] * gram_.outerStride();
     const Index* const columns = at_.data() + first;
     double* const to = out.data() + r * out.outerStride();
     for (Index c = 0; c < out.cols(); ++c) to[c] = row[columns[c]];

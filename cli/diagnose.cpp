@@ -6,6 +6,8 @@
 #include "cli/verbs.h"
 #include "ecotone/data/read.h"
 #include "ecotone/diagnose/represented.h"
+#include "ecotone/report/json/json.h"
+#include "ecotone/report/text/text.h"
 
 namespace ecotone::cli {
 namespace {
@@ -38,7 +40,7 @@ void run_diagnose(const DiagnoseFlags& flags, Session& session) {
   Diagnosis diagnosis = session.timed("diagnose", [&] { return diagnose(data, options, context); });
   if (pipeline) diagnosis.pipeline = pipeline->text();
   if (!session.json()) session.say(diagnosis_text(diagnosis));
-  session.print(diagnosis.to_json());
+  session.print(to_json(diagnosis));
 }
 
 }  // namespace

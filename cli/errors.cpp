@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/terminal.h"
 #include "ecotone/base/json.h"
+#include "ecotone/report/text/line.h"
 
 namespace ecotone::cli {
 

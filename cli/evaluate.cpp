@@ -13,7 +13,8 @@
 #include "ecotone/measure/metrics.h"
 #include "ecotone/methods/grid.h"
 #include "ecotone/report/html/html.h"
-#include "ecotone/report/text/evaluation.h"
+#include "ecotone/report/json/json.h"
+#include "ecotone/report/text/text.h"
 
 namespace ecotone::cli {
 namespace {
@@ -141,7 +142,7 @@ void run_choose(const EvaluateFlags& flags, Session& session) {
   const std::vector<Pipeline> candidates = candidates_of(flags, given, context);
   const Choice choice = session.timed("choose", [&] { return choose_candidates(data, candidates, options, context); });
   session.say(choice_table(choice));
-  session.print(choice.to_json());
+  session.print(to_json(choice));
 }
 
 void run_evaluate(const EvaluateFlags& flags, Session& session) {
@@ -158,13 +159,12 @@ void run_evaluate(const EvaluateFlags& flags, Session& session) {
   const Evaluation evaluation =
       session.timed("evaluate", [&] { return evaluate(data, given.pipelines, options, context); });
   const std::string table = session.json() ? "" : evaluation_table(evaluation, flags.metric);
-  Json document = evaluation.to_json();
   session.timed("write", [&] {
     if (!flags.predictions.empty()) write_predictions(flags.predictions, evaluation, data, context);
-    if (!flags.report.empty()) write_text(flags.report, html_report(document, flags.title));
+    if (!flags.report.empty()) write_text(flags.report, html_report(evaluation, flags.title));
   });
   session.say(table);
-  session.print(std::move(document));
+  session.print(to_json(evaluation));
 }
 
 }  // namespace

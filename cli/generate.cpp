@@ -7,12 +7,13 @@
 #include <algorithm>
 
 #include "cli/arguments.h"
-#include "cli/option_table.h"
 #include "cli/output.h"
-#include "cli/summary.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
 #include "ecotone/data/read.h"
+#include "ecotone/report/json/json.h"
+#include "ecotone/report/text/options.h"
+#include "ecotone/report/text/text.h"
 
 namespace ecotone::cli {
 namespace {
@@ -27,7 +28,7 @@ struct GenerateFlags {
 
 Json generator_json(const Generator& generator) {
   Json json = {{"name", generator.name}, {"summary", generator.summary}, {"citation", generator.citation}};
-  json["options"] = options_json(generator.options);
+  json["options"] = to_json(generator.options);
   return json;
 }
 

@@ -5,13 +5,13 @@
 #include <algorithm>
 
 #include "cli/arguments.h"
-#include "cli/moments_output.h"
-#include "cli/selection_input.h"
-#include "cli/summary.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
+#include "ecotone/choose/selection.h"
 #include "ecotone/data/read.h"
 #include "ecotone/methods/select/selection_data.h"
+#include "ecotone/report/json/json.h"
+#include "ecotone/report/text/line.h"
 #include "ecotone/solve/moments/moments_file.h"
 
 namespace ecotone::cli {
@@ -67,7 +67,7 @@ void run_moments(const MomentsFlags& flags, const CLI::App& app, Session& sessio
   session.say(fmt::format("moments  {} in {}, {}\nwrote    {}\n",
                           counted(static_cast<Index>(moments.rows.sum()), "row"),
                           counted(moments.group_count(), "domain"), counted(moments.cols(), "feature"), flags.output));
-  Json json = moments_json(moments);
+  Json json = to_json(moments);
   json["output"] = flags.output;
   session.print(std::move(json));
 }

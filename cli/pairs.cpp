@@ -6,10 +6,12 @@
 #include <cmath>
 
 #include "cli/arguments.h"
-#include "cli/summary.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
 #include "ecotone/data/read.h"
+#include "ecotone/report/json/json.h"
+#include "ecotone/report/text/line.h"
+#include "ecotone/report/text/text.h"
 
 namespace ecotone::cli {
 namespace {

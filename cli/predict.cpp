@@ -4,9 +4,9 @@
 
 #include "cli/new_data.h"
 #include "cli/output.h"
-#include "cli/summary.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
+#include "ecotone/report/text/line.h"
 
 namespace ecotone::cli {
 namespace {

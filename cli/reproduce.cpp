@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "cli/summary.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
 #include "ecotone/report/html/figure_svg.h"
+#include "ecotone/report/json/json.h"
+#include "ecotone/report/text/line.h"
+#include "ecotone/report/text/text.h"
 #include "ecotone/report/text/text_width.h"
 #include "ecotone/reproduce/experiment.h"
 
@@ -110,7 +112,7 @@ void run_reproduce(const ReproduceFlags& flags, Session& session) {
   const Reproduction result =
       session.timed("reproduce", [&] { return reproduce(found, item, options, session.context()); });
   session.say(reproduction_table(result));
-  Json json = result.to_json();
+  Json json = to_json(result);
   if (!flags.out.empty()) {
     json["files"] = write_figures(figures, flags.out);
     for (const Json& file : json["files"]) session.say(fmt::format("wrote {}\n", file.get<std::string>()));

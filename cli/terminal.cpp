@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "cli/output.h"
+#include "ecotone/report/text/line.h"
 
 namespace ecotone::cli {
 namespace {
@@ -37,27 +38,6 @@ std::string bar_text(std::string_view what, Index done, Index total, int width) 
 }
 
 }  // namespace
-
-std::string printable(std::string_view text) {
-  std::string safe(text);
-  for (char& c : safe) {
-    const auto code = static_cast<unsigned char>(c);
-    if (c != '\n' && c != '\t' && (code < 0x20 || code == 0x7f)) c = '?';
-  }
-  return safe;
-}
-
-std::string one_line(std::string_view text) {
-  std::string line;
-  for (const char c : printable(text)) {
-    if (c == '\n' || c == '\t') {
-      line += c == '\n' ? "\\n" : "\\t";
-    } else {
-      line += c;
-    }
-  }
-  return line;
-}
 
 Terminal::Terminal(bool quiet) : quiet_(quiet), bars_(!quiet && shows_bars()), begun_(Clock::now()) {}
 

@@ -3,10 +3,10 @@
 
 #include "cli/new_data.h"
 #include "cli/output.h"
-#include "cli/summary.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
 #include "ecotone/data/read.h"
+#include "ecotone/report/text/line.h"
 
 namespace ecotone::cli {
 namespace {

@@ -7,6 +7,8 @@
 #include "ecotone/base/error.h"
 #include "ecotone/data/read.h"
 #include "ecotone/methods/model.h"
+#include "ecotone/report/json/json.h"
+#include "ecotone/report/text/text.h"
 
 namespace ecotone::cli {
 namespace {
@@ -30,7 +32,7 @@ void run_tune(const TuneFlags& flags, Session& session) {
   const std::vector<Pipeline> points = search_points(given.pipelines, options, context);
   const Dataset data = session.timed("read", [&] { return read_dataset(given.data, read, context); });
   const Tuning tuning = session.timed("tune", [&] { return tune(data, points, options, context); });
-  Json document = tuning.to_json();
+  Json document = to_json(tuning);
   std::string text = tuning_table(tuning);
   if (!flags.output.empty()) {
     const Pipeline chosen = Pipeline::parse(tuning.points[tuning.chosen].pipeline);

@@ -5,6 +5,8 @@
 #include "ecotone/choose/plain.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/measure/ranks.h"
+#include "ecotone/report/json/json.h"
+#include "ecotone/report/text/text.h"
 #include "evaluate/support.h"
 
 namespace ecotone::test {
@@ -92,9 +94,9 @@ TEST(ChooseCandidates, LabelsOfTheTargetDoNotReachTheChoice) {
 
 TEST(ChooseCandidates, EqualBytesForAnyNumberOfThreads) {
   const Dataset data = tiny(4, 30);
-  const std::string one = chosen(data, scorers_of(Task::classify), "", on(1, 5)).to_json().dump();
+  const std::string one = to_json(chosen(data, scorers_of(Task::classify), "", on(1, 5))).dump();
   for (const int threads : {2, 7})
-    EXPECT_EQ(chosen(data, scorers_of(Task::classify), "", on(threads, 5)).to_json().dump(), one);
+    EXPECT_EQ(to_json(chosen(data, scorers_of(Task::classify), "", on(threads, 5))).dump(), one);
 }
 
 TEST(ChooseCandidates, AScorerThatCannotBeUsedIsLeftOutAmongSeveralAndThrownAlone) {
@@ -133,7 +135,7 @@ TEST(ChooseCandidates, ATargetWithoutLabelsIsChosenForAndNotJudged) {
   EXPECT_TRUE(target.estimates[0].estimate);
   EXPECT_FALSE(target.score || target.regret || target.gain || target.rank_correlation);
   EXPECT_TRUE(choice.scorers[0].mean.regret);
-  EXPECT_TRUE(choice.to_json().at("targets").at(1).at("best").is_null());
+  EXPECT_TRUE(to_json(choice).at("targets").at(1).at("best").is_null());
   EXPECT_THAT(choice_table(choice), HasSubstr("site1"));
 }
 

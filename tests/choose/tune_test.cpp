@@ -3,6 +3,8 @@
 #include "ecotone/evaluate/evaluate.h"
 #include "ecotone/methods/grid.h"
 #include "ecotone/methods/model.h"
+#include "ecotone/report/json/json.h"
+#include "ecotone/report/text/text.h"
 #include "evaluate/support.h"
 
 namespace ecotone::test {
@@ -66,11 +68,11 @@ TEST(Tune, TargetsAreNeverScoredAndTheirLabelsNeverSeen) {
   EXPECT_THAT(tuning.folds, ElementsAre("site0", "site1", "site3"));
   // Neither other labels of the target change anything, nor other features: held-out domains play the target.
   for (const Index row : data.domain.rows_of(2)) data.y->index[static_cast<std::size_t>(row)] = 0;
-  EXPECT_EQ(tuned(data, grid, on(2)).to_json(), tuning.to_json());
+  EXPECT_EQ(to_json(tuned(data, grid, on(2))), to_json(tuning));
   Matrix x = data.x.to_matrix();
   for (const Index row : data.domain.rows_of(2)) x.row(row).array() += 1;
   data.x = Features::dense(std::move(x), {"a", "b"});
-  EXPECT_EQ(tuned(data, grid, on(2)).to_json(), tuning.to_json());
+  EXPECT_EQ(to_json(tuned(data, grid, on(2))), to_json(tuning));
 }
 
 /// The rows of the first `domains` domains.
@@ -132,7 +134,7 @@ TEST(Tune, FoldsOfRowsWhereThereIsOneDomain) {
 TEST(Tune, IsTheSameBytesForAnyNumberOfThreads) {
   const Dataset data = tiny(5, 50);
   const auto run = [&](int threads) {
-    return tuned(data, "impute | scale | logistic l2={1,0.1,0.01} l1={0,0.01}", on(threads)).to_json().dump();
+    return to_json(tuned(data, "impute | scale | logistic l2={1,0.1,0.01} l1={0,0.01}", on(threads))).dump();
   };
   EXPECT_EQ(run(1), run(2));
   EXPECT_EQ(run(1), run(7));
@@ -150,7 +152,7 @@ TEST(Tune, APointThatCannotBeFittedIsLeftOut) {
   EXPECT_THAT(tuning.points[0].error, HasSubstr("with site0 held out: logistic"));
   EXPECT_FALSE(tuning.points[0].mean.has_value());
   EXPECT_THAT(tuning_table(tuning), HasSubstr("failed with site0 held out"));
-  EXPECT_EQ(tuning.to_json()["points"][0]["error"]["code"], "separable");
+  EXPECT_EQ(to_json(tuning)["points"][0]["error"]["code"], "separable");
   EXPECT_EQ(error_of([&] { tuned(data, "logistic l2={0}", on(2)); }).code(), "separable");
 }
 

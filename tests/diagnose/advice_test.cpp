@@ -2,6 +2,8 @@
 #include <limits>
 
 #include "ecotone/diagnose/diagnose.h"
+#include "ecotone/report/json/json.h"
+#include "ecotone/report/text/text.h"
 #include "evaluate/support.h"
 
 namespace ecotone::test {
@@ -47,7 +49,7 @@ TEST(DiagnoseAdvice, DomainsThatDoNotOverlapCannotBeWeighted) {
   EXPECT_THAT(advice_of(found, "A"), HasSubstr("weighting keeps"));
   EXPECT_FALSE(found.against_rest[0].apart());
   EXPECT_THAT(diagnosis_text(found), HasSubstr("apart: they hardly overlap, so weighting cannot help"));
-  EXPECT_EQ(found.to_json()["pairs"][1]["apart"], true);
+  EXPECT_EQ(to_json(found)["pairs"][1]["apart"], true);
 }
 
 TEST(DiagnoseAdvice, OverlappingDomainsAreNotApart) {

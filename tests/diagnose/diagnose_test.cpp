@@ -6,6 +6,8 @@
 
 #include "ecotone/data/generate/generate.h"
 #include "ecotone/kernels/mmd.h"
+#include "ecotone/report/json/json.h"
+#include "ecotone/report/text/text.h"
 #include "ecotone/report/text/text_table.h"
 #include "evaluate/support.h"
 
@@ -101,10 +103,10 @@ INSTANTIATE_TEST_SUITE_P(ThreeSeeds, DiagnoseClinics, testing::Values(1, 2, 3));
 TEST(Diagnose, SameBytesForAnyThreads) {
   Dataset data = normal_domains(4, 130, 3, 0.3);
   DiagnoseOptions options{.permutations = 49, .sample = 100, .targets = {}};
-  const std::string one = diagnose(data, options, on(1)).to_json().dump();
-  EXPECT_EQ(one, diagnose(data, options, on(2)).to_json().dump());
-  EXPECT_EQ(one, diagnose(data, options, on(7)).to_json().dump());
-  EXPECT_NE(one, diagnose(data, options, on(2, 9)).to_json().dump());
+  const std::string one = to_json(diagnose(data, options, on(1))).dump();
+  EXPECT_EQ(one, to_json(diagnose(data, options, on(2))).dump());
+  EXPECT_EQ(one, to_json(diagnose(data, options, on(7))).dump());
+  EXPECT_NE(one, to_json(diagnose(data, options, on(2, 9))).dump());
 }
 
 TEST(Diagnose, AveragesBlocksOfLargeDomains) {
@@ -127,7 +129,7 @@ TEST(Diagnose, AveragesBlocksOfLargeDomains) {
   }
   EXPECT_NEAR(*pair.mmd2, mmd_squared(a, b, large.sigma, on(2)), 4 * *pair.mmd2_error);
   EXPECT_THAT(diagnosis_text(large), HasSubstr("of more than 200 rows a sample is tested"));
-  EXPECT_EQ(large.to_json()["pairs"][0]["mmd2_estimator"], "blocks");
+  EXPECT_EQ(to_json(large)["pairs"][0]["mmd2_estimator"], "blocks");
 }
 
 /// More columns than rows: the classifier works in the space of the rows. Columns of zeros change nothing.
@@ -179,7 +181,7 @@ TEST(Diagnose, TakesConstantColumnsAndTinyDomains) {
   EXPECT_EQ(lonely.rows_a, 1);
   EXPECT_FALSE(lonely.mmd2);
   EXPECT_FALSE(lonely.auroc);
-  const Json json = found.to_json();
+  const Json json = to_json(found);
   EXPECT_TRUE(json["against_rest"][3]["p_value"].is_null());
   EXPECT_NO_THROW(diagnosis_text(found));
 }
@@ -203,11 +205,11 @@ TEST(Diagnose, TellsLabelsOfEachDomain) {
   const Diagnosis classes = diagnose(tiny(3, 40), quick(), on(2));
   ASSERT_EQ(classes.labels.size(), 3U);
   for (const DomainLabels& one : classes.labels) EXPECT_NEAR(one.share[0] + one.share[1], 1, 1e-12);
-  EXPECT_EQ(classes.to_json()["label_shift"]["task"], "classify");
+  EXPECT_EQ(to_json(classes)["label_shift"]["task"], "classify");
   const Diagnosis numbers = diagnose(tiny_regression(3, 40), quick(), on(2));
   EXPECT_NEAR(*numbers.labels[2].mean - *numbers.labels[0].mean, 2, 0.8);
   EXPECT_NEAR(*numbers.labels[1].sd, 1, 0.35);
-  EXPECT_TRUE(diagnose(normal_domains(2, 20, 1, 0), quick(), on(1)).to_json()["label_shift"].is_null());
+  EXPECT_TRUE(to_json(diagnose(normal_domains(2, 20, 1, 0), quick(), on(1)))["label_shift"].is_null());
 }
 
 TEST(Diagnose, RefusesByName) {

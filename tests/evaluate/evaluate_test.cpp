@@ -4,6 +4,7 @@
 
 #include "ecotone/measure/metrics.h"
 #include "ecotone/methods/model.h"
+#include "ecotone/report/json/json.h"
 #include "evaluate/support.h"
 
 namespace ecotone::test {
@@ -74,9 +75,8 @@ TEST(Evaluate, SummariesAreMeanSpreadAndPairedDifference) {
 }
 
 TEST(Evaluate, JsonHasTheShapeOfTheDesign) {
-  const Json json =
-      evaluate(tiny(2, 20), pipelines({"constant", "logistic l2=1"}), with(Protocol::leave_one_domain_out), on(1))
-          .to_json();
+  const Json json = to_json(
+      evaluate(tiny(2, 20), pipelines({"constant", "logistic l2=1"}), with(Protocol::leave_one_domain_out), on(1)));
   EXPECT_EQ(json.at("protocol"), "leave-one-domain-out");
   EXPECT_EQ(json.at("task"), "classify");
   EXPECT_EQ(json.at("classes"), Json::array({"c0", "c1"}));
@@ -102,9 +102,9 @@ TEST(Evaluate, EqualBytesForAnyNumberOfThreads) {
     EvaluateOptions options = with(protocol);
     options.repetitions = 3;
     options.folds = 3;
-    const std::string one = evaluate(data, pipes, options, on(1, 9)).to_json().dump();
+    const std::string one = to_json(evaluate(data, pipes, options, on(1, 9))).dump();
     for (const int threads : {2, 7})
-      EXPECT_EQ(evaluate(data, pipes, options, on(threads, 9)).to_json().dump(), one) << protocol_name(protocol);
+      EXPECT_EQ(to_json(evaluate(data, pipes, options, on(threads, 9))).dump(), one) << protocol_name(protocol);
   }
 }
 
@@ -162,7 +162,7 @@ TEST(Evaluate, OneClassDomainHasNoAuroc) {
   // Means and differences are over the two domains with a value.
   EXPECT_DOUBLE_EQ(*get(score.mean, "auroc"),
                    (*get(score.domains[0].metrics, "auroc") + *get(score.domains[1].metrics, "auroc")) / 2);
-  const Json json = result.to_json();
+  const Json json = to_json(result);
   EXPECT_TRUE(json.at("pipelines").at(1).at("domains").at(2).at("metrics").at("auroc").is_null());
   EXPECT_NEAR(json.at("pipelines").at(1).at("difference").at("auroc").at("mean").get<double>(),
               *get(score.mean, "auroc") - 0.5, 1e-15);
@@ -207,7 +207,7 @@ TEST(Evaluate, RegressionOfTheMean) {
   EXPECT_LT(*get(metrics, "r2"), 0.0);
   EXPECT_NEAR(std::stod(result.predictions[0].prediction), sum, 1e-12);
   EXPECT_TRUE(result.predictions[0].probability.empty());
-  EXPECT_EQ(result.to_json().at("classes"), Json::array());
+  EXPECT_EQ(to_json(result).at("classes"), Json::array());
 }
 
 TEST(Evaluate, MissingLabelsAreNeitherTrainedOnNorScored) {
@@ -227,7 +227,7 @@ TEST(Evaluate, MissingLabelsAreNeitherTrainedOnNorScored) {
   const Evaluation a =
       evaluate(data, pipes, with(Protocol::leave_one_domain_out), Context({.threads = 2, .observer = &recorder}));
   const Evaluation b = evaluate(without, pipes, with(Protocol::leave_one_domain_out), on(2));
-  EXPECT_EQ(a.to_json(), b.to_json());
+  EXPECT_EQ(to_json(a), to_json(b));
   EXPECT_EQ(a.pipelines[0].domains[0].rows, 15);
   EXPECT_THAT(recorder.notes,
               ElementsAre("evaluate: 5 of 60 rows have no label and are neither trained on nor scored"));
@@ -258,8 +258,8 @@ TEST(Evaluate, LargeDataAreFittedOneAfterTheOther) {
   data.schema = Schema{};
   for (Index j = 0; j < 2000; ++j) data.schema.columns.push_back({fmt::format("x{}", j + 1), ColumnKind::numeric, {}});
   const auto pipes = pipelines({"constant"});
-  const std::string one = evaluate(data, pipes, with(Protocol::leave_one_domain_out), on(1)).to_json().dump();
-  EXPECT_EQ(evaluate(data, pipes, with(Protocol::leave_one_domain_out), on(2)).to_json().dump(), one);
+  const std::string one = to_json(evaluate(data, pipes, with(Protocol::leave_one_domain_out), on(1))).dump();
+  EXPECT_EQ(to_json(evaluate(data, pipes, with(Protocol::leave_one_domain_out), on(2))).dump(), one);
   EXPECT_THAT(one, HasSubstr("\"rows\":1100"));
 }
 

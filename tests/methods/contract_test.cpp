@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "ecotone/methods/registry.h"
+#include "ecotone/report/json/json.h"
 #include "methods/support.h"
 
 namespace ecotone::test {
@@ -42,12 +43,12 @@ constexpr const char* handled = "none";
 
 /// What a family does with a hard input: `handled`, or the code of its refusal.
 std::string promise(const Method& method, Input input) {
-  const bool adapts = method.family == Family::adapt || method.family == Family::weight;
+  const bool adapts = method.adapts();
   switch (input) {
     case Input::one_class:
-      return method.can_predict() && !method.numbers ? "one_class" : handled;
+      return method.can_predict() && !method.regression_only() ? "one_class" : handled;
     case Input::no_labels:
-      return method.predicts() || method.needs_labels ? "no_labels" : handled;
+      return method.predicts() || method.needs_labels() ? "no_labels" : handled;
     case Input::no_target:
       return adapts ? "no_target" : handled;
     case Input::missing_value:
@@ -98,7 +99,7 @@ const std::map<std::string, const char*> quick = {
 
 /// The view with labels that the method can learn: numbers 1, 2, ... in place of classes where it wants these.
 TrainView suited(const Method& method, TrainView view) {
-  if (!method.numbers || view.y.task != Task::classify) return view;
+  if (!method.regression_only() || view.y.task != Task::classify) return view;
   Labels y{Task::regress, {}, {}, Vector(view.labelled())};
   for (Index i = 0; i < view.labelled(); ++i) y.value[i] = 1.0 + view.y.index[static_cast<std::size_t>(i)];
   view.y = std::move(y);
@@ -118,7 +119,7 @@ void set_value(TrainView& view, Index row, Index column, double value) {
 }
 
 HardCase hard_case(const Method& method, Input input) {
-  const bool adapts = method.family == Family::adapt || method.family == Family::weight;
+  const bool adapts = method.adapts();
   const Index target_rows = adapts && input != Input::no_target ? 20 : 0;
   const Index rows = input == Input::two_rows ? 2 : 60;
   TrainView view = overlapping(rows, 3, 2, input == Input::one_domain || rows == 2 ? 1 : 3, target_rows);
@@ -237,7 +238,7 @@ TEST_P(Contract, DefaultsAreValidAsTextAndAsJson) {
 }
 
 TEST_P(Contract, DescribesItself) {
-  const Json json = method_json(tested());
+  const Json json = to_json(tested());
   EXPECT_EQ(json["name"], GetParam());
   EXPECT_FALSE(json["summary"].get<std::string>().empty());
   EXPECT_TRUE(json["citation"].is_string());
@@ -388,7 +389,7 @@ TEST_P(Contract, HandlesOrRefusesHardInputs) {
 }
 
 TEST_P(Contract, OfNumbersRefusesClasses) {
-  if (!tested().numbers) return;
+  if (!tested().regression_only()) return;
   const auto fit = [&] { fitted("scale | " + with_defaults(tested()), overlapping(60, 3, 2, 2)); };
   EXPECT_EQ(code_of(fit), "needs_numbers");
   EXPECT_TRUE(message_of(fit).starts_with(GetParam() + ": ")) << message_of(fit);

@@ -85,7 +85,7 @@ TEST(ModelFile, OfNumbersHasNoClasses) {
   view.y = Labels{Task::regress, {}, {}, Vector::LinSpaced(30, 1, 4)};
   int tried = 0;
   for (const Method& method : methods()) {
-    if (!method.numbers) continue;
+    if (!method.regression_only()) continue;
     ++tried;
     Rewriter file(fitted("scale | " + method.name, view));
     EXPECT_EQ(file.code(), "none") << method.name;

@@ -1,6 +1,7 @@
 #include "ecotone/methods/pipeline.h"
 
 #include "ecotone/methods/registry.h"
+#include "ecotone/report/json/json.h"
 #include "methods/support.h"
 
 namespace ecotone::test {
@@ -113,7 +114,7 @@ TEST(Registry, ListsMethodsInTheOrderOfTheFile) {
 }
 
 TEST(Registry, JsonHasNullForNoLimit) {
-  const Json json = method_json(method("logistic"));
+  const Json json = to_json(method("logistic"));
   EXPECT_EQ(json["citation"], "sayed2022");
   EXPECT_EQ(json["family"], "learn");
   const Json& l2 = json["options"][0];

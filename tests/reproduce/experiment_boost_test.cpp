@@ -1,3 +1,5 @@
+#include "ecotone/report/json/json.h"
+#include "ecotone/report/text/text.h"
 #include "ecotone/reproduce/kinds/boost.h"
 #include "ecotone/reproduce/kinds/boost_parts.h"
 #include "evaluate/support.h"
@@ -60,7 +62,7 @@ TEST(ExperimentBoost, MeasuresErrorsOfEveryMethod) {
   EXPECT_TRUE(result.claims[1].holds);
   EXPECT_EQ(result.claims[2].ours, 0);
   EXPECT_FALSE(result.claims[2].holds);
-  EXPECT_EQ(result.to_json()["claims"][1]["minus"], "DABoost*");
+  EXPECT_EQ(to_json(result)["claims"][1]["minus"], "DABoost*");
 }
 
 TEST(ExperimentBoost, LeavesOutTheSmallestAndTheLargest) {
@@ -83,10 +85,10 @@ TEST(ExperimentBoost, LeavesOutTheSmallestAndTheLargest) {
 TEST(ExperimentBoost, IsTheSameBytesForAnyNumberOfThreads) {
   const Experiment experiment = parse(recipe());
   for (const char* item : {"one", "two"}) {
-    const std::string one = reproduce(experiment, experiment.item(item), {}, on(1)).to_json().dump();
-    EXPECT_EQ(one, reproduce(experiment, experiment.item(item), {}, on(3)).to_json().dump());
+    const std::string one = to_json(reproduce(experiment, experiment.item(item), {}, on(1))).dump();
+    EXPECT_EQ(one, to_json(reproduce(experiment, experiment.item(item), {}, on(3))).dump());
     EXPECT_NE(one,
-              reproduce(experiment, experiment.item(item), {}, Context({.threads = 2, .seed = 9})).to_json().dump());
+              to_json(reproduce(experiment, experiment.item(item), {}, Context({.threads = 2, .seed = 9}))).dump());
   }
 }
 

@@ -1,6 +1,8 @@
 #include "ecotone/reproduce/experiment.h"
 
 #include "ecotone/measure/intervals.h"
+#include "ecotone/report/json/json.h"
+#include "ecotone/report/text/text.h"
 #include "evaluate/support.h"
 
 namespace ecotone::test {
@@ -67,7 +69,7 @@ TEST(Experiment, RunsAndSetsPublishedBesideOurs) {
 TEST(Experiment, IsTheSameBytesForAnyNumberOfThreadsAndOtherForAnotherSeed) {
   const Experiment experiment = parse(recipe());
   const auto run = [&](int threads, std::uint64_t seed) {
-    return reproduce(experiment, experiment.items[0], {}, on(threads, seed)).to_json().dump();
+    return to_json(reproduce(experiment, experiment.items[0], {}, on(threads, seed))).dump();
   };
   const std::string one = run(1, 0);
   EXPECT_EQ(run(2, 0), one);
@@ -77,7 +79,7 @@ TEST(Experiment, IsTheSameBytesForAnyNumberOfThreadsAndOtherForAnotherSeed) {
 
 TEST(Experiment, JsonHasTheDesignsFields) {
   const Experiment experiment = parse(recipe());
-  const Json json = reproduce(experiment, experiment.items[0], {.repetitions = 1, .data = {}}, on(2)).to_json();
+  const Json json = to_json(reproduce(experiment, experiment.items[0], {.repetitions = 1, .data = {}}, on(2)));
   EXPECT_EQ(json["paper"], "key");
   EXPECT_EQ(json["item"], "one");
   for (const char* name :
@@ -236,7 +238,7 @@ TEST(ExperimentChoice, MeasuresWhatChoosingCosts) {
     EXPECT_THAT(table, HasSubstr(part));
   // Nothing is published, so nothing is said of it.
   for (const char* part : {"published", "agrees"}) EXPECT_THAT(table, ::testing::Not(HasSubstr(part)));
-  EXPECT_EQ(reproduce(experiment, experiment.items[0], {}, on(1)).to_json(), result.to_json());
+  EXPECT_EQ(to_json(reproduce(experiment, experiment.items[0], {}, on(1))), to_json(result));
 }
 
 TEST(ExperimentChoice, RefusesWrongFields) {

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "ecotone/base/context.h"
-#include "ecotone/base/json.h"
 #include "ecotone/choose/scorer.h"
 #include "ecotone/data/dataset.h"
 #include "ecotone/methods/pipeline.h"
@@ -65,9 +64,6 @@ struct Choice {
   std::vector<ScorerChoice> scorers;
   ScorerSummary best;       ///< of always taking the best candidate
   ScorerSummary reference;  ///< of always taking the first
-
-  /// As `evaluate --choose --json` prints it; see docs/choose.md.
-  Json to_json() const;
 };
 
 /// All scorers see the same fits. Option errors: `unknown_metric`, `no_pipeline`, `no_learner`, `scorer_undefined`;
@@ -75,8 +71,5 @@ struct Choice {
 /// errors are thrown; with several it is left out, and its error is in the result.
 Choice choose_candidates(const Dataset& data, const std::vector<Pipeline>& candidates, const ChooseOptions& options,
                          const Context& context);
-
-/// For a terminal: one scorer's choices by target, or several scorers' means.
-std::string choice_table(const Choice& choice);
 
 }  // namespace ecotone

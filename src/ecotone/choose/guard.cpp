@@ -1,6 +1,5 @@
 #include "ecotone/choose/guard.h"
 
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -12,24 +11,15 @@ namespace ecotone {
 
 namespace {
 
-/// What a learner of the family adapt is without its adaptation.
-struct Counterpart {
-  std::string_view adapted;
-  std::string_view plain;
-};
-constexpr std::array<Counterpart, 2> counterparts = {{{"adapt.joint", "logistic"}, {"dasvm", "svm"}}};
-
 /// The plain learner with those of the stage's options that it has, too.
 Stage plain_learner(const Stage& stage) {
-  for (const Counterpart& pair : counterparts) {
-    if (pair.adapted != stage.method->name) continue;
-    const Method& plain = method(pair.plain);
-    Json given = Json::object();
-    for (const OptionInfo& option : plain.options)
-      if (stage.options.has(option.name)) given[option.name] = stage.options.at(option.name);
-    return {&plain, complete_options(plain.name, plain.options, given)};
-  }
-  option_error("nothing_to_guard", "guard: {} has no plain counterpart to compare it with", stage.method->name);
+  if (stage.method->plain.empty())
+    option_error("nothing_to_guard", "guard: {} has no plain counterpart to compare it with", stage.method->name);
+  const Method& plain = method(stage.method->plain);
+  Json given = Json::object();
+  for (const OptionInfo& option : plain.options)
+    if (stage.options.has(option.name)) given[option.name] = stage.options.at(option.name);
+  return {&plain, complete_options(plain.name, plain.options, given)};
 }
 
 const char* loss_words(RowLoss loss) {

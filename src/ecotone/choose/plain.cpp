@@ -22,9 +22,7 @@ std::optional<Pipeline> counterpart(const Pipeline& pipeline) {
 }  // namespace
 
 bool adapts(const Pipeline& pipeline) {
-  return std::ranges::any_of(pipeline.stages(), [](const Stage& stage) {
-    return stage.method->family == Family::weight || stage.method->family == Family::adapt;
-  });
+  return std::ranges::any_of(pipeline.stages(), [](const Stage& stage) { return stage.method->adapts(); });
 }
 
 std::vector<Pipeline> plain_first(std::vector<Pipeline> candidates, const Context& context) {

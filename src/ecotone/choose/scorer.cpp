@@ -4,7 +4,6 @@
 #include <array>
 #include <utility>
 
-#include "ecotone/base/json_number.h"
 #include "ecotone/base/options.h"
 #include "ecotone/choose/score_kinds.h"
 #include "ecotone/measure/intervals.h"
@@ -151,24 +150,6 @@ std::size_t choose(const Scores& scores) {
     most = sure;
   }
   return best;
-}
-
-Json Scores::to_json() const {
-  Json list = Json::array();
-  for (const CandidateScore& score : candidates) {
-    Json one = {{"pipeline", score.pipeline},
-                {"estimate", json_number(score.estimate)},
-                {"standard_error", json_number(score.standard_error)},
-                {"gain", json_number(score.gain)},
-                {"gain_standard_error", json_number(score.gain_error)}};
-    if (score.importance_gain) one["importance_gain"] = *score.importance_gain;
-    if (!score.error_code.empty()) one["error"] = {{"code", score.error_code}, {"message", score.error}};
-    list.push_back(std::move(one));
-  }
-  return {{"scorer", scorer_name(asked)},
-          {"used", scorer_name(used)},
-          {"loss", loss_name(loss)},
-          {"candidates", std::move(list)}};
 }
 
 }  // namespace ecotone

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "ecotone/base/context.h"
-#include "ecotone/base/json.h"
 #include "ecotone/choose/row_loss.h"
 #include "ecotone/data/dataset.h"
 #include "ecotone/methods/pipeline.h"
@@ -60,8 +59,6 @@ struct Scores {
   Index freedom = 0;                 ///< degrees of freedom of errors over domains; 0: they are over rows
   /// In the order of the candidates; the first is the reference, «no adaptation».
   std::vector<CandidateScore> candidates;
-
-  Json to_json() const;
 };
 
 class CandidateFits;

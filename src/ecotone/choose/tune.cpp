@@ -1,7 +1,6 @@
 #include "ecotone/choose/tune.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <memory>
 #include <set>
@@ -105,27 +104,21 @@ SplitsOf splits_of(const Folds& folds) {
 
 // ---- the order of the fits
 
-/// Options of learners that only say how much is penalised, by what their fits are ordered: a cost is the inverse of a
-/// penalty.
-constexpr std::array penalty_names{"l1", "l2", "C", "noise"};
-
 /// A point's penalties, and its text without them.
 struct PathPlace {
   std::string group;
-  std::array<double, penalty_names.size()> penalty{};
+  std::vector<double> penalty;
 };
 
 PathPlace place_of(const Pipeline& pipeline) {
   PathPlace place;
   std::vector<Stage> stages = pipeline.stages();
   for (Stage& stage : stages) {
-    if (!stage.method->predicts()) continue;
-    for (std::size_t k = 0; k < penalty_names.size(); ++k) {
-      const std::string name = penalty_names[k];
-      if (!stage.options.has(name) || !stage.options.at(name).is_number()) continue;
-      const auto value = stage.options.at(name).get<double>();
-      place.penalty[k] = name == "C" ? -value : value;
-      stage.options.set(name, 1.0);
+    for (const PenaltyOption& penalty : stage.method->penalties) {
+      if (!stage.options.at(penalty.name).is_number()) continue;
+      const auto value = stage.options.at(penalty.name).get<double>();
+      place.penalty.push_back(penalty.inverse ? -value : value);
+      stage.options.set(penalty.name, 1.0);
     }
   }
   place.group = Pipeline(std::move(stages)).text();

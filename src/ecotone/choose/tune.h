@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "ecotone/base/context.h"
-#include "ecotone/base/json.h"
 #include "ecotone/data/dataset.h"
 #include "ecotone/methods/pipeline.h"
 
@@ -43,9 +42,6 @@ struct Tuning {
   std::vector<std::string> folds;  ///< the domains held out, or «fold 1», ...
   std::vector<TunePoint> points;   ///< in the order given
   std::size_t chosen = 0;          ///< the best mean, the first among equals
-
-  /// As `tune --json` prints it.
-  Json to_json() const;
 };
 
 /// The pipelines to try, each once: of a grid all points of every text in order, of a random search `draws` of each
@@ -67,8 +63,5 @@ std::vector<Pipeline> search_points(const std::vector<std::string>& texts, const
 /// `unknown_metric`.
 Tuning tune(const Dataset& data, const std::vector<Pipeline>& points, const TuneOptions& options,
             const Context& context);
-
-/// The points for a terminal, in order, the chosen one marked.
-std::string tuning_table(const Tuning& tuning);
 
 }  // namespace ecotone

@@ -77,6 +77,12 @@ Labels Labels::take(std::span<const Index> rows) const {
   return result;
 }
 
+std::vector<Index> Domains::sizes() const {
+  std::vector<Index> rows(names.size(), 0);
+  for (const std::int32_t domain : index) ++rows[at(domain)];
+  return rows;
+}
+
 std::vector<Index> Domains::rows_of(Index domain) const {
   std::vector<Index> rows;
   for (std::size_t i = 0; i < index.size(); ++i)

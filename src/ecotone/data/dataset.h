@@ -37,6 +37,8 @@ struct Domains {
   std::vector<std::int32_t> partner = {};
 
   Index count() const { return static_cast<Index>(names.size()); }
+  /// How many rows each domain has.
+  std::vector<Index> sizes() const;
   /// Rows of one domain, ascending.
   std::vector<Index> rows_of(Index domain) const;
   /// The partner of a row, or -1.

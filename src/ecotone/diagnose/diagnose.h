@@ -97,8 +97,6 @@ struct Diagnosis {
 
   /// Whether any comparison looked at a part of the rows.
   bool sampled() const;
-  /// As `diagnose --json` prints it; docs/diagnose.md explains the fields.
-  Json to_json() const;
 };
 
 /// Adjusted p-values up to this count as a shift: such features are ranked first, and advice speaks of them.
@@ -112,8 +110,5 @@ inline constexpr Index most_paired_domains = 12;
 /// MMD^2 is averaged over blocks of up to 50,000 rows. Row weights are not looked at. Data errors: `empty_data`,
 /// `no_features`, `needs_two_domains`, `non_finite` (infinite or beyond 1e150), `unknown_domain`.
 Diagnosis diagnose(const Dataset& data, const DiagnoseOptions& options, const Context& context);
-
-/// The diagnosis as tables for a terminal of 100 columns.
-std::string diagnosis_text(const Diagnosis& diagnosis);
 
 }  // namespace ecotone

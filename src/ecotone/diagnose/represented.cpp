@@ -12,7 +12,7 @@ namespace {
 void require_source(const Pipeline& pipeline, const Dataset& data) {
   if (!data.y || std::ranges::find(data.role, Role::source) != data.role.end()) return;
   for (const Stage& stage : pipeline.stages())
-    if (stage.method->needs_labels)
+    if (stage.method->needs_labels())
       data_error(
           "no_labels",
           "diagnose: {} learns from labels, which are not read of targets, and all {} domains are targets; leave "

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "ecotone/base/context.h"
-#include "ecotone/base/json.h"
 #include "ecotone/data/dataset.h"
 #include "ecotone/evaluate/protocol.h"
 #include "ecotone/measure/intervals.h"
@@ -53,9 +52,6 @@ struct Evaluation {
   std::vector<PipelineScore> pipelines;
   std::vector<std::string> classes;            ///< of the data set
   std::vector<HeldOutPrediction> predictions;  ///< only when asked for
-
-  /// As `evaluate --json` prints it. The first pipeline's "difference" is {}; whatever is undefined is null.
-  Json to_json() const;
 };
 
 /// Fits every pipeline on every split and scores it on the rows held out; all pipelines see the same splits. The

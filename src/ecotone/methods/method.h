@@ -120,86 +120,86 @@ using LoadStage =
 struct Upstream;
 using FitBehindLearner = StageResult (*)(const Upstream&, const OptionValues&, const Context&);
 
-/// A registered method. The one list of them is methods.def.
+/// What a method learns from the labels.
+enum class Learns {
+  nothing,      ///< it does not need any
+  labels,       ///< classes or numbers, whatever there is
+  two_classes,  ///< two classes, some also numbers; the registry adds more classes and class weights
+  classes,      ///< the same, and several classes at once without being combined from two
+  numbers,      ///< numbers: regression only
+};
+
+/// An option that only says how much is penalised. Fits that differ in penalties alone start from each other.
+struct PenaltyOption {
+  std::string name;
+  bool inverse = false;  ///< a cost: the larger it is, the less is penalised
+};
+
+/// What a selector is run on by `select`, and what it finds; see select/feature_selection.h.
+struct SelectionInput;
+struct FeatureSelection;
+using SelectFeatures = FeatureSelection (*)(const SelectionInput&, const OptionValues&, const Context&);
+
+/// A registered method. The one list of them is methods.def. What a method says of itself comes first; the rest follows
+/// from its option struct and functions.
 struct Method {
   std::string name;  ///< as in pipeline text
-  Family family;
-  std::string summary;   ///< one sentence
-  std::string citation;  ///< key of docs/glossary.md; empty when there is none to cite
-  bool needs_labels = false;
-  bool reads_features = true;  ///< false: it never looks at them, so missing values do not matter to it
-  bool binary = false;         ///< it learns two classes; the registry adds more classes and class weights
-  bool softmax = false;        ///< it learns several classes by itself, too
-  bool numbers = false;        ///< it learns numbers, not classes
-  /// It predicts where it is the last stage (or only one that reads scores is behind it); elsewhere it passes rows on.
-  bool learner_when_last = false;
-  std::vector<OptionInfo> options;
-  FitStage fit;
-  LoadStage load;
+  Family family = Family::prepare;
+  std::string summary = {};   ///< one sentence
+  std::string citation = {};  ///< key of docs/glossary.md; empty when there is none to cite
+  Learns learns = Learns::nothing;
+  bool reads_features = true;                 ///< false: it never looks at them, so missing values do not matter to it
+  std::string plain = {};                     ///< of family adapt: the method that does the same without adapting
+  std::vector<PenaltyOption> penalties = {};  ///< in the order in which fits that differ in them are sorted
+  SelectFeatures select = nullptr;            ///< of family select: all that the path of a run says
+
+  std::vector<OptionInfo> options = {};
+  FitStage fit = {};
+  LoadStage load = {};
   /// Set instead of `fit` by a method that stands behind a learner: its features are the learner's decision values.
   FitBehindLearner fit_behind_learner = nullptr;
 
+  bool needs_labels() const { return learns != Learns::nothing; }
+  /// Whether the registry combines it from two classes to more.
+  bool combines_classes() const { return learns == Learns::two_classes || learns == Learns::classes; }
+  bool regression_only() const { return learns == Learns::numbers; }
+  bool adapts() const { return family == Family::weight || family == Family::adapt; }
   bool reads_scores() const { return fit_behind_learner != nullptr; }
   /// Wherever it stands; see Pipeline::predicts_at.
   bool predicts() const { return family == Family::learn || family == Family::adapt; }
-  bool can_predict() const { return predicts() || learner_when_last; }
-};
-
-/// What a method says of itself; the rest of Method follows from its option struct and functions.
-struct MethodText {
-  std::string name;
-  Family family;
-  std::string summary;
-  std::string citation;
-  bool needs_labels = false;
-  bool reads_features = true;
-  bool binary = false;
-  bool softmax = false;
-  bool numbers = false;
-  bool learner_when_last = false;
+  /// Selectors predict where they stand last (or only a stage that reads scores is behind them); elsewhere they pass
+  /// rows on.
+  bool predicts_when_last() const { return family == Family::select; }
+  bool can_predict() const { return predicts() || predicts_when_last(); }
 };
 
 /// Makes the registry entry of a method from typed functions:
 /// StageResult fit(const TrainView&, const Options&, const Context&, FitCache&) and
 /// std::shared_ptr<const Fitted> load(const StageState&, const Options&, const StageInput&).
 template <class Options, auto fit, auto load>
-Method make_method(MethodText text) {
-  return {std::move(text.name),
-          text.family,
-          std::move(text.summary),
-          std::move(text.citation),
-          text.needs_labels,
-          text.reads_features,
-          text.binary,
-          text.softmax,
-          text.numbers,
-          text.learner_when_last,
-          describe_options<Options>(),
-          [](const TrainView& view, const OptionValues& values, const Context& context, FitCache& cache) {
-            return fit(view, read_options<Options>(values), context, cache);
-          },
-          [](const StageState& state, const OptionValues& values, const StageInput& input) {
-            return load(state, read_options<Options>(values), input);
-          }};
+Method make_method(Method method) {
+  method.options = describe_options<Options>();
+  method.fit = [](const TrainView& view, const OptionValues& values, const Context& context, FitCache& cache) {
+    return fit(view, read_options<Options>(values), context, cache);
+  };
+  method.load = [](const StageState& state, const OptionValues& values, const StageInput& input) {
+    return load(state, read_options<Options>(values), input);
+  };
+  return method;
 }
 
 /// The same for a method that stands behind a learner: StageResult fit(const Upstream&, const Options&, const
 /// Context&). It predicts from a batch of the learner's decision values, and `load` sees their number as the columns.
 template <class Options, auto fit, auto load>
-Method make_score_method(MethodText text) {
-  return {.name = std::move(text.name),
-          .family = text.family,
-          .summary = std::move(text.summary),
-          .citation = std::move(text.citation),
-          .needs_labels = text.needs_labels,
-          .options = describe_options<Options>(),
-          .fit = {},
-          .load = [](const StageState& state, const OptionValues& values,
-                     const StageInput& input) { return load(state, read_options<Options>(values), input); },
-          .fit_behind_learner =
-              [](const Upstream& upstream, const OptionValues& values, const Context& context) {
-                return fit(upstream, read_options<Options>(values), context);
-              }};
+Method make_score_method(Method method) {
+  method.options = describe_options<Options>();
+  method.load = [](const StageState& state, const OptionValues& values, const StageInput& input) {
+    return load(state, read_options<Options>(values), input);
+  };
+  method.fit_behind_learner = [](const Upstream& upstream, const OptionValues& values, const Context& context) {
+    return fit(upstream, read_options<Options>(values), context);
+  };
+  return method;
 }
 
 }  // namespace ecotone

@@ -47,9 +47,9 @@ void check_view(const Pipeline& pipeline, const TrainView& view) {
   check_parts(view);
   for (const Stage& stage : pipeline.stages()) {
     const Method& method = *stage.method;
-    if (view.labelled() == 0 && (method.needs_labels || method.predicts()))
+    if (view.labelled() == 0 && (method.needs_labels() || method.predicts()))
       data_error("no_labels", "{}: there are no labels to learn from; name their column with --label", method.name);
-    if (view.y.task != Task::regress && method.numbers)
+    if (view.y.task != Task::regress && method.regression_only())
       data_error("needs_numbers",
                  "{}: the label is a class, not a number to predict; use --task regress if its values are numbers",
                  method.name);

@@ -340,7 +340,7 @@ Model Model::from_tensors(const TensorFile& file) {
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const StageState state = take_state(contents, stages[i], i);
     const Method& stage = *model.pipeline_.stages()[i].method;
-    if (stage.numbers && model.task_ != Task::regress)
+    if (stage.regression_only() && model.task_ != Task::regress)
       contents.bad(fmt::format("{} needs numbers to predict", stage.name));
     if (stage.reads_scores()) input.cols = score_columns(model.classes_.size());
     model.fitted_.push_back(load_stage(contents, model.pipeline_.stages()[i], state, input));

@@ -43,7 +43,7 @@ bool Pipeline::may_predict(std::size_t i) const {
 
 bool Pipeline::predicts_at(std::size_t i) const {
   const Method& method = *stages_[i].method;
-  return method.predicts() || (method.learner_when_last && may_predict(i));
+  return method.predicts() || (method.predicts_when_last() && may_predict(i));
 }
 
 std::string Pipeline::text() const {

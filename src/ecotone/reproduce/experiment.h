@@ -125,9 +125,6 @@ struct Reproduction {
   std::vector<std::string> left_out;
   int trimmed = 0;
   bool matrix = false;  ///< how its table looks
-
-  /// As `reproduce --json` prints it.
-  Json to_json() const;
 };
 
 /// How verdicts come about, in one sentence: they are computed by it and by nothing else.
@@ -145,9 +142,5 @@ Reproduction reproduce(const Experiment& experiment, const ExperimentItem& item,
 
 /// The pictures of an item. Option error `idle_flag` when it has none.
 Figures draw_figures(const Experiment& experiment, const ExperimentItem& item, const Context& context);
-
-/// Published beside ours for a terminal, a block per column, with the claims and, where numbers are published, the rule
-/// below. A matrix has ours alone, a line per row.
-std::string reproduction_table(const Reproduction& reproduction);
 
 }  // namespace ecotone

@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/json_number.h"
 #include "ecotone/measure/intervals.h"
 #include "ecotone/reproduce/experiment.h"
 #include "ecotone/reproduce/kinds/boost.h"
@@ -118,39 +117,6 @@ Figures draw_figures(const Experiment& experiment, const ExperimentItem& item, c
     option_error("idle_flag", "-o goes with items that draw something; {} {} of {} is a table", item.sort, item.name,
                  experiment.name);
   return kind.draw(item, context);
-}
-
-Json Reproduction::to_json() const {
-  Json json_rows = Json::array();
-  for (const ReproducedRow& row : rows) {
-    json_rows.push_back({{"row", row.row},
-                         {"column", row.column},
-                         {"published", json_number(row.published)},
-                         {"published_spread", json_number(row.published_spread)},
-                         {"published_se", json_number(row.published_se)},
-                         {"ours", row.ours},
-                         {"spread", json_number(row.spread)},
-                         {"se", json_number(row.se)},
-                         {"repetitions", row.repetitions},
-                         {"verdict", row.verdict}});
-    if (!row.from.empty()) json_rows.back()["from"] = row.from;
-  }
-  Json json_claims = Json::array();
-  for (const ReproducedClaim& one : claims) {
-    json_claims.push_back(
-        {{"claim", one.claim.text},
-         {"row", one.claim.row},
-         {"column", one.claim.column},
-         {one.claim.at_most ? "at_most" : "at_least", one.claim.at_most ? *one.claim.at_most : *one.claim.at_least},
-         {"ours", one.ours},
-         {"holds", one.holds}});
-    if (!one.claim.minus.empty()) json_claims.back()["minus"] = one.claim.minus;
-  }
-  Json json = {{"paper", paper},       {"item", item},      {"title", title},
-               {"metric", metric},     {"rows", json_rows}, {"claims", json_claims},
-               {"left_out", left_out}, {"source", source},  {"rule", verdict_rule()}};
-  if (trimmed > 0) json["trimmed"] = trimmed;
-  return json;
 }
 
 }  // namespace ecotone

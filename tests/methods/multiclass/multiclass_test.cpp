@@ -157,7 +157,7 @@ Method share_method(std::vector<TrainView>& views) {
   Method method;
   method.name = "share";
   method.family = Family::learn;
-  method.binary = true;
+  method.learns = Learns::two_classes;
   method.fit = [&views](const TrainView& view, const OptionValues&, const Context&, FitCache&) -> StageResult {
     views.push_back(view);
     double ones = 0;

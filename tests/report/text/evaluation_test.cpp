@@ -1,5 +1,3 @@
-#include "ecotone/report/text/evaluation.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/evaluate/score.h"
+#include "ecotone/report/text/text.h"
 #include "ecotone/report/text/text_width.h"
 
 namespace ecotone {

@@ -269,7 +269,7 @@ std::shared_ptr<const Fitted> load_combined(const Method& method, const StageSta
 Method with_multiclass(Method binary) {
   Method result = binary;
   for (OptionInfo& option : describe_options<MulticlassOptions>()) {
-    if (option.name == "multiclass" && !binary.softmax) {
+    if (option.name == "multiclass" && binary.learns != Learns::classes) {
       option.help = "More than two classes: one versus all, one versus one, error-correcting output codes";
       option.limits = one_of("ova", "ovo", "ecoc");
       option.default_value = "ova";

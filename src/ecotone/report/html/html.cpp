@@ -22,8 +22,8 @@ std::string facts(const report::Results& results) {
 
 }  // namespace
 
-std::string html_report(const Json& evaluation, const std::string& title) {
-  const report::Results results = report::read_results(evaluation);
+std::string html_report(const Evaluation& evaluation, const std::string& title) {
+  const report::Results results = report::results_of(evaluation);
   const std::string safe_title = report::escape(title.empty() ? "What a new domain costs" : title);
   std::string page = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\" />\n"

@@ -2,12 +2,12 @@
 
 #include <string>
 
-#include "ecotone/base/json.h"
+#include "ecotone/evaluate/evaluate.h"
 
 namespace ecotone {
 
-/// One self-contained HTML page (no outside requests) from the JSON of `evaluate`: what was asked, the table of
+/// One self-contained HTML page (no outside requests) of an evaluation: what was asked, the table of
 /// pipelines and held-out domains, the paired differences, and how to read them.
-std::string html_report(const Json& evaluation, const std::string& title);
+std::string html_report(const Evaluation& evaluation, const std::string& title);
 
 }  // namespace ecotone

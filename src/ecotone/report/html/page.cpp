@@ -3,82 +3,38 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ecotone/base/error.h"
 #include "ecotone/report/text/text_width.h"
 
 namespace ecotone::report {
 
 namespace {
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
 
-[[noreturn]] void bad(std::string_view what) {
-  file_error("bad_results", "report: not the JSON of evaluate: {}", what);
-}
+/// What can be drawn: a finite value, or none.
+Value finite(const Value& value) { return value && std::isfinite(*value) ? value : std::nullopt; }
 
-const Json& member(const Json& json, const char* key) {
-  if (!json.is_object() || !json.contains(key)) bad(fmt::format("'{}' is missing", key));
-  return json.at(key);
-}
-
-std::string text(const Json& json, const char* key) {
-  const Json& value = member(json, key);
-  if (!value.is_string()) bad(fmt::format("'{}' is not a text", key));
-  return value.get<std::string>();
-}
-
-const Json& list(const Json& json, const char* key) {
-  const Json& value = member(json, key);
-  if (!value.is_array()) bad(fmt::format("'{}' is not a list", key));
-  return value;
-}
-
-/// A number or null; a name that is not there is null too (metrics of an older file).
-Value value_of(const Json& json, std::string_view key) {
-  if (!json.is_object()) bad("metrics are not an object");
-  const auto it = json.find(std::string(key));
-  if (it == json.end() || it->is_null()) return {};
-  if (!it->is_number()) bad(fmt::format("'{}' is not a number", key));
-  return it->get<double>();
-}
-
-std::vector<Value> values_of(const Json& json, const std::vector<const MetricInfo*>& metrics) {
+/// The values of a pipeline in the order of the page's metrics.
+std::vector<Value> values_of(const Metrics& metrics, const std::vector<const MetricInfo*>& order) {
   std::vector<Value> values;
-  for (const auto* metric : metrics) values.push_back(value_of(json, metric->name));
+  for (const auto* metric : order) values.push_back(finite(value_of(metrics, metric->name)));
   return values;
 }
 
-DomainResult read_domain(const Json& json, const std::vector<const MetricInfo*>& metrics) {
-  const Json& rows = member(json, "rows");
-  if (!rows.is_number_integer()) bad("'rows' is not a whole number");
-  return {text(json, "domain"), rows.get<Index>(), values_of(member(json, "metrics"), metrics)};
-}
-
-PipelineResult read_pipeline(const Json& json, const std::vector<const MetricInfo*>& metrics) {
-  PipelineResult result;
-  result.pipeline = text(json, "pipeline");
-  for (const auto& domain : list(json, "domains")) result.domains.push_back(read_domain(domain, metrics));
-  result.mean = values_of(member(json, "mean"), metrics);
-  result.spread = values_of(member(json, "spread"), metrics);
-  const Json& difference = member(json, "difference");
-  if (!difference.is_object()) bad("'difference' is not an object");
-  for (const auto* metric : metrics) {
-    const auto it = difference.find(std::string(metric->name));
-    if (it == difference.end() || it->is_null()) {
-      result.difference.emplace_back();
-    } else {
-      result.difference.push_back({value_of(*it, "mean"), value_of(*it, "low"), value_of(*it, "high")});
-    }
-  }
+PipelineResult result_of(const PipelineScore& score, std::string name, const std::vector<const MetricInfo*>& order) {
+  PipelineResult result{.name = std::move(name),
+                        .pipeline = score.pipeline,
+                        .domains = {},
+                        .mean = values_of(score.mean, order),
+                        .spread = values_of(score.spread, order),
+                        .difference = std::vector<Difference>(order.size())};
+  for (const auto& domain : score.domains)
+    result.domains.push_back({domain.domain, domain.rows, values_of(domain.metrics, order)});
+  for (std::size_t m = 0; m < order.size(); ++m)
+    for (const auto& [metric, interval] : score.difference)
+      if (metric == order[m]->name && interval)
+        result.difference[m] = {finite(interval->mean), finite(interval->low), finite(interval->high)};
   return result;
-}
-
-void check_same_domains(const Results& results) {
-  const auto& first = results.pipelines.front().domains;
-  for (const auto& pipeline : results.pipelines)
-    if (!std::equal(first.begin(), first.end(), pipeline.domains.begin(), pipeline.domains.end(),
-                    [](const auto& a, const auto& b) { return a.domain == b.domain; }))
-      bad("pipelines have different domains");
 }
 
 /// Length of the well-formed UTF-8 character at the beginning; 0 when it is not one.
@@ -119,7 +75,7 @@ std::string escape(std::string_view text) {
         safe += "&#39;";
         break;
       default:
-        safe += length == 0 ? kReplacement : text.substr(0, length);
+        safe += length == 0 ? replacement : text.substr(0, length);
     }
     text.remove_prefix(std::max<std::size_t>(length, 1));
   }
@@ -138,28 +94,17 @@ std::optional<std::size_t> Results::best(std::size_t i) const {
   return found;
 }
 
-Results read_results(const Json& evaluation) {
+Results results_of(const Evaluation& evaluation) {
   Results results;
-  results.protocol = text(evaluation, "protocol");
-  std::vector<std::string> names;
-  for (const auto& name : list(evaluation, "metrics")) {
-    const MetricInfo* metric = name.is_string() ? find_metric(name.get<std::string>()) : nullptr;
-    if (!metric) bad("'metrics' has a name that is not a metric");
-    results.metrics.push_back(metric);
-    names.emplace_back(metric->name);
-  }
-  if (names.empty()) bad("'metrics' is empty");
-  for (const auto& pipeline : list(evaluation, "pipelines")) {
-    results.pipelines.push_back(read_pipeline(pipeline, results.metrics));
-    results.pipelines.back().name = letter_name(results.pipelines.size() - 1);
-  }
-  if (results.pipelines.empty()) bad("'pipelines' is empty");
-  check_same_domains(results);
+  results.protocol = protocol_name(evaluation.protocol);
+  for (const std::string& name : evaluation.metrics) results.metrics.push_back(find_metric(name));
+  for (const PipelineScore& score : evaluation.pipelines)
+    results.pipelines.push_back(result_of(score, letter_name(results.pipelines.size()), results.metrics));
   const auto place = [&](const std::string& name) {
-    return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+    return static_cast<std::size_t>(std::ranges::find(evaluation.metrics, name) - evaluation.metrics.begin());
   };
-  results.headline =
-      place(headline_metric(names, [&](const std::string& name) { return results.best(place(name)).has_value(); }));
+  results.headline = place(headline_metric(
+      evaluation.metrics, [&](const std::string& name) { return results.best(place(name)).has_value(); }));
   return results;
 }
 

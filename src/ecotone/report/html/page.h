@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "ecotone/base/index.h"
-#include "ecotone/base/json.h"
+#include "ecotone/evaluate/evaluate.h"
 #include "ecotone/measure/metrics.h"
 
-/// The parts that a report page is made of: the results as checked values, and text that is safe inside HTML.
+/// The parts that a report page is made of: the results in the order of the page, and text that is safe inside HTML.
 namespace ecotone::report {
 
 /// Text with &, <, >, " and ' as entities; for elements and quoted attributes. Control characters and malformed UTF-8
@@ -39,7 +39,7 @@ struct PipelineResult {
   std::vector<Difference> difference;  ///< from the first pipeline
 };
 
-/// The JSON of `evaluate`, checked. All pipelines have the same domains.
+/// An evaluation with its values in the order of its metrics. All pipelines have the same domains.
 struct Results {
   std::string protocol;
   std::vector<const MetricInfo*> metrics;
@@ -51,8 +51,7 @@ struct Results {
   std::optional<std::size_t> best(std::size_t metric) const;
 };
 
-/// Reads and checks; a file error `bad_results` says what is missing.
-Results read_results(const Json& evaluation);
+Results results_of(const Evaluation& evaluation);
 
 /// A number for a reader: four digits after the point, or four significant digits when large.
 std::string number(const Value& value);

@@ -1,5 +1,6 @@
 #include "ecotone/base/json_number.h"
 #include "ecotone/choose/choose.h"
+#include "ecotone/report/json/json.h"
 
 namespace ecotone {
 
@@ -44,9 +45,9 @@ Json scorer_json(const ScorerChoice& choice) {
 
 }  // namespace
 
-Json Choice::to_json() const {
+Json to_json(const Choice& choice) {
   Json truth = Json::array();
-  for (const TargetTruth& target : targets) {
+  for (const TargetTruth& target : choice.targets) {
     Json scores = Json::array();
     for (const auto& score : target.score) scores.push_back(json_number(score));
     truth.push_back({{"domain", target.domain},
@@ -55,14 +56,14 @@ Json Choice::to_json() const {
                      {"best", target.best ? Json(*target.best) : Json(nullptr)}});
   }
   Json list = Json::array();
-  for (const ScorerChoice& choice : scorers) list.push_back(scorer_json(choice));
+  for (const ScorerChoice& scorer : choice.scorers) list.push_back(scorer_json(scorer));
   return {{"protocol", "adapt"},
-          {"task", task_name(task)},
-          {"metric", metric},
-          {"candidates", candidates},
+          {"task", task_name(choice.task)},
+          {"metric", choice.metric},
+          {"candidates", choice.candidates},
           {"targets", std::move(truth)},
-          {"best", summary_json(best)},
-          {"no_adaptation", summary_json(reference)},
+          {"best", summary_json(choice.best)},
+          {"no_adaptation", summary_json(choice.reference)},
           {"scorers", std::move(list)}};
 }
 

@@ -1,5 +1,6 @@
 #include "ecotone/base/json_number.h"
 #include "ecotone/diagnose/diagnose.h"
+#include "ecotone/report/json/json.h"
 
 namespace ecotone {
 namespace {
@@ -74,33 +75,34 @@ Json labels_json(const Diagnosis& diagnosis) {
 
 }  // namespace
 
-Json Diagnosis::to_json() const {
+Json to_json(const Diagnosis& diagnosis) {
   Json rest = Json::array(), pair_list = Json::array(), missing_list = Json::array(), sentences = Json::array();
-  for (const auto& one : against_rest) rest.push_back(rest_json(one));
-  for (const auto& one : pairs) pair_list.push_back(pair_json(one));
-  for (const auto& one : missing)
+  for (const auto& one : diagnosis.against_rest) rest.push_back(rest_json(one));
+  for (const auto& one : diagnosis.pairs) pair_list.push_back(pair_json(one));
+  for (const auto& one : diagnosis.missing)
     missing_list.push_back({{"column", one.column}, {"share", one.share}, {"spread", one.spread}});
-  for (const auto& one : advice)
+  for (const auto& one : diagnosis.advice)
     sentences.push_back({{"domain", one.domain.empty() ? Json(nullptr) : Json(one.domain)}, {"text", one.text}});
   Json domain_list = Json::array();
-  for (std::size_t d = 0; d < domains.size(); ++d)
-    domain_list.push_back({{"domain", domains[d]}, {"rows", domain_rows[d]}});
+  for (std::size_t d = 0; d < diagnosis.domains.size(); ++d)
+    domain_list.push_back({{"domain", diagnosis.domains[d]}, {"rows", diagnosis.domain_rows[d]}});
   Json json = {
-      {"rows", rows},
-      {"features", features},
+      {"rows", diagnosis.rows},
+      {"features", diagnosis.features},
       {"domains", std::move(domain_list)},
-      {"sample_rows", sample},
-      {"sampled", sampled()},
-      {"permutations", permutations},
-      {"bandwidth", {{"sigma", sigma}, {"rows", sigma_rows}}},
-      {"distributional_variance", {{"value", variance}, {"unbiased", unbiased_variance}, {"rows", variance_rows}}},
+      {"sample_rows", diagnosis.sample},
+      {"sampled", diagnosis.sampled()},
+      {"permutations", diagnosis.permutations},
+      {"bandwidth", {{"sigma", diagnosis.sigma}, {"rows", diagnosis.sigma_rows}}},
+      {"distributional_variance",
+       {{"value", diagnosis.variance}, {"unbiased", diagnosis.unbiased_variance}, {"rows", diagnosis.variance_rows}}},
       {"against_rest", std::move(rest)},
       {"pairs", std::move(pair_list)},
-      {"feature_shift", features_json(feature_shift)},
-      {"label_shift", labels_json(*this)},
+      {"feature_shift", features_json(diagnosis.feature_shift)},
+      {"label_shift", labels_json(diagnosis)},
       {"missing_shift", std::move(missing_list)},
       {"advice", std::move(sentences)}};
-  if (!pipeline.empty()) json["pipeline"] = pipeline;
+  if (!diagnosis.pipeline.empty()) json["pipeline"] = diagnosis.pipeline;
   return json;
 }
 

@@ -1,5 +1,6 @@
 #include "ecotone/base/json_number.h"
 #include "ecotone/evaluate/evaluate.h"
+#include "ecotone/report/json/json.h"
 
 namespace ecotone {
 
@@ -31,13 +32,13 @@ Json pipeline_json(const PipelineScore& score) {
 
 }  // namespace
 
-Json Evaluation::to_json() const {
+Json to_json(const Evaluation& evaluation) {
   Json scores = Json::array();
-  for (const auto& score : pipelines) scores.push_back(pipeline_json(score));
-  return {{"protocol", protocol_name(protocol)},
-          {"task", task_name(task)},
-          {"classes", classes},
-          {"metrics", metrics},
+  for (const auto& score : evaluation.pipelines) scores.push_back(pipeline_json(score));
+  return {{"protocol", protocol_name(evaluation.protocol)},
+          {"task", task_name(evaluation.task)},
+          {"classes", evaluation.classes},
+          {"metrics", evaluation.metrics},
           {"pipelines", std::move(scores)}};
 }
 

@@ -3,6 +3,7 @@
 
 #include "ecotone/choose/choose.h"
 #include "ecotone/measure/metrics.h"
+#include "ecotone/report/text/text.h"
 #include "ecotone/report/text/text_width.h"
 
 namespace ecotone {

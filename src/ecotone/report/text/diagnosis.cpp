@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ecotone/diagnose/diagnose.h"
+#include "ecotone/report/text/text.h"
 #include "ecotone/report/text/text_table.h"
 #include "ecotone/report/text/text_width.h"
 

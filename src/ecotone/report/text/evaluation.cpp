@@ -1,11 +1,10 @@
-#include "ecotone/report/text/evaluation.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/options.h"
 #include "ecotone/measure/metrics.h"
+#include "ecotone/report/text/text.h"
 #include "ecotone/report/text/text_width.h"
 
 namespace ecotone {

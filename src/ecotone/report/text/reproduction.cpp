@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ecotone/report/text/text.h"
 #include "ecotone/report/text/text_table.h"
 #include "ecotone/report/text/text_width.h"
 #include "ecotone/reproduce/experiment.h"

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "ecotone/base/json_number.h"
 #include "ecotone/choose/tune.h"
 #include "ecotone/measure/metrics.h"
+#include "ecotone/report/text/text.h"
 #include "ecotone/report/text/text_width.h"
 
 namespace ecotone {
@@ -46,28 +46,6 @@ std::string tuning_table(const Tuning& tuning) {
     return text + "\none pipeline: there is nothing to choose between; list values of an option, as in l2={0.01,0.1}\n";
   return text + fmt::format("\ndifference: to the chosen pipeline, paired over folds\nchosen   {}\n",
                             tuning.points[tuning.chosen].pipeline);
-}
-
-Json Tuning::to_json() const {
-  Json json_points = Json::array();
-  for (const TunePoint& point : points) {
-    Json values = Json::array();
-    for (const auto& value : point.folds) values.push_back(json_number(value));
-    json_points.push_back(
-        {{"pipeline", point.pipeline},
-         {"mean", json_number(point.mean)},
-         {"spread", json_number(point.spread)},
-         {"difference", {{"mean", json_number(point.difference)}, {"sd", json_number(point.difference_sd)}}},
-         {"folds", std::move(values)}});
-    if (!point.error.empty()) json_points.back()["error"] = {{"code", point.error_code}, {"message", point.error}};
-  }
-  return {{"search", search_name(search)},
-          {"metric", metric},
-          {"held_out", by_domain ? "domains" : "rows"},
-          {"folds", folds},
-          {"points", std::move(json_points)},
-          {"chosen", chosen},
-          {"pipeline", points[chosen].pipeline}};
 }
 
 }  // namespace ecotone

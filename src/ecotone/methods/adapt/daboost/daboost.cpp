@@ -184,8 +184,8 @@ Method daboost_method() {
        .family = Family::adapt,
        .summary = "Boosting for a target without labels: stumps that are right on the source and far from target rows.",
        .citation = "habrard2012",
-       .needs_labels = true,
-       .binary = true});
+       .learns = Learns::two_classes,
+       .plain = "adaboost"});
 }
 
 }  // namespace ecotone

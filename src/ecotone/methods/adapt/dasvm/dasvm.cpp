@@ -153,8 +153,9 @@ Method dasvm_method() {
        .family = Family::adapt,
        .summary = "Support vector machine that moves from source rows to target rows, a few labels at a time.",
        .citation = "bruzzone2010",
-       .needs_labels = true,
-       .binary = true});
+       .learns = Learns::two_classes,
+       .plain = "svm",
+       .penalties = {{"C", true}}});
 }
 
 }  // namespace ecotone

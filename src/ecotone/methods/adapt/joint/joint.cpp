@@ -107,8 +107,9 @@ Method adapt_joint_method() {
        .family = Family::adapt,
        .summary = "Logistic regression and its importance weights learned at once.",
        .citation = "bickel2007",
-       .needs_labels = true,
-       .binary = true});
+       .learns = Learns::two_classes,
+       .plain = "logistic",
+       .penalties = {{"l2"}}});
 }
 
 }  // namespace ecotone

@@ -82,8 +82,7 @@ Method adaboost_method() {
        .family = Family::learn,
        .summary = "AdaBoost: a weighted vote of stumps, each the best for the rows that those before got wrong.",
        .citation = "freund1997",
-       .needs_labels = true,
-       .binary = true});
+       .learns = Learns::two_classes});
 }
 
 }  // namespace ecotone

@@ -203,7 +203,7 @@ Method calibrate_method() {
        .summary =
            "Turns the decision values of the learner before it into probabilities that hold in domains held out.",
        .citation = "platt1999",
-       .needs_labels = true});
+       .learns = Learns::labels});
 }
 
 }  // namespace ecotone

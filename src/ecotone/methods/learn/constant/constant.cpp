@@ -78,7 +78,7 @@ Method constant_method() {
        .family = Family::learn,
        .summary = "Predicts the majority class with the class frequencies, or the mean: the baseline.",
        .citation = "",
-       .needs_labels = true,
+       .learns = Learns::labels,
        .reads_features = false});
 }
 

@@ -122,8 +122,8 @@ Method gp_method() {
        .family = Family::learn,
        .summary = "Gaussian process regression with row weights: numbers and the standard deviation of each.",
        .citation = "rasmussen2006",
-       .needs_labels = true,
-       .numbers = true});
+       .learns = Learns::numbers,
+       .penalties = {{"noise"}}});
 }
 
 }  // namespace ecotone

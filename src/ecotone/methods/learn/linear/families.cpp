@@ -13,51 +13,41 @@ std::shared_ptr<const Fitted> load_family(const StageState& state, const LinearO
   return Linear::load(family, state, input);
 }
 
-/// What a family can learn.
-struct Learns {
-  bool two_classes = false;
-  bool classes = false;
-  bool numbers = false;
-};
-
 template <LinearFamily family>
-Method method_of(const char* summary, const Learns& learns) {
+Method method_of(const char* summary, Learns learns) {
   return make_method<LinearOptions, fit_family<family>, load_family<family>>({.name = family_text(family),
                                                                               .family = Family::learn,
                                                                               .summary = summary,
                                                                               .citation = "sayed2022",
-                                                                              .needs_labels = true,
-                                                                              .binary = learns.two_classes,
-                                                                              .softmax = learns.classes,
-                                                                              .numbers = learns.numbers});
+                                                                              .learns = learns,
+                                                                              .penalties = {{"l1"}, {"l2"}}});
 }
 
 }  // namespace
 
 Method logistic_method() {
   return method_of<LinearFamily::logistic>(
-      "Logistic regression with L1 and L2 penalties; softmax regression for more than two classes.",
-      {.two_classes = true, .classes = true});
+      "Logistic regression with L1 and L2 penalties; softmax regression for more than two classes.", Learns::classes);
 }
 
 Method softmax_method() {
   return method_of<LinearFamily::softmax>("Softmax regression: weights for every class, also where there are two.",
-                                          {.two_classes = true, .classes = true});
+                                          Learns::classes);
 }
 
 Method probit_method() {
   return method_of<LinearFamily::probit>(
-      "Probit regression: the probability of the second class is the normal law of the score.", {.two_classes = true});
+      "Probit regression: the probability of the second class is the normal law of the score.", Learns::two_classes);
 }
 
 Method poisson_method() {
   return method_of<LinearFamily::poisson>("Poisson regression of counts: the mean is the exponential of the score.",
-                                          {.numbers = true});
+                                          Learns::numbers);
 }
 
 Method least_squares_method() {
   return method_of<LinearFamily::least_squares>(
-      "Linear regression by least squares, half the mean squared error, with L1 and L2 penalties.", {.numbers = true});
+      "Linear regression by least squares, half the mean squared error, with L1 and L2 penalties.", Learns::numbers);
 }
 
 }  // namespace ecotone

@@ -80,8 +80,7 @@ Method ridge_method() {
        .family = Family::learn,
        .summary = "Ridge regression on the mean squared loss of the domains, with the penalty by leave-one-domain-out.",
        .citation = "",
-       .needs_labels = true,
-       .binary = true});
+       .learns = Learns::two_classes});
 }
 
 }  // namespace ecotone

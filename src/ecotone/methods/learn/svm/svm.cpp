@@ -163,8 +163,8 @@ Method svm_method() {
        .family = Family::learn,
        .summary = "Support vector machine with row weights, of classes or of numbers, with a kernel.",
        .citation = "fan2005",
-       .needs_labels = true,
-       .binary = true});
+       .learns = Learns::two_classes,
+       .penalties = {{"C", true}}});
 }
 
 }  // namespace ecotone

@@ -282,7 +282,7 @@ Method coir_method() {
        .family = Family::represent,
        .summary = "Components of a kernel that the labels explain, from labelled rows.",
        .citation = "kim2011",
-       .needs_labels = true});
+       .learns = Learns::labels});
 }
 
 Method dica_method() {
@@ -293,7 +293,7 @@ Method dica_method() {
            "Components of a kernel that the labels explain and that vary little over domain means, from labelled "
            "rows.",
        .citation = "muandet2013",
-       .needs_labels = true});
+       .learns = Learns::labels});
 }
 
 }  // namespace ecotone

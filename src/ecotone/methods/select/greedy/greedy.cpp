@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/methods/select/feature_selection.h"
 #include "ecotone/methods/select/selection_state.h"
 #include "ecotone/methods/weighted_sum.h"
 
@@ -127,14 +128,23 @@ Prediction Greedy::predict(const Batch& batch, const Context& context) const {
   return weighted_sum(batch.x, w, offset_, task_, context);
 }
 
+namespace {
+
+template <PathRule rule>
+FeatureSelection select_rule(const SelectionInput& input, const OptionValues& values, const Context& context) {
+  return select_greedy(rule, input, read_options<GreedyOptions>(values), context);
+}
+
+}  // namespace
+
 Method tgreedy_method() {
   return make_method<GreedyOptions, Greedy::fit<PathRule::tgreedy>, Greedy::load>(
       {.name = "tgreedy",
        .family = Family::select,
        .summary = "Chooses features whose covariance with the label is consistent over domains, by the largest T.",
        .citation = "foster2012",
-       .needs_labels = true,
-       .learner_when_last = true});
+       .learns = Learns::labels,
+       .select = select_rule<PathRule::tgreedy>});
 }
 
 Method greedy_method() {
@@ -143,8 +153,8 @@ Method greedy_method() {
        .family = Family::select,
        .summary = "Chooses features that lower the squared loss most, averaged over domains.",
        .citation = "foster2012",
-       .needs_labels = true,
-       .learner_when_last = true});
+       .learns = Learns::labels,
+       .select = select_rule<PathRule::greedy>});
 }
 
 }  // namespace ecotone

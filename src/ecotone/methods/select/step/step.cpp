@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/methods/select/feature_selection.h"
 #include "ecotone/methods/select/selection_state.h"
 #include "ecotone/methods/weighted_sum.h"
 
@@ -146,8 +147,10 @@ Method step_method() {
        .summary =
            "Chooses features by forward steps on a penalised loss, with penalty and size by leave-one-domain-out.",
        .citation = "",
-       .needs_labels = true,
-       .learner_when_last = true});
+       .learns = Learns::labels,
+       .select = [](const SelectionInput& input, const OptionValues& values, const Context& context) {
+         return select_step(input, read_options<StepOptions>(values), context);
+       }});
 }
 
 }  // namespace ecotone

@@ -3,13 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "ecotone/base/json.h"
 #include "ecotone/base/options.h"
 
-namespace ecotone::cli {
-
-/// [{name, type, default, help, low, high, open_low, open_high, choices}], as in the registry's JSON.
-Json options_json(const std::vector<OptionInfo>& options);
+namespace ecotone {
 
 /// One line per option: name=default, what it is, what it may be.
 std::string option_lines(const std::vector<OptionInfo>& options, std::size_t indent);
@@ -18,4 +14,4 @@ std::string option_lines(const std::vector<OptionInfo>& options, std::size_t ind
 /// switches.
 std::string range_text(const OptionInfo& option);
 
-}  // namespace ecotone::cli
+}  // namespace ecotone

@@ -1,31 +1,11 @@
-#include "cli/option_table.h"
+#include "ecotone/report/text/options.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-namespace ecotone::cli {
-
-Json options_json(const std::vector<OptionInfo>& options) {
-  const auto limit = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
-  Json list = Json::array();
-  for (const OptionInfo& option : options) {
-    const Limits& limits = option.limits;
-    Json choices = Json::array();
-    for (int i = 0; i < limits.n_choices; ++i) choices.push_back(limits.choices[static_cast<std::size_t>(i)]);
-    list.push_back({{"name", option.name},
-                    {"type", type_name(option.type)},
-                    {"default", option.default_value},
-                    {"help", option.help},
-                    {"low", limit(limits.low)},
-                    {"high", limit(limits.high)},
-                    {"open_low", limits.open_low},
-                    {"open_high", limits.open_high},
-                    {"choices", std::move(choices)}});
-  }
-  return list;
-}
+namespace ecotone {
 
 std::string range_text(const OptionInfo& option) {
   if (option.type == OptionType::boolean) return "true or false";
@@ -47,4 +27,4 @@ std::string option_lines(const std::vector<OptionInfo>& options, std::size_t ind
   return text;
 }
 
-}  // namespace ecotone::cli
+}  // namespace ecotone

@@ -1,16 +1,14 @@
-#include "cli/moments_output.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "cli/summary.h"
-#include "cli/terminal.h"
+#include "ecotone/report/text/line.h"
+#include "ecotone/report/text/text.h"
 #include "ecotone/report/text/text_table.h"
 #include "ecotone/solve/moments/moments_file.h"
 
-namespace ecotone::cli {
+namespace ecotone {
 namespace {
 
 constexpr std::size_t names_shown = 12;
@@ -59,19 +57,6 @@ std::string domains_text(const Moments& moments) {
 
 }  // namespace
 
-Json moments_json(const Moments& moments) {
-  Json domains = Json::array();
-  for (std::size_t g = 0; g < moments.groups.size(); ++g)
-    domains.push_back({{"domain", moments.groups[g]},
-                       {"rows", static_cast<std::int64_t>(moments.rows[static_cast<Index>(g)])},
-                       {"labelled", moments.labelled[g] != 0}});
-  return {{"kind", "moments"},
-          {"features", moments.cols()},
-          {"classes", moments.classes},
-          {"domains", std::move(domains)},
-          {"gram", gram_name(moments.gram_kind())}};
-}
-
 std::string moments_text(const Moments& moments) {
   return fmt::format("moments   {} in {}\nfeatures  {}\nlabels    {}\ngram      {}\n\n{}",
                      counted(static_cast<Index>(moments.rows.sum()), "row"), counted(moments.group_count(), "domain"),
@@ -79,4 +64,4 @@ std::string moments_text(const Moments& moments) {
                      domains_text(moments));
 }
 
-}  // namespace ecotone::cli
+}  // namespace ecotone

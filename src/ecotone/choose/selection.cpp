@@ -1,0 +1,84 @@
+#include "ecotone/choose/selection.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "ecotone/base/error.h"
+#include "ecotone/evaluate/messages.h"
+#include "ecotone/methods/model.h"
+#include "ecotone/methods/registry.h"
+
+namespace ecotone {
+namespace {
+
+/// The names of all selectors: "tgreedy, greedy or step".
+std::string selector_names() {
+  std::vector<std::string> names;
+  for (const Method& each : methods())
+    if (each.select) names.push_back(each.name);
+  const std::string last = names.back();
+  names.pop_back();
+  return fmt::format("{} or {}", fmt::join(names, ", "), last);
+}
+
+const Stage& selector_of(const Pipeline& pipeline) {
+  require_selector(pipeline);
+  return pipeline.stages().back();
+}
+
+}  // namespace
+
+void require_selector(const Pipeline& pipeline) {
+  const Method& last = *pipeline.stages().back().method;
+  if (!last.select)
+    option_error("not_a_selector", "select: the last stage must be {}, got '{}'", selector_names(), last.name);
+}
+
+FeatureSelection select_features(const Pipeline& pipeline, const Dataset& data, const SelectOptions& options,
+                                 const Context& context) {
+  const Stage& stage = selector_of(pipeline);
+  const std::string& who = stage.method->name;
+  if (!data.domain.partner.empty() && options.held_out)
+    context.warn("pairs_held_out",
+                 "{}: pairs with the class left out stay among the others, so the held-out columns are optimistic; "
+                 "`ecotone evaluate` leaves those pairs out",
+                 who);
+  const TrainView view = Model::view_of_last(pipeline, labelled_view(data, who, context), data.schema, context);
+  FeatureSelection result =
+      stage.method->select({.who = who, .view = &view, .held_out = options.held_out}, stage.options, context);
+  if (!result.held_out_auroc.empty()) warn_below_chance("select", "the path", result.held_out_auroc.back(), context);
+  result.pipeline = pipeline.text();
+  return result;
+}
+
+FeatureSelection select_features(const Pipeline& pipeline, const Moments& moments, const std::string& origin,
+                                 const SelectOptions& options, const Context& context) {
+  const Stage& stage = selector_of(pipeline);
+  if (pipeline.stages().size() > 1)
+    option_error("needs_rows", "select: {} holds moments and no rows, so the stages before the last cannot run",
+                 origin);
+  FeatureSelection result = stage.method->select(
+      {.who = stage.method->name, .moments = &moments, .held_out = options.held_out}, stage.options, context);
+  result.pipeline = pipeline.text();
+  return result;
+}
+
+TrainView labelled_view(const Dataset& data, std::string_view who, const Context& context) {
+  if (!data.y) data_error("no_labels", "{}: there are no labels to learn from; name their column with --label", who);
+  std::vector<bool> has(data.domain.names.size(), false);
+  for (std::size_t i = 0; i < data.domain.index.size(); ++i)
+    if (!data.y->missing(static_cast<Index>(i))) has[static_cast<std::size_t>(data.domain.index[i])] = true;
+  std::vector<std::string> without;
+  for (std::size_t d = 0; d < has.size(); ++d)
+    if (data.role[d] == Role::source && !has[d]) without.push_back(data.domain.names[d]);
+  if (std::find(has.begin(), has.end(), true) == has.end())
+    data_error("no_labels", "{}: none of the {} rows has a label", who, data.rows());
+  TrainView view = train_view(data, context);
+  if (!without.empty())
+    context.warn("domain_without_labels", "{}: no row of {} '{}' has a label, so it is left out", who,
+                 without.size() == 1 ? "domain" : "the domains", fmt::join(without, "', '"));
+  return view;
+}
+
+}  // namespace ecotone

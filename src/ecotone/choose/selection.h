@@ -1,0 +1,30 @@
+#pragma once
+
+#include "ecotone/data/dataset.h"
+#include "ecotone/methods/pipeline.h"
+#include "ecotone/methods/select/feature_selection.h"
+
+/// The choice of features, step by step.
+namespace ecotone {
+
+struct SelectOptions {
+  bool held_out = true;  ///< also run the path without each domain in turn, which shows how it does there
+};
+
+/// Option error `not_a_selector` unless the pipeline ends in a selector.
+void require_selector(const Pipeline& pipeline);
+
+/// Runs the selector that ends the pipeline on what the stages before it make of the labelled rows. Warnings:
+/// `domain_without_labels`, `pairs_held_out`, `below_chance`. Errors: `not_a_selector`, `no_labels`, those of the
+/// stages.
+FeatureSelection select_features(const Pipeline& pipeline, const Dataset& data, const SelectOptions& options,
+                                 const Context& context);
+/// The same on moments. Option error `needs_rows` where there are stages before the selector; `origin` names the file.
+FeatureSelection select_features(const Pipeline& pipeline, const Moments& moments, const std::string& origin,
+                                 const SelectOptions& options, const Context& context);
+
+/// The training view of data that must have labels. Warns (`domain_without_labels`) of source domains that are left out
+/// because no row of theirs has one. Data error `no_labels`.
+TrainView labelled_view(const Dataset& data, std::string_view who, const Context& context);
+
+}  // namespace ecotone

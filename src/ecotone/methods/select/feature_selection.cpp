@@ -1,0 +1,122 @@
+#include "ecotone/methods/select/feature_selection.h"
+
+#include <utility>
+
+#include "ecotone/solve/paths/auroc.h"
+
+namespace ecotone {
+namespace {
+
+std::vector<std::string> labelled_names(const Moments& moments) {
+  std::vector<std::string> names;
+  for (const Index g : labelled_list(moments)) names.push_back(moments.groups[at(g)]);
+  return names;
+}
+
+/// AUROC along the steps kept: on the rows given, and on the domains left out where paths were run without them.
+void add_auroc(FeatureSelection& result, const MomentRows& rows, const Moments& moments, const PathResult& kept,
+               const std::vector<PathResult>& folds, const Context& context) {
+  result.source_auroc = path_auroc(rows.x, rows.y, kept, context);
+  if (!folds.empty())
+    result.held_out_auroc = left_out_auroc(rows, labelled_list(moments), folds, kept.steps(), context);
+}
+
+bool are_signs(const Vector& y) { return (y.array().abs() == 1).all(); }
+
+FeatureSelection greedy_on_moments(PathRule rule, const SelectionInput& input, const GreedyOptions& options,
+                                   const Context& context) {
+  const auto moments = moment_columns(input.who, *input.moments, context);
+  warn_lost_digits(input.who, moments->moments, greedy_centring(options), context);
+  GreedyRun run = run_greedy(rule, *moments, options, input.held_out, context);
+  FeatureSelection result = selection_of(moments->moments, run.route);
+  result.found = GreedySelection{rule, options, std::move(run)};
+  return result;
+}
+
+FeatureSelection greedy_on_rows(PathRule rule, const SelectionInput& input, const GreedyOptions& options,
+                                const Context& context) {
+  const SelectionView near = selection_view(input.who, *input.view, greedy_centring(options), context);
+  const TrainView& view = near.view;
+  const SelectionData data(input.who, view);
+  const PathRoute route = greedy_route(view.x, view.domain.count(), options, input.held_out);
+  const auto moments = moment_columns(data, route, GramKind::double_precision, context);
+  GreedyRun run = run_greedy(rule, *moments, options, input.held_out, context);
+  FeatureSelection result = selection_of(moments->moments, run.route);
+  Selection& selection = run.selection;
+  const MomentRows rows = data.rows();
+  if (view.y.task == Task::classify || are_signs(rows.y))
+    add_auroc(result, rows, moments->moments, selection.path.head(selection.taken), selection.folds, context);
+  near.move_back(selection.path);
+  result.found = GreedySelection{rule, options, std::move(run)};
+  return result;
+}
+
+FeatureSelection step_on_moments(const SelectionInput& input, const StepOptions& options, const Context& context) {
+  const auto moments = moment_columns(input.who, *input.moments, context);
+  FeatureSelection result = selection_of(moments->moments, moments->route);
+  PenalisedOptions path = step_options(options, static_cast<Index>(result.domains.size()));
+  path.folds = input.held_out;
+  PenalisedSelection run = run_step(*moments, nullptr, path, context);
+  if (!input.held_out) run.folds.clear();
+  result.found = StepSelection{.run = std::move(run)};
+  return result;
+}
+
+FeatureSelection step_on_rows(const SelectionInput& input, const StepOptions& options, const Context& context) {
+  StepInput step(*input.view, options, context);
+  step.path.folds = input.held_out;
+  const MomentRows rows = step.data.rows();
+  const auto moments = moment_columns(step.data, step.route, GramKind::double_precision, context);
+  PenalisedSelection run = run_step(*moments, &rows, step.path, context);
+  if (!input.held_out) run.folds.clear();
+  FeatureSelection result = selection_of(moments->moments, step.route);
+  const TrainView& near = step.near.view;
+  result.domains.clear();
+  for (std::size_t d = 0; d < near.domain.names.size(); ++d)
+    if (near.role[d] == Role::source) result.domains.push_back(near.domain.names[d]);
+  if (are_signs(rows.y)) add_auroc(result, rows, moments->moments, run.path, run.folds, context);
+  step.near.move_back(run.path);
+  result.found = StepSelection{.run = std::move(run), .by_rows = step.left_out.by_rows};
+  return result;
+}
+
+}  // namespace
+
+std::vector<double> StepSelection::held_out_loss() const {
+  const auto& folds = run.folds;
+  if (folds.empty()) return {};
+  std::vector<double> result;
+  for (Index step = 1; step <= run.path.steps(); ++step) {
+    double mean = 0;
+    for (std::size_t d = 0; d < folds.size(); ++d)
+      mean += folds[d].group_loss_after(static_cast<Index>(d), step) / static_cast<double>(folds.size());
+    result.push_back(mean);
+  }
+  return result;
+}
+
+PathResult FeatureSelection::path() const {
+  if (const auto* greedy = std::get_if<GreedySelection>(&found))
+    return greedy->run.selection.path.head(greedy->run.selection.taken);
+  return std::get<StepSelection>(found).run.path;
+}
+
+FeatureSelection selection_of(const Moments& moments, PathRoute route) {
+  FeatureSelection result;
+  result.route = route;
+  result.features = moments.features;
+  result.classes = moments.classes;
+  result.domains = labelled_names(moments);
+  return result;
+}
+
+FeatureSelection select_greedy(PathRule rule, const SelectionInput& input, const GreedyOptions& options,
+                               const Context& context) {
+  return input.view ? greedy_on_rows(rule, input, options, context) : greedy_on_moments(rule, input, options, context);
+}
+
+FeatureSelection select_step(const SelectionInput& input, const StepOptions& options, const Context& context) {
+  return input.view ? step_on_rows(input, options, context) : step_on_moments(input, options, context);
+}
+
+}  // namespace ecotone

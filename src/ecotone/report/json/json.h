@@ -1,0 +1,44 @@
+#pragma once
+
+#include <vector>
+
+#include "ecotone/base/json.h"
+
+/// Results as the JSON documents that `--json` prints. What is undefined or not finite is null.
+namespace ecotone {
+
+struct Choice;
+struct Dataset;
+struct Diagnosis;
+struct Evaluation;
+struct FeatureSelection;
+struct Method;
+struct Moments;
+struct OptionInfo;
+struct Reproduction;
+struct Tuning;
+
+/// Of `evaluate`; the first pipeline's "difference" is {}.
+Json to_json(const Evaluation& evaluation);
+/// Of `evaluate --choose`; docs/choose.md explains the fields.
+Json to_json(const Choice& choice);
+/// Of `tune`.
+Json to_json(const Tuning& tuning);
+/// Of `diagnose`; docs/diagnose.md explains the fields.
+Json to_json(const Diagnosis& diagnosis);
+/// Of `reproduce`.
+Json to_json(const Reproduction& reproduction);
+/// Of `select`: parallel arrays over the steps that were kept, under the names of the golden cases.
+Json to_json(const FeatureSelection& found);
+/// Of `moments`: {"kind": "moments", "features": their number, "classes", "domains": [{"domain", "rows", "labelled"}],
+/// "gram"}.
+Json to_json(const Moments& moments);
+
+/// What every verb says of its data: {"rows", "features", "task", "classes", "domains": [{"domain", "rows", "role"}]}.
+Json data_json(const Dataset& data);
+/// One method: name, family, summary, citation, needs_labels, reads_scores, learner_when_last, options.
+Json to_json(const Method& method);
+/// [{name, type, default, help, low, high, open_low, open_high, choices}].
+Json to_json(const std::vector<OptionInfo>& options);
+
+}  // namespace ecotone

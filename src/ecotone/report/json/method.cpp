@@ -1,0 +1,39 @@
+#include <cmath>
+
+#include "ecotone/methods/registry.h"
+#include "ecotone/report/json/json.h"
+
+namespace ecotone {
+
+Json to_json(const std::vector<OptionInfo>& options) {
+  const auto limit = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
+  Json list = Json::array();
+  for (const OptionInfo& option : options) {
+    const Limits& limits = option.limits;
+    Json choices = Json::array();
+    for (int i = 0; i < limits.n_choices; ++i) choices.push_back(limits.choices[static_cast<std::size_t>(i)]);
+    list.push_back({{"name", option.name},
+                    {"type", type_name(option.type)},
+                    {"default", option.default_value},
+                    {"help", option.help},
+                    {"low", limit(limits.low)},
+                    {"high", limit(limits.high)},
+                    {"open_low", limits.open_low},
+                    {"open_high", limits.open_high},
+                    {"choices", std::move(choices)}});
+  }
+  return list;
+}
+
+Json to_json(const Method& method) {
+  return {{"name", method.name},
+          {"family", family_name(method.family)},
+          {"summary", method.summary},
+          {"citation", method.citation},
+          {"needs_labels", method.needs_labels()},
+          {"reads_scores", method.reads_scores()},
+          {"learner_when_last", method.predicts_when_last()},
+          {"options", to_json(method.options)}};
+}
+
+}  // namespace ecotone

@@ -1,0 +1,46 @@
+#include "ecotone/base/json_number.h"
+#include "ecotone/report/json/json.h"
+#include "ecotone/reproduce/experiment.h"
+
+namespace ecotone {
+
+Json to_json(const Reproduction& reproduction) {
+  Json json_rows = Json::array();
+  for (const ReproducedRow& row : reproduction.rows) {
+    json_rows.push_back({{"row", row.row},
+                         {"column", row.column},
+                         {"published", json_number(row.published)},
+                         {"published_spread", json_number(row.published_spread)},
+                         {"published_se", json_number(row.published_se)},
+                         {"ours", row.ours},
+                         {"spread", json_number(row.spread)},
+                         {"se", json_number(row.se)},
+                         {"repetitions", row.repetitions},
+                         {"verdict", row.verdict}});
+    if (!row.from.empty()) json_rows.back()["from"] = row.from;
+  }
+  Json json_claims = Json::array();
+  for (const ReproducedClaim& one : reproduction.claims) {
+    json_claims.push_back(
+        {{"claim", one.claim.text},
+         {"row", one.claim.row},
+         {"column", one.claim.column},
+         {one.claim.at_most ? "at_most" : "at_least", one.claim.at_most ? *one.claim.at_most : *one.claim.at_least},
+         {"ours", one.ours},
+         {"holds", one.holds}});
+    if (!one.claim.minus.empty()) json_claims.back()["minus"] = one.claim.minus;
+  }
+  Json json = {{"paper", reproduction.paper},
+               {"item", reproduction.item},
+               {"title", reproduction.title},
+               {"metric", reproduction.metric},
+               {"rows", json_rows},
+               {"claims", json_claims},
+               {"left_out", reproduction.left_out},
+               {"source", reproduction.source},
+               {"rule", verdict_rule()}};
+  if (reproduction.trimmed > 0) json["trimmed"] = reproduction.trimmed;
+  return json;
+}
+
+}  // namespace ecotone

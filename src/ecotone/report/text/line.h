@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "ecotone/base/index.h"
+
+namespace ecotone {
+
+/// Text as it may go to a terminal: control characters replaced, so that names in a file cannot steer it.
+std::string printable(std::string_view text);
+/// The same for a line of a table: line breaks and tabs are written as `\\n` and `\\t`.
+std::string one_line(std::string_view text);
+
+/// "1 row", "2 rows".
+std::string counted(Index count, std::string_view one);
+
+}  // namespace ecotone

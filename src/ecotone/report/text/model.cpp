@@ -1,0 +1,241 @@
+#include "ecotone/methods/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "ecotone/base/error.h"
+#include "ecotone/choose/guard.h"
+#include "ecotone/report/text/line.h"
+#include "ecotone/report/text/text.h"
+
+namespace ecotone {
+namespace {
+
+constexpr std::size_t values_shown = 6;
+constexpr std::size_t weights_shown = 40;
+constexpr std::size_t classes_shown = 8;
+constexpr std::size_t rows_shown = 8;
+constexpr std::size_t entry_width = 11;
+constexpr std::size_t weight_width = 14;  // where importance weights are among the entries
+
+std::string value_text(const Json& value) {
+  if (value.is_string()) return one_line(value.get<std::string>());
+  if (value.is_number_float()) return fmt::format("{:.6g}", value.get<double>());
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+bool is_vector(const Json& value) {
+  return value.is_array() && std::none_of(value.begin(), value.end(), [](const Json& v) { return v.is_structured(); });
+}
+
+/// «0.1 -2 3.5 ... (13)»
+std::string vector_text(const Json& values) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(values.size(), values_shown); ++i)
+    text += (i ? " " : "") + value_text(values[i]);
+  return values.size() > values_shown ? fmt::format("{} ... ({})", text, values.size()) : text;
+}
+
+/// Names as they may stand in a table.
+std::vector<std::string> one_lines(std::vector<std::string> names) {
+  for (std::string& name : names) name = one_line(name);
+  return names;
+}
+
+std::string list_text(const std::vector<std::string>& names) {
+  const auto shown = std::min<std::size_t>(names.size(), 12);
+  const auto first = one_lines({names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown)});
+  return fmt::format("{}: {}{}", names.size(), fmt::join(first, ", "), names.size() > shown ? ", ..." : "");
+}
+
+/// Weights by feature name, largest first; a row of `columns` is one class's weights.
+std::string weights_text(const std::vector<Json>& columns, const std::vector<std::string>& heads,
+                         const std::vector<std::string>& names) {
+  const auto size = [&](std::size_t j) {
+    double largest = 0;
+    for (const Json& column : columns)
+      if (column[j].is_number()) largest = std::max(largest, std::abs(column[j].get<double>()));
+    return largest;
+  };
+  std::vector<std::size_t> order(names.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
+  order.resize(std::min(order.size(), weights_shown));
+  std::size_t width = 8;
+  for (const std::size_t j : order) width = std::max(width, names[j].size());
+  std::string text;
+  if (!heads.empty()) {
+    text += fmt::format("    {:<{}}", "", width);
+    for (const std::string& head : heads) text += fmt::format("  {:>12.12}", head);
+    text += "\n";
+  }
+  for (const std::size_t j : order) {
+    text += fmt::format("    {:<{}}", names[j], width);
+    for (const Json& column : columns) text += fmt::format("  {:>12}", value_text(column[j]));
+    text += "\n";
+  }
+  if (names.size() > order.size()) text += fmt::format("    and {} smaller\n", names.size() - order.size());
+  return text;
+}
+
+/// Objects inside an object as entries of it: {"refused": {"source": 3}} is {"refused/source": 3}.
+Json flattened(const Json& object) {
+  Json flat = Json::object();
+  for (const auto& field : object.items()) {
+    if (!field.value().is_object()) {
+      flat[field.key()] = field.value();
+      continue;
+    }
+    const Json inner = flattened(field.value());
+    for (const auto& each : inner.items()) flat[field.key() + "/" + each.key()] = each.value();
+  }
+  return flat;
+}
+
+/// What several models inside one have in common: «binary/offset  0.1 -2 3.5», a value per model.
+std::string models_text(const std::string& key, const Json& list, std::size_t width) {
+  std::vector<Json> models;
+  for (const Json& model : list) models.push_back(flattened(model));
+  std::string text;
+  for (const auto& field : models.front().items()) {
+    Json values = Json::array();
+    for (const Json& model : models) values.push_back(model.value(field.key(), Json()));
+    if (is_vector(values)) text += fmt::format("  {:<{}} {}\n", key + "/" + field.key(), width, vector_text(values));
+  }
+  return text;
+}
+
+/// An entry of a fitted stage; arrays that go with the features are shown by their names.
+std::string entry_text(const std::string& key, const Json& value, const Model& model,
+                       const std::vector<std::string>& names, std::size_t width) {
+  const std::string head = fmt::format("  {:<{}} ", key, width);
+  if (!value.is_structured()) return head + value_text(value) + "\n";
+  if (is_vector(value)) {
+    if (key != "weights" || value.size() != names.size()) return head + vector_text(value) + "\n";
+    return head + "largest first\n" + weights_text({value}, {}, names);
+  }
+  if (!value.is_array()) return head + value_text(value) + "\n";
+  if (value.front().is_object()) return models_text(key, value, width);
+  const std::size_t cols = value.front().size();
+  if (key == "weights" && cols == names.size() && value.size() == model.classes().size() &&
+      value.size() <= classes_shown)
+    return head + "largest first, one column per class\n" +
+           weights_text({value.begin(), value.end()}, one_lines(model.classes()), names);
+  std::string text = head + fmt::format("{} x {}\n", value.size(), cols);
+  if (value.size() > rows_shown) return text;
+  for (const Json& row : value) text += "    " + vector_text(row) + "\n";
+  return text;
+}
+
+/// What is known of importance weights, in the order in which it is read.
+struct WeightEntry {
+  const char* key;
+  const char* meaning;
+};
+constexpr WeightEntry weight_entries[] = {{"rows", "source rows"},
+                                          {"exponent", "the power that the weights were raised to"},
+                                          {"ess_raw", "effective sample size of the weights as estimated, in rows"},
+                                          {"ess", "effective sample size of the weights that the learner gets"},
+                                          {"largest_share", "of the sum of these weights is the largest one"},
+                                          {"auroc", "of a classifier of source against target rows, cross-validated"}};
+
+std::string rounded_text(const Json& value) {
+  if (value.is_null()) return "-";
+  return value.is_number_float() ? fmt::format("{:.4g}", value.get<double>()) : value_text(value);
+}
+
+/// What a weight stage or adapt.joint tells of its weights, and a table of the source domains when they were weighted
+/// one by one.
+std::string weighting_text(const Json& stage) {
+  std::string text;
+  for (const WeightEntry& entry : weight_entries)
+    if (stage.contains(entry.key))
+      text +=
+          fmt::format("  {:<{}} {:<8}  {}\n", entry.key, weight_width, rounded_text(stage[entry.key]), entry.meaning);
+  if (!stage.contains("sources")) return text;
+  std::size_t width = 6;
+  for (const Json& source : stage["sources"]) width = std::max(width, value_text(source["domain"]).size());
+  text += fmt::format("    {:<{}}", "source", width);
+  for (const WeightEntry& entry : weight_entries) text += fmt::format("  {:>13}", entry.key);
+  for (const Json& source : stage["sources"]) {
+    text += fmt::format("\n    {:<{}}", value_text(source["domain"]), width);
+    for (const WeightEntry& entry : weight_entries) text += fmt::format("  {:>13}", rounded_text(source[entry.key]));
+  }
+  return text + "\n";
+}
+
+bool is_weight_entry(const std::string& key) {
+  return std::any_of(std::begin(weight_entries), std::end(weight_entries),
+                     [&](const auto& one) { return one.key == key; });
+}
+
+bool is_shown(const std::string& key) { return key != "stage" && key != "options" && key != "converged"; }
+
+/// Wide enough for the names of all entries, those of several models inside one with «binary/» before them.
+std::size_t width_of_entries(const Json& stage) {
+  std::size_t width = stage.contains("ess") ? weight_width : entry_width;
+  for (const auto& entry : stage.items()) {
+    if (!is_shown(entry.key())) continue;
+    width = std::max(width, entry.key().size());
+    const Json& value = entry.value();
+    if (!value.is_array() || value.empty() || !value.front().is_object()) continue;
+    const Json first = flattened(value.front());
+    for (const auto& field : first.items()) width = std::max(width, entry.key().size() + 1 + field.key().size());
+  }
+  return width;
+}
+
+/// A fitted stage, entry by entry; importance weights first.
+std::string stage_text(const Json& stage, const Model& model, const std::vector<std::string>& names) {
+  const bool weighted = stage.contains("ess");
+  std::string text = weighted ? weighting_text(stage) : "";
+  if (stage.contains("ess_raw")) return text;  // that is all of a weight stage
+  const std::size_t width = width_of_entries(stage);
+  for (const auto& [key, value] : stage.items())
+    if (is_shown(key) && !(weighted && is_weight_entry(key))) text += entry_text(key, value, model, names, width);
+  return text;
+}
+
+/// Names of the columns that the learner sees; found by passing one row through.
+std::vector<std::string> learner_features(const Model& model, const Context& context) {
+  const auto& features = model.features();
+  try {
+    const Matrix row = Matrix::Zero(1, static_cast<Index>(features.size()));
+    return model.transform({Features::dense(row, features), std::nullopt}, context).names();
+  } catch (const Error&) {
+    return features;  // a stage that needs a whole sample
+  }
+}
+
+/// The guard's decision, and the pipeline that it declined.
+std::string guard_text(const std::optional<GuardNote>& note) {
+  if (!note) return "";
+  std::string text = fmt::format("guard     {}\n", one_line(note->sentence()));
+  if (!note->adapted) text += fmt::format("declined  {}\n", one_line(note->adapted_pipeline));
+  return text;
+}
+
+}  // namespace
+
+std::string model_text(const Model& model, const std::optional<GuardNote>& guard, const Context& context) {
+  const Json json = model.inspect();
+  std::string text = fmt::format("pipeline  {}\ntask      {}", model.pipeline().text(), task_name(model.task()));
+  if (model.task() == Task::classify) text += fmt::format(", {}", list_text(model.classes()));
+  text += fmt::format("\nfeatures  {}\ndomains   {}\n", list_text(model.features()), list_text(model.domains()));
+  for (const char* key : {"seed", "format", "version"})
+    if (json.contains(key)) text += fmt::format("{:<9} {}\n", key, value_text(json[key]));
+  text += guard_text(guard);
+  const auto names = one_lines(learner_features(model, context));
+  std::size_t number = 0;
+  for (const Json& stage : json["stages"]) {
+    text += fmt::format("\nstage {}: {}", ++number, stage["stage"].get<std::string>());
+    for (const auto& [key, value] : stage["options"].items()) text += fmt::format(" {}={}", key, option_text(value));
+    text += "\n" + stage_text(stage, model, names);
+  }
+  return text;
+}
+
+}  // namespace ecotone

@@ -1,0 +1,142 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ecotone/methods/select/feature_selection.h"
+#include "ecotone/report/text/line.h"
+#include "ecotone/report/text/text.h"
+#include "ecotone/report/text/text_width.h"
+
+namespace ecotone {
+namespace {
+
+/// A column of a table of steps: its head and a text per step.
+struct PathColumn {
+  std::string head;
+  std::vector<std::string> cells;
+};
+
+/// One line per step, the name of its feature last.
+std::string path_table(const std::vector<PathColumn>& columns, const std::vector<Index>& chosen,
+                       const std::vector<std::string>& features) {
+  std::string text;
+  for (Index line = -1; line < static_cast<Index>(chosen.size()); ++line) {
+    for (const PathColumn& column : columns) {
+      Index width = display_width(column.head);
+      for (const std::string& each : column.cells) width = std::max(width, display_width(each));
+      text += pad_left(line < 0 ? column.head : column.cells[at(line)], width) + "  ";
+    }
+    // Last, because names may be long.
+    text += line < 0 ? "feature" : one_line(features[at(chosen[at(line)])]);
+    text += '\n';
+  }
+  return text;
+}
+
+/// A number, or - for none.
+std::string path_cell(double value) {
+  if (std::isnan(value)) return "-";
+  return fmt::format("{:.4g}", value);
+}
+
+std::string path_cell(const std::vector<std::optional<double>>& list, Index step) {
+  if (at(step) >= list.size() || !list[at(step)]) return "-";
+  return fmt::format("{:.3f}", *list[at(step)]);
+}
+
+std::vector<PathColumn> columns_of(const FeatureSelection& found, const GreedySelection& greedy,
+                                   const PathResult& kept) {
+  std::vector<PathColumn> columns = {{"step", {}}, {"T", {}}, {"p-value", {}}, {"gain", {}}, {"loss", {}}};
+  const auto& lodo = greedy.run.selection.left_out;
+  if (lodo) columns.push_back({"held-out loss", {}});
+  if (!found.source_auroc.empty()) columns.push_back({"source AUROC", {}});
+  if (!found.held_out_auroc.empty()) columns.push_back({"held-out AUROC", {}});
+  for (Index step = 0; step < kept.steps(); ++step) {
+    std::vector<std::string> row = {fmt::to_string(step + 1), path_cell(kept.t[at(step)]),
+                                    path_cell(kept.pvalue[at(step)]), path_cell(kept.gain[at(step)]),
+                                    path_cell(kept.loss[at(step)])};
+    if (lodo) row.push_back(path_cell(lodo->curve[at(step) + 1]));
+    if (!found.source_auroc.empty()) row.push_back(path_cell(found.source_auroc, step));
+    if (!found.held_out_auroc.empty()) row.push_back(path_cell(found.held_out_auroc, step));
+    for (std::size_t c = 0; c < row.size(); ++c) columns[c].cells.push_back(row[c]);
+  }
+  return columns;
+}
+
+std::string stop_text(const GreedySelection& found) {
+  const Selection& selection = found.run.selection;
+  const Theorem1& theory = selection.theorem1;
+  std::string text = fmt::format("stopped   {}\n", greedy_summary(found.run, found.options));
+  text += fmt::format("student   supports {} at delta {}\n", counted(selection.student, "step"), found.options.delta);
+  text +=
+      fmt::format("theorem 1 threshold {:.3g}: {}; {}\n", theory.threshold, counted(selection.above_threshold, "step"),
+                  theory.valid ? "its condition holds"
+                               : fmt::format("a heuristic only, its condition needs {} domains", theory.n_paper));
+  if (const auto& lodo = selection.left_out)
+    text += fmt::format("held out  loss is smallest after {}, within one standard error after {}{}\n",
+                        counted(lodo->best, "step"), counted(lodo->best_one_se, "step"),
+                        lodo->beats_empty ? "" : "; no size clearly beats the empty model");
+  return text;
+}
+
+std::vector<PathColumn> columns_of(const FeatureSelection& found, const StepSelection& step_found,
+                                   const PathResult& path) {
+  const std::vector<double> held_out = step_found.held_out_loss();
+  PathColumn step{"step", {}}, gain{"gain", {}}, loss{"loss", {}}, held{"held-out loss", {}};
+  PathColumn source{"source AUROC", {}}, area{"held-out AUROC", {}};
+  for (Index k = 0; k < path.steps(); ++k) {
+    step.cells.push_back(fmt::to_string(k + 1));
+    gain.cells.push_back(path_cell(path.gain[at(k)]));
+    loss.cells.push_back(path_cell(path.loss[at(k)]));
+    if (!held_out.empty()) held.cells.push_back(path_cell(held_out[at(k)]));
+    source.cells.push_back(path_cell(found.source_auroc, k));
+    area.cells.push_back(path_cell(found.held_out_auroc, k));
+  }
+  std::vector<PathColumn> columns = {step, gain, loss};
+  if (!held_out.empty()) columns.push_back(held);
+  if (!found.source_auroc.empty()) columns.push_back(source);
+  if (!found.held_out_auroc.empty()) columns.push_back(area);
+  return columns;
+}
+
+std::string size_text(const StepSelection& found) {
+  const char* held = found.by_rows ? "rows" : "domains";
+  if (!found.run.table) return "chosen    by you: no penalty and no size was left to choose\n";
+  const LeftOutTable& table = *found.run.table;
+  const Candidate& best = table.candidates[at(table.best)];
+  const char* criterion = table.criterion == LeftOutCriterion::auroc  ? "AUROC"
+                          : table.criterion == LeftOutCriterion::rmse ? "RMSE"
+                                                                      : "squared loss";
+  std::string text = fmt::format("chosen    lam {:.4g}, mix {:.4g}, {} of {} candidates, by {} {:.4g} on {} left out\n",
+                                 best.lam, best.mix, counted(best.size, "feature"), table.candidates.size(), criterion,
+                                 table.value[at(table.best)], held);
+  text += fmt::format("empty     the best is {:.3g} better than the empty model by {}, standard error {:.2g}{}\n",
+                      table.advantage, table.criterion == LeftOutCriterion::auroc ? "AUROC" : "squared loss",
+                      table.error, found.run.kept_empty ? ": the empty model is kept" : "");
+  return text;
+}
+
+std::string steps_text(const FeatureSelection& found, const GreedySelection& greedy) {
+  const PathResult kept = found.path();
+  return path_table(columns_of(found, greedy, kept), kept.indices, found.features) + "\n" + stop_text(greedy);
+}
+
+std::string steps_text(const FeatureSelection& found, const StepSelection& step) {
+  const PathResult& path = step.run.path;
+  std::string text;
+  if (path.steps() > 0) text += path_table(columns_of(found, step, path), path.indices, found.features) + "\n";
+  return text + fmt::format("stopped   {}\n", step_summary(step.run)) + size_text(step);
+}
+
+}  // namespace
+
+std::string selection_text(const FeatureSelection& found) {
+  const std::string head =
+      fmt::format("selected  {} on {}, {}, route {}\n\n", found.pipeline,
+                  counted(static_cast<Index>(found.domains.size()), "domain"),
+                  counted(static_cast<Index>(found.features.size()), "feature"), route_name(found.route));
+  return head + std::visit([&](const auto& each) { return steps_text(found, each); }, found.found);
+}
+
+}  // namespace ecotone

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/tensor_file.h"
@@ -90,6 +91,13 @@ CsvTuning tuning_of(const ReadOptions& options) {
   return tuning;
 }
 
+/// What was left out of training is simply not in the schema.
+ReadOptions all_columns(ReadOptions options) {
+  options.ignore.clear();
+  options.features.clear();
+  return options;
+}
+
 }  // namespace
 
 Dataset read_dataset(const std::vector<std::filesystem::path>& paths, const ReadOptions& options,
@@ -109,10 +117,7 @@ Dataset read_dataset(const std::vector<std::filesystem::path>& paths, const Read
 Dataset read_for_model(const std::vector<std::filesystem::path>& paths, const Schema& schema,
                        const ReadOptions& options, const Context& context) {
   Inputs inputs = open_inputs(paths, options, context);
-  // What was left out of training is simply not in the schema.
-  ReadOptions all = options;
-  all.ignore.clear();
-  all.features.clear();
+  const ReadOptions all = all_columns(options);
   switch (inputs.format) {
     case FileFormat::csv:
       return read_csv_for_model(std::move(inputs.sources), schema, all, tuning_of(options), context);
@@ -124,6 +129,12 @@ Dataset read_for_model(const std::vector<std::filesystem::path>& paths, const Sc
           arrays_dataset(read_arrays(inputs.format, inputs.sources, all, context), inputs.sources, all, context),
           schema, paths.front().string(), context);
   }
+}
+
+Dataset parse_for_model(std::string csv, std::string name, const Schema& schema, const ReadOptions& options,
+                        const Context& context) {
+  return read_csv_for_model({ByteSource::memory(std::move(csv), std::move(name))}, schema, all_columns(options),
+                            tuning_of(options), context);
 }
 
 }  // namespace ecotone

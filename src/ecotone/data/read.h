@@ -42,6 +42,11 @@ Dataset read_dataset(const std::vector<std::filesystem::path>& paths, const Read
 Dataset read_for_model(const std::vector<std::filesystem::path>& paths, const Schema& schema,
                        const ReadOptions& options, const Context& context);
 
+/// The same for the text of a CSV file that is in memory, header first, such as rows that a service was sent; messages
+/// call it `name`.
+Dataset parse_for_model(std::string csv, std::string name, const Schema& schema, const ReadOptions& options,
+                        const Context& context);
+
 /// Writes a data set as `.eco` (safetensors): x (dense f64, or CSR arrays), label, domain, weight; schema and names in
 /// the metadata.
 void write_eco(const Dataset& data, const std::filesystem::path& path, const Context& context);

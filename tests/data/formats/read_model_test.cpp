@@ -57,6 +57,18 @@ TEST(ReadForModel, ReadingTheTrainingFileGivesTheTrainingData) {
   expect_same(for_model(kTraining), training);
 }
 
+TEST(ReadForModel, TextInMemoryIsReadLikeAFile) {
+  const Folder folder;
+  const std::string text = "site,sex,age\nc,F,5\nd,M,\n";
+  const Schema schema = csv(kTraining, kRoles).schema;
+  const ReadOptions options{.ignore = {"age"}};  // what a model knows is read all the same
+  expect_same(parse_for_model(text, "request", schema, options, context_of(2)),
+              read_for_model({folder.write("new.csv", text)}, schema, options, context_of(2)));
+  EXPECT_EQ(message_of("bad_value", ErrorKind::data,
+                       [&] { parse_for_model("age,sex\nold,M\n", "request", schema, {}, context_of(1)); }),
+            "request line 2: column 'age' is 'old', a number is expected");
+}
+
 TEST(ReadForModel, ArraysAreMatchedByPosition) {
   const Folder folder;
   const Dataset training = csv("u,v,w\n1,2,3\n");

@@ -9,8 +9,7 @@ target_include_directories(ecotone_settings INTERFACE
 target_compile_features(ecotone_settings INTERFACE cxx_std_20)
 # The BLAS behind Eigen's products; our pool gives the parallelism, so Eigen's own is off.
 target_compile_definitions(ecotone_settings INTERFACE EIGEN_USE_BLAS EIGEN_DONT_PARALLELIZE)
-target_link_libraries(ecotone_settings INTERFACE
-  Eigen3::Eigen fmt::fmt nlohmann_json::nlohmann_json ZLIB::ZLIB Boost::headers LAPACK::LAPACK BLAS::BLAS Threads::Threads)
+target_link_libraries(ecotone_settings INTERFACE ${dependency_targets})
 
 add_library(ecotone STATIC)
 add_library(ecotone::ecotone ALIAS ecotone)

@@ -1,2 +1,0 @@
-include(${CMAKE_CURRENT_LIST_DIR}/Dependencies.cmake)
-include(${CMAKE_CURRENT_LIST_DIR}/ecotone.cmake)

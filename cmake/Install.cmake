@@ -1,4 +1,5 @@
-# `cmake --install`: the library for find_package(ecotone) and pkg-config, its headers, the program, the licence.
+# `cmake --install`: the library for find_package(ecotone) and pkg-config, its headers, the program with its man page
+# and completions, the licence.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ecotone)
 install(TARGETS ecotone ecotone_settings EXPORT ecotone ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -23,4 +24,8 @@ list(JOIN definitions "" pc_definitions)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/ecotone.pc.in ${PROJECT_BINARY_DIR}/ecotone.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/ecotone.pc DESTINATION ${pc_dir})
 
+install(FILES ${man_page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${completion_bash} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ecotone)
+install(FILES ${completion_zsh} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _ecotone)
+install(FILES ${completion_fish} DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d RENAME ecotone.fish)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -2,10 +2,7 @@
 // predicts.
 #include <fmt/format.h>
 
-#include "ecotone/data/generate/generate.h"
-#include "ecotone/evaluate/evaluate.h"
-#include "ecotone/methods/model.h"
-#include "ecotone/report/text/evaluation.h"
+#include "ecotone/ecotone.h"
 
 using namespace ecotone;
 

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
 #include "ecotone/base/options.h"
+#include "ecotone/data/formats/format.h"
 #include "ecotone/methods/grid.h"
 #include "ecotone/methods/registry.h"
 
@@ -16,20 +16,6 @@ namespace ecotone::cli {
 namespace {
 
 constexpr const char* data_group = "Data";  // of flags that say how data are read
-
-constexpr std::array<std::pair<const char*, FileFormat>, 6> formats = {{{"csv", FileFormat::csv},
-                                                                        {"svmlight", FileFormat::svmlight},
-                                                                        {"npy", FileFormat::npy},
-                                                                        {"idx", FileFormat::idx},
-                                                                        {"cifar", FileFormat::cifar},
-                                                                        {"eco", FileFormat::eco}}};
-
-FileFormat format_by_name(const std::string& name) {
-  if (name.empty()) return FileFormat::detect;
-  for (const auto& [known, format] : formats)
-    if (name == known) return format;
-  option_error("bad_format", "--format must be one of csv, svmlight, npy, idx, cifar, eco, got '{}'", name);
-}
 
 std::optional<Task> task_by_name(const std::string& name) {
   if (name.empty()) return std::nullopt;
@@ -54,10 +40,10 @@ bool exists(const std::string& path) {
 }
 
 bool looks_like_file(const std::string& text) {
-  static const std::array<const char*, 12> endings = {".csv", ".tsv", ".txt", ".svmlight", ".svm", ".libsvm",
-                                                      ".npy", ".idx", ".bin", ".eco",      ".gz",  "-ubyte"};
-  return text.find('/') != std::string::npos ||
-         std::any_of(endings.begin(), endings.end(), [&](const char* e) { return text.ends_with(e); });
+  if (text.find('/') != std::string::npos || text.ends_with(".txt") || text.ends_with(".gz")) return true;
+  return std::ranges::any_of(formats(), [&](const Format& format) {
+    return std::ranges::any_of(format.endings, [&](const std::string& ending) { return text.ends_with(ending); });
+  });
 }
 
 /// Whether writing to this path puts a file in the place of another; devices, pipes and descriptors are written
@@ -128,7 +114,7 @@ ReadOptions DataFlags::read_options() const {
   options.domain_from_file = domain_from_file;
   options.labels_file = labels_file;
   options.base = base;
-  options.format = format_by_name(format);
+  if (!format.empty()) options.format = format_by_name(format).name;
   options.stream = stream;
   return options;
 }
@@ -173,7 +159,7 @@ void add_data_flags(CLI::App& app, DataFlags& flags, DataUse use) {
       ->check(CLI::IsMember({0, 1}).description(""))
       ->type_name("N")
       ->group(group);
-  text("--format", flags.format, "NAME", "csv, svmlight, npy, idx, cifar or eco (default: detected)");
+  text("--format", flags.format, "NAME", or_list(format_names()) + " (default: detected)");
 }
 
 CLI::Option* add_output(CLI::App& app, std::string& path, const std::string& help) {

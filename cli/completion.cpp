@@ -6,6 +6,7 @@
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
 #include "ecotone/choose/scorer.h"
+#include "ecotone/data/formats/format.h"
 #include "ecotone/data/generate/generate.h"
 #include "ecotone/evaluate/protocol.h"
 #include "ecotone/methods/registry.h"
@@ -43,7 +44,7 @@ std::vector<std::string> flag_values(const std::string& name) {
   }
   if (name == "search") values = {"grid", "random"};
   if (name == "task") values = {"classify", "regress"};
-  if (name == "format") values = {"csv", "svmlight", "npy", "idx", "cifar", "eco"};
+  if (name == "format") values = format_names();
   return values;
 }
 

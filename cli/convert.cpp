@@ -3,6 +3,7 @@
 #include "cli/arguments.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
+#include "ecotone/data/formats/format.h"
 #include "ecotone/data/read.h"
 #include "ecotone/report/json/json.h"
 #include "ecotone/report/text/text.h"
@@ -15,6 +16,15 @@ struct ConvertFlags {
   DataFlags read;
   std::string output;
 };
+
+/// A line for each format: its name, the endings of its files, what it holds.
+std::string format_table() {
+  std::string table = "\nFormats, known by the ending of a file (with or without .gz) or its first bytes:\n";
+  for (const Format& format : formats())
+    table += fmt::format("  {:<10}{:<24}{}\n", format.name, fmt::format("{}", fmt::join(format.endings, " ")),
+                         format.summary);
+  return table;
+}
 
 void run_convert(const ConvertFlags& flags, Session& session) {
   const bool eco = flags.output.ends_with(".eco");
@@ -44,10 +54,11 @@ Verb convert_verb(CLI::App& program) {
       {"convert", "Turn data files into one .eco (mapped, fast) or .csv file", "convert DATA... -o FILE [flags]",
        "  ecotone convert raw.csv --label y --domain site -o data.eco\n"
        "  ecotone convert a.csv b.csv --label y --domain-from-file -o both.eco\n"
-       "  ecotone convert t10k-images-idx3-ubyte.gz --labels t10k-labels-idx1-ubyte.gz -o t10k.eco\n"});
+       "  ecotone convert t10k-images-idx3-ubyte.gz --labels t10k-labels-idx1-ubyte.gz -o t10k.eco\n" +
+           format_table()});
   verb.app
       ->add_option("DATA", flags->data,
-                   "Files with the same columns: csv, tsv, svmlight, npy, idx, cifar, eco; also .gz")
+                   fmt::format("Files with the same columns: {}; also .gz", fmt::join(format_names(), ", ")))
       ->required();
   add_output(*verb.app, flags->output, "The file to write, .eco or .csv")->required();
   add_data_flags(*verb.app, flags->read, DataUse::training);

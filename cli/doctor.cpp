@@ -4,6 +4,7 @@
 #include "ecotone/base/memory.h"
 #include "ecotone/base/simd.h"
 #include "ecotone/base/thread_pool.h"
+#include "ecotone/data/formats/format.h"
 #include "ecotone/data/generate/generate.h"
 #include "ecotone/linalg/blas.h"
 #include "ecotone/linalg/speed.h"
@@ -16,7 +17,7 @@ namespace {
 std::string gigabytes(std::size_t bytes) { return fmt::format("{:.1f} GB", static_cast<double>(bytes) / 1e9); }
 
 Json features() {
-  return {{"formats", {"csv", "tsv", "svmlight", "npy", "idx", "cifar", "eco"}},
+  return {{"formats", format_names()},
           {"compression", {"gzip"}},
           {"methods", methods().size()},
           {"generators", generators().size()}};
@@ -69,7 +70,7 @@ void run_doctor(Session& session) {
               fmt::format("speed      {}\n", speed_line(speed)) +
               fmt::format("threads    {} (this run: {})\n", threads, context.threads()) +
               fmt::format("memory     {} available\n", gigabytes(memory)) +
-              fmt::format("formats    csv tsv svmlight npy idx cifar eco; gzip\n") +
+              fmt::format("formats    {}; gzip\n", fmt::join(format_names(), " ")) +
               fmt::format("methods    {}\n", methods().size()) + fmt::format("generators {}\n", generators().size()));
   if (blas.fell_back) context.warn("blas_fell_back", "{}", fallback_warning(blas));
   if (std::string_view(build_type) == "Debug")

@@ -4,6 +4,7 @@
 
 #include "ecotone/data/formats/csv/csv.h"
 #include "ecotone/data/formats/eco.h"
+#include "ecotone/data/read.h"
 #include "reader.h"
 
 namespace {

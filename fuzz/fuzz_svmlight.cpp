@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ecotone/data/formats/arrays.h"
+#include "ecotone/data/formats/format.h"
 #include "ecotone/data/formats/svmlight.h"
 #include "reader.h"
 
@@ -33,9 +33,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (whole.x.cols > 10'000) return 0;
   ReadOptions options;
   options.base = base;
-  fuzz::code_of([&] {
-    arrays_dataset(read_arrays(FileFormat::svmlight, {source}, options, fuzz::one_thread()), {source}, options,
-                   fuzz::one_thread());
-  });
+  fuzz::code_of([&] { read_files(format_by_name("svmlight"), {{}, {source}}, options, fuzz::one_thread()); });
   return 0;
 }

@@ -233,6 +233,13 @@ TEST(DidYouMean, FindsTheNearest) {
   EXPECT_EQ(did_you_mean("a", {}), "");
 }
 
+TEST(OrList, JoinsNames) {
+  EXPECT_EQ(or_list({}), "");
+  EXPECT_EQ(or_list({"a"}), "a");
+  EXPECT_EQ(or_list({"a", "b"}), "a or b");
+  EXPECT_EQ(or_list({"a", "b", "c"}), "a, b or c");
+}
+
 struct WordOptions {
   WordOrNumber flatten;
   WordOrNumber clip{.value = 2.5};

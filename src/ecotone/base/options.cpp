@@ -354,4 +354,9 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
   return longer == names.end() ? "" : *longer;
 }
 
+std::string or_list(const std::vector<std::string>& names) {
+  if (names.size() < 2) return names.empty() ? "" : names.front();
+  return fmt::format("{} or {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
+}
+
 }  // namespace ecotone

@@ -138,6 +138,9 @@ std::string option_text(const Json& value);
 /// The nearest of `names` to a mistyped `name` (edit distance at most 2, or a prefix), or empty.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& names);
 
+/// «a, b or c».
+std::string or_list(const std::vector<std::string>& names);
+
 namespace detail {
 
 template <class T>

@@ -1,36 +1,16 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "ecotone/base/context.h"
 #include "ecotone/data/dataset.h"
+#include "ecotone/data/formats/read_options.h"
 
 namespace ecotone {
 
-enum class FileFormat { detect, csv, svmlight, npy, idx, cifar, eco };
-
-/// How files become a data set; the flags of the same names on the command line.
-struct ReadOptions {
-  std::string label = {};                  ///< column name; empty: none
-  std::string domain = {};                 ///< column name; empty: one domain
-  std::string weight = {};                 ///< column name of row weights; empty: none
-  std::vector<std::string> ignore = {};    ///< columns left out
-  std::vector<std::string> features = {};  ///< the only feature columns; empty: all others
-  std::vector<std::string> where = {};     ///< row filters: COLUMN(==|!=|<|<=|>|>=)VALUE, all must hold
-  std::optional<Task> task = {};           ///< empty: guessed, and said as a note
-  std::vector<std::string> target = {};    ///< names of target domains
-  bool domain_from_file = false;           ///< each file is a domain, named by its stem
-  std::string labels_file = {};            ///< IDX or NPY labels
-  int base = -1;                           ///< svmlight: 0 or 1; -1 detects (1 unless an index 0 occurs)
-  FileFormat format = FileFormat::detect;
-  bool stream = false;  ///< leave CSV features in the file even where they would fit into memory
-};
-
-/// Reads one data set from one or more files (same columns, matched by name). Formats by extension (.csv .tsv .svmlight
-/// .svm .libsvm .npy .idx *-ubyte .bin .eco, each also .gz but .eco) or content.
+/// Reads one data set from one or more files of one format (same columns, matched by name). The format is that of the
+/// options, else the one that has the files' ending, else told by their content; see format.h.
 Dataset read_dataset(const std::vector<std::filesystem::path>& paths, const ReadOptions& options,
                      const Context& context);
 

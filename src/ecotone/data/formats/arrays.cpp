@@ -13,71 +13,17 @@
 #include "ecotone/data/formats/number.h"
 #include "ecotone/data/formats/number_array.h"
 #include "ecotone/data/formats/roles.h"
-#include "ecotone/data/formats/svmlight.h"
 #include "ecotone/data/formats/where.h"
 
 namespace ecotone {
 
 namespace {
 
-constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
-
-std::vector<std::string> numbered_names(const char* prefix, Index first, Index count) {
-  std::vector<std::string> names;
-  names.reserve(static_cast<std::size_t>(count));
-  for (Index j = first; j < first + count; ++j) names.push_back(fmt::format("{}{}", prefix, j));
-  return names;
-}
-
-/// Arrays of several files, one below the other.
-Matrix stack(const std::vector<NumberArray>& arrays, const Context& context) {
-  Index rows = 0;
-  const Index cols = arrays.front().cols;
-  for (const NumberArray& array : arrays) {
-    if (array.cols != cols)
-      data_error("column_count", "{}: {} columns, {} has {}", array.source.name(), array.cols,
-                 arrays.front().source.name(), cols);
-    rows += array.rows;
-  }
-  require_rows(rows, arrays.front().source.name());
-  require_memory(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols) * sizeof(double),
-                 arrays.front().source.name(), fmt::format("{} rows x {} features", rows, cols), "use fewer rows");
-  Matrix out(rows, cols);
-  Index row = 0;
-  for (const NumberArray& array : arrays) {
-    array.read(out.middleRows(row, array.rows), context);
-    array.source.check_unchanged();
-    row += array.rows;
-  }
-  return out;
-}
-
 Vector read_labels(const ByteSource& source, const Context& context) {
-  const bool npy = source.size() >= 6 && source.text(0, 6) == "\x93NUMPY";
+  const bool npy = is_npy(source.text(0, std::min<std::size_t>(source.size(), 6)));
   const NumberArray array = npy ? open_npy(source) : open_idx(source);
   if (array.cols != 1) data_error("bad_labels", "{}: {} columns of labels, 1 is expected", source.name(), array.cols);
-  return stack({array}, context).col(0);
-}
-
-ArrayRows read_cifar(const std::vector<ByteSource>& sources, const Context& context) {
-  std::vector<NumberArray> labels;
-  std::vector<NumberArray> pixels;
-  ArrayRows rows;
-  for (const ByteSource& source : sources) {
-    CifarArrays arrays = open_cifar(source);
-    rows.file_rows.push_back(arrays.pixels.rows);
-    labels.push_back(std::move(arrays.labels));
-    pixels.push_back(std::move(arrays.pixels));
-  }
-  rows.label = stack(labels, context).col(0);
-  for (Index i = 0; i < rows.label->size(); ++i)
-    if ((*rows.label)[i] > 9)
-      data_error("bad_cifar", "{}: record {} has label {}, 9 is the last", sources.front().name(), i + 1,
-                 (*rows.label)[i]);
-  Matrix x = stack(pixels, context);
-  auto names = numbered_names("p", 0, x.cols());
-  rows.x = Features::dense(std::move(x), std::move(names));
-  return rows;
+  return stack_arrays({array}, context).col(0);
 }
 
 /// One column of the features.
@@ -120,27 +66,16 @@ Domains domains_by_file(const std::vector<Index>& file_rows, const std::vector<B
 
 }  // namespace
 
-ArrayRows read_arrays(FileFormat format, const std::vector<ByteSource>& sources, const ReadOptions& options,
+std::vector<std::string> pixel_names(Index count) {
+  std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(count));
+  for (Index j = 0; j < count; ++j) names.push_back(fmt::format("p{}", j));
+  return names;
+}
+
+ArrayRows read_arrays(const Format& format, const std::vector<ByteSource>& sources, const ReadOptions& options,
                       const Context& context) {
-  ArrayRows rows;
-  if (format == FileFormat::cifar) {
-    rows = read_cifar(sources, context);
-    rows.labels_are_classes = true;
-  } else if (format == FileFormat::svmlight) {
-    SvmlightRows read = read_svmlight(sources, options.base, kPieceBytes, context);
-    rows.x = Features::sparse(std::move(read.x));
-    rows.label = std::move(read.label);
-    rows.file_rows = std::move(read.file_rows);
-  } else {
-    std::vector<NumberArray> arrays;
-    for (const ByteSource& source : sources) {
-      arrays.push_back(format == FileFormat::npy ? open_npy(source) : open_idx(source));
-      rows.file_rows.push_back(arrays.back().rows);
-    }
-    Matrix x = stack(arrays, context);
-    auto names = format == FileFormat::npy ? std::vector<std::string>() : numbered_names("p", 0, x.cols());
-    rows.x = Features::dense(std::move(x), std::move(names));
-  }
+  ArrayRows rows = format.rows(sources, options, context);
   if (!options.labels_file.empty()) {
     rows.label = read_labels(ByteSource::open(options.labels_file, context), context);
     if (rows.label->size() != rows.x.rows())

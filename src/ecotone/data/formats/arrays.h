@@ -1,14 +1,14 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
-#include "ecotone/data/formats/byte_source.h"
-#include "ecotone/data/read.h"
+#include "ecotone/data/formats/format.h"
 
 namespace ecotone {
 
-/// Features without a header (svmlight, NPY, IDX, CIFAR) and what came with them.
+/// The features of a format without column names and what came with them.
 struct ArrayRows {
   Features x;
   std::optional<Vector> label;      ///< NaN: missing
@@ -16,9 +16,12 @@ struct ArrayRows {
   bool labels_are_classes = false;  ///< by the format; else guessed
 };
 
-/// Reads files of one of these formats; labels from `options.labels_file` where given.
-ArrayRows read_arrays(FileFormat format, const std::vector<ByteSource>& sources, const ReadOptions& options,
+/// The rows of files of such a format; labels from `options.labels_file` where given.
+ArrayRows read_arrays(const Format& format, const std::vector<ByteSource>& sources, const ReadOptions& options,
                       const Context& context);
+
+/// Names of `count` pixels: p0, p1, ...
+std::vector<std::string> pixel_names(Index count);
 
 /// Makes a data set of them: columns may be named as label, domain or weight, left out and filtered by their made-up
 /// names (x1, x2, ..., pixels p0, p1, ...).

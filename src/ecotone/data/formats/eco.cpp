@@ -9,6 +9,7 @@
 #include "ecotone/base/json.h"
 #include "ecotone/data/formats/dictionary.h"
 #include "ecotone/data/formats/encode.h"
+#include "ecotone/data/formats/format.h"
 #include "ecotone/data/formats/number.h"
 #include "ecotone/data/formats/roles.h"
 #include "ecotone/data/formats/where.h"
@@ -247,6 +248,18 @@ Index rows_with(const Features& x, const std::vector<Index>& features, const Con
   return total;
 }
 
+/// The length of the header, which is JSON.
+bool looks_like_eco(std::string_view start) { return start.size() >= 9 && start[8] == '{'; }
+
+Dataset read_eco_file(InputFiles files, const ReadOptions& options, const Context& context) {
+  return read_eco(TensorFile::map(files.paths.front()), options, context);
+}
+
+Dataset read_eco_file_for_model(InputFiles files, const Schema& schema, const ReadOptions& options,
+                                const Context& context) {
+  return match_by_name(read_eco_file(files, options, context), schema, files.paths.front().string(), context);
+}
+
 }  // namespace
 
 Dataset read_eco(const TensorFile& file, const ReadOptions& options, const Context& context) {
@@ -302,6 +315,16 @@ Dataset match_by_name(Dataset data, const Schema& schema, const std::string& ori
   data.x = data.x.columns(features, schema.feature_names(), context);
   data.schema.columns = schema.columns;
   return data;
+}
+
+Format eco_format() {
+  return {.name = "eco",
+          .summary = "A data set of ecotone with names and roles, mapped into memory; written by convert.",
+          .endings = {".eco"},
+          .looks_like = looks_like_eco,
+          .read = read_eco_file,
+          .read_for_model = read_eco_file_for_model,
+          .mapped = true};
 }
 
 }  // namespace ecotone

@@ -1,7 +1,8 @@
 #pragma once
 
 #include "ecotone/base/tensor_file.h"
-#include "ecotone/data/read.h"
+#include "ecotone/data/dataset.h"
+#include "ecotone/data/formats/read_options.h"
 
 namespace ecotone {
 

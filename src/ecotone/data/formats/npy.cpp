@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ecotone/base/error.h"
+#include "ecotone/data/formats/arrays.h"
 #include "ecotone/data/formats/number_array.h"
 
 namespace ecotone {
@@ -131,7 +132,7 @@ HeaderPlace header_place(const ByteSource& source) {
   const std::string& name = source.name();
   if (source.size() < 10) data_error("bad_npy", "{}: too short for an NPY file", name);
   const std::string start = source.text(0, std::min<std::size_t>(12, source.size()));
-  if (!start.starts_with("\x93NUMPY")) data_error("bad_npy", "{}: not an NPY file", name);
+  if (!is_npy(start)) data_error("bad_npy", "{}: not an NPY file", name);
   const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(start[i])); };
   const std::size_t version = byte(6);
   if (version < 1 || version > 3) data_error("bad_npy", "{}: NPY version {} is not known", name, version);
@@ -142,7 +143,20 @@ HeaderPlace header_place(const ByteSource& source) {
   return place;
 }
 
+ArrayRows npy_rows(const std::vector<ByteSource>& sources, const ReadOptions&, const Context& context) {
+  ArrayRows rows;
+  std::vector<NumberArray> arrays;
+  for (const ByteSource& source : sources) {
+    arrays.push_back(open_npy(source));
+    rows.file_rows.push_back(arrays.back().rows);
+  }
+  rows.x = Features::dense(stack_arrays(arrays, context));
+  return rows;
+}
+
 }  // namespace
+
+bool is_npy(std::string_view start) { return start.starts_with("\x93NUMPY"); }
 
 NumberArray open_npy(const ByteSource& source) {
   const HeaderPlace place = header_place(source);
@@ -173,6 +187,14 @@ NumberArray open_npy(const ByteSource& source) {
           cols * size_of(*element),
           static_cast<Index>(rows),
           static_cast<Index>(cols)};
+}
+
+Format npy_format() {
+  return {.name = "npy",
+          .summary = "A NumPy array of one or two dimensions: numbers, little-endian, in C or Fortran order.",
+          .endings = {".npy"},
+          .looks_like = is_npy,
+          .rows = npy_rows};
 }
 
 }  // namespace ecotone

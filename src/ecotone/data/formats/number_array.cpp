@@ -1,5 +1,7 @@
 #include "ecotone/data/formats/number_array.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -8,6 +10,8 @@
 #include <type_traits>
 
 #include "ecotone/base/error.h"
+#include "ecotone/base/memory.h"
+#include "ecotone/data/formats/encode.h"
 
 namespace ecotone {
 
@@ -113,6 +117,28 @@ void NumberArray::read(MatrixView out, const Context& context) const {
       decode_run(element, buffer.data() + static_cast<std::size_t>(i) * row_bytes, big_endian, cols, &out(first + i, 0),
                  1);
   });
+}
+
+Matrix stack_arrays(const std::vector<NumberArray>& arrays, const Context& context) {
+  Index rows = 0;
+  const Index cols = arrays.front().cols;
+  for (const NumberArray& array : arrays) {
+    if (array.cols != cols)
+      data_error("column_count", "{}: {} columns, {} has {}", array.source.name(), array.cols,
+                 arrays.front().source.name(), cols);
+    rows += array.rows;
+  }
+  require_rows(rows, arrays.front().source.name());
+  require_memory(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols) * sizeof(double),
+                 arrays.front().source.name(), fmt::format("{} rows x {} features", rows, cols), "use fewer rows");
+  Matrix out(rows, cols);
+  Index row = 0;
+  for (const NumberArray& array : arrays) {
+    array.read(out.middleRows(row, array.rows), context);
+    array.source.check_unchanged();
+    row += array.rows;
+  }
+  return out;
 }
 
 }  // namespace ecotone

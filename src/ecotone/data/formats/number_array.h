@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
+#include <vector>
 
 #include "ecotone/base/context.h"
 #include "ecotone/data/formats/byte_source.h"
@@ -28,6 +30,12 @@ struct NumberArray {
 
 /// rows x cols x size bytes; the data error `too_large` when that is beyond what a file can hold.
 std::size_t array_bytes(const ByteSource& source, std::size_t rows, std::size_t cols, std::size_t size);
+
+/// Arrays of several files, one below the other; memory checked. Data errors `column_count`, `empty_data`.
+Matrix stack_arrays(const std::vector<NumberArray>& arrays, const Context& context);
+
+/// Whether a file that begins so is an NPY file.
+bool is_npy(std::string_view start);
 
 /// NumPy's format, versions 1 to 3: 1-D or 2-D arrays of f8 f4 i8 i4 i2 i1 u8 u4 u2 u1 b1, little-endian, in C or
 /// Fortran order. Data error `bad_npy`.

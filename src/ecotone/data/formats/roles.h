@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ecotone/base/index.h"
-#include "ecotone/data/read.h"
+#include "ecotone/data/formats/read_options.h"
 
 namespace ecotone {
 

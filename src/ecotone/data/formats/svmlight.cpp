@@ -8,12 +8,14 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/memory.h"
+#include "ecotone/data/formats/arrays.h"
 #include "ecotone/data/formats/number.h"
 
 namespace ecotone {
 
 namespace {
 
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 constexpr std::int64_t kMostIndex = std::numeric_limits<std::int32_t>::max() - 1;
 
 /// A run of whole lines of one file.
@@ -185,6 +187,25 @@ SvmlightRows join(std::vector<Piece>& pieces, const std::vector<Lines>& runs, st
   return rows;
 }
 
+/// Whether a line reads LABEL INDEX:VALUE ...
+bool looks_sparse(std::string_view text) {
+  const std::string_view line = text.substr(0, std::min(text.find('\n'), text.size()));
+  const std::size_t blank = line.find(' ');
+  if (blank == std::string_view::npos ||
+      line.substr(0, blank).find_first_not_of("+-.0123456789eE") != std::string_view::npos)
+    return false;
+  const std::string_view pair = line.substr(blank + 1, std::min(line.find(' ', blank + 1), line.size()) - blank - 1);
+  const std::size_t colon = pair.find(':');
+  return colon != std::string_view::npos && colon > 0 &&
+         (pair.starts_with("qid:") || pair.substr(0, colon).find_first_not_of("0123456789") == std::string_view::npos);
+}
+
+ArrayRows svmlight_rows(const std::vector<ByteSource>& sources, const ReadOptions& options, const Context& context) {
+  SvmlightRows read = read_svmlight(sources, options.base, kPieceBytes, context);
+  return {
+      .x = Features::sparse(std::move(read.x)), .label = std::move(read.label), .file_rows = std::move(read.file_rows)};
+}
+
 }  // namespace
 
 SvmlightRows read_svmlight(const std::vector<ByteSource>& sources, int base, std::size_t piece_bytes,
@@ -206,6 +227,14 @@ SvmlightRows read_svmlight(const std::vector<ByteSource>& sources, int base, std
     pieces[static_cast<std::size_t>(k)] = LineParser(sources[run.file], run.begin, {text.data(), text.size()}).parse();
   });
   return join(pieces, runs, sources.size(), find_base(sources, runs, pieces, base));
+}
+
+Format svmlight_format() {
+  return {.name = "svmlight",
+          .summary = "Sparse rows as text: LABEL INDEX:VALUE ...",
+          .endings = {".svmlight", ".svm", ".libsvm"},
+          .looks_like = looks_sparse,
+          .rows = svmlight_rows};
 }
 
 }  // namespace ecotone

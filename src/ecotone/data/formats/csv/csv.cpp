@@ -10,6 +10,7 @@
 #include "ecotone/base/memory.h"
 #include "ecotone/data/formats/csv/values.h"
 #include "ecotone/data/formats/encode.h"
+#include "ecotone/data/formats/format.h"
 #include "ecotone/data/formats/number.h"
 #include "ecotone/data/formats/roles.h"
 #include "ecotone/data/storage/csv_storage.h"
@@ -242,6 +243,33 @@ Dataset read_csv_for_model(std::vector<ByteSource> sources, const Schema& schema
   warn_unseen(columns, values, context);
   Dataset data = finish(std::move(table), columns, std::move(values), options, context);
   return data;
+}
+
+namespace {
+
+CsvTuning tuning_of(const ReadOptions& options) {
+  CsvTuning tuning;
+  tuning.stream = options.stream;
+  return tuning;
+}
+
+Dataset read_csv_files(InputFiles files, const ReadOptions& options, const Context& context) {
+  return read_csv(std::move(files.sources), options, tuning_of(options), context);
+}
+
+Dataset read_csv_files_for_model(InputFiles files, const Schema& schema, const ReadOptions& options,
+                                 const Context& context) {
+  return read_csv_for_model(std::move(files.sources), schema, options, tuning_of(options), context);
+}
+
+}  // namespace
+
+Format csv_format() {
+  return {.name = "csv",
+          .summary = "Text with a line of column names, separated by commas, semicolons or tabs.",
+          .endings = {".csv", ".tsv"},
+          .read = read_csv_files,
+          .read_for_model = read_csv_files_for_model};
 }
 
 }  // namespace ecotone

@@ -2,8 +2,9 @@
 
 #include <vector>
 
+#include "ecotone/data/dataset.h"
 #include "ecotone/data/formats/csv/table.h"
-#include "ecotone/data/read.h"
+#include "ecotone/data/formats/read_options.h"
 
 namespace ecotone {
 

@@ -1,7 +1,10 @@
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/data/formats/arrays.h"
 #include "ecotone/data/formats/number_array.h"
 
 namespace ecotone {
@@ -25,6 +28,25 @@ Element idx_element(unsigned code, const std::string& name) {
     default:
       data_error("bad_idx", "{}: unknown IDX type 0x{:02x}", name, code);
   }
+}
+
+/// 0 0, a type and a number of dimensions.
+bool looks_like_idx(std::string_view start) {
+  return start.size() >= 4 && start[0] == 0 && start[1] == 0 && start[2] >= 8 && start[2] <= 14 && start[3] >= 1 &&
+         start[3] <= 4;
+}
+
+ArrayRows idx_rows(const std::vector<ByteSource>& sources, const ReadOptions&, const Context& context) {
+  ArrayRows rows;
+  std::vector<NumberArray> arrays;
+  for (const ByteSource& source : sources) {
+    arrays.push_back(open_idx(source));
+    rows.file_rows.push_back(arrays.back().rows);
+  }
+  Matrix x = stack_arrays(arrays, context);
+  auto names = pixel_names(x.cols());
+  rows.x = Features::dense(std::move(x), std::move(names));
+  return rows;
 }
 
 }  // namespace
@@ -63,15 +85,12 @@ NumberArray open_idx(const ByteSource& source) {
           static_cast<Index>(cols)};
 }
 
-CifarArrays open_cifar(const ByteSource& source) {
-  constexpr std::size_t pixels = 3072;
-  constexpr std::size_t record = pixels + 1;
-  if (source.size() % record != 0)
-    data_error("bad_cifar", "{}: {} bytes are no multiple of a CIFAR record's {}", source.name(), source.size(),
-               record);
-  const auto rows = static_cast<Index>(source.size() / record);
-  return {{source, Element::u8, false, false, 0, record, rows, 1},
-          {source, Element::u8, false, false, 1, record, rows, static_cast<Index>(pixels)}};
+Format idx_format() {
+  return {.name = "idx",
+          .summary = "IDX arrays such as MNIST's: the first dimension counts rows, the others are joined.",
+          .endings = {".idx", "-ubyte"},
+          .looks_like = looks_like_idx,
+          .rows = idx_rows};
 }
 
 }  // namespace ecotone

@@ -1,0 +1,70 @@
+#include "ecotone/data/formats/format.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "ecotone/base/error.h"
+#include "ecotone/base/options.h"
+#include "ecotone/data/formats/arrays.h"
+
+namespace ecotone {
+
+#define FORMAT(id) Format id##_format();
+#include "ecotone/data/formats/formats.def"
+#undef FORMAT
+
+const std::vector<Format>& formats() {
+  static const std::vector<Format> all = {
+#define FORMAT(id) id##_format(),
+#include "ecotone/data/formats/formats.def"
+#undef FORMAT
+  };
+  return all;
+}
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const Format& format : formats()) names.push_back(format.name);
+  return names;
+}
+
+const Format& format_by_name(std::string_view name) {
+  for (const Format& format : formats())
+    if (format.name == name) return format;
+  const std::string near = did_you_mean(name, format_names());
+  option_error("bad_format", "--format must be one of {}, got '{}'{}", fmt::join(format_names(), ", "), name,
+               near.empty() ? "" : fmt::format("; did you mean '{}'?", near));
+}
+
+const Format* format_by_ending(const std::filesystem::path& path) {
+  std::string name = path.filename().string();
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  for (const Format& format : formats())
+    for (const std::string& ending : format.endings)
+      if (name.ends_with(ending)) return &format;
+  return nullptr;
+}
+
+const Format& format_by_content(const ByteSource& source) {
+  const std::string start = source.text(0, std::min<std::size_t>(source.size(), 4096));
+  for (const Format& format : formats())
+    if (format.looks_like && format.looks_like(start)) return format;
+  return format_by_name("csv");
+}
+
+Dataset read_files(const Format& format, InputFiles files, const ReadOptions& options, const Context& context) {
+  if (!format.rows) return format.read(std::move(files), options, context);
+  return arrays_dataset(read_arrays(format, files.sources, options, context), files.sources, options, context);
+}
+
+Dataset read_files_for_model(const Format& format, InputFiles files, const Schema& schema, const ReadOptions& options,
+                             const Context& context) {
+  if (!format.rows) return format.read_for_model(std::move(files), schema, options, context);
+  return match_by_position(read_files(format, files, options, context), schema, files.sources.front().name(), context);
+}
+
+}  // namespace ecotone

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <ctime>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -177,6 +179,24 @@ TEST(ThreadPool, CancelStopsBetweenTasks) {
     });
     EXPECT_EQ(ran, 0);
   }
+}
+
+TEST(ThreadPool, IdleThreadsSleepAfterACancel) {
+  CancelFlag cancel;
+  ThreadPool pool(3);
+  const std::clock_t begin = std::clock();
+  message_of(ErrorKind::cancelled, "cancelled", [&] {
+    pool.run(
+        100'000,
+        [&](Index i) {
+          if (i > 0) return;
+          cancel.request();
+          std::this_thread::sleep_for(std::chrono::milliseconds(400));
+        },
+        &cancel);
+  });
+  // Processor time of all threads; two that looked for work all the time would have taken 0.8 s.
+  EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 0.3);
 }
 
 TEST(ThreadPool, ManyCallersAtOnce) {

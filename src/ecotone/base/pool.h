@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -28,7 +29,11 @@ class Pool {
     Lease& operator=(const Lease&) = delete;
     ~Lease() {
       const std::lock_guard lock(shelf_->mutex);
-      shelf_->free.push_back(std::move(item_));
+      try {
+        shelf_->free.push_back(std::move(item_));
+      } catch (const std::bad_alloc&) {
+        // No room to keep it: it goes.
+      }
     }
     T& operator*() const { return *item_; }
     T* operator->() const { return item_.get(); }
@@ -39,19 +44,29 @@ class Pool {
   };
 
   Lease borrow() {
-    Shelf& shelf = shelves_[number_of_thread() % shelves_.size()];
+    Shelf& own = shelves_[number_of_thread() % shelves_.size()];
+    std::unique_ptr<T> item;
     {
-      const std::lock_guard lock(shelf.mutex);
-      if (!shelf.free.empty()) {
-        auto item = std::move(shelf.free.back());
-        shelf.free.pop_back();
-        return Lease(shelf, std::move(item));
-      }
+      const std::lock_guard lock(own.mutex);
+      item = taken_from(own);
     }
-    return Lease(shelf, std::make_unique<T>());
+    // Before a new one is made, those of threads that do not need theirs now.
+    for (std::size_t s = 0; !item && s < shelves_.size(); ++s) {
+      const std::unique_lock lock(shelves_[s].mutex, std::try_to_lock);
+      if (lock) item = taken_from(shelves_[s]);
+    }
+    return Lease(own, item ? std::move(item) : std::make_unique<T>());
   }
 
  private:
+  /// The last item of a locked shelf, or null.
+  static std::unique_ptr<T> taken_from(Shelf& shelf) {
+    if (shelf.free.empty()) return nullptr;
+    auto item = std::move(shelf.free.back());
+    shelf.free.pop_back();
+    return item;
+  }
+
   static std::size_t number_of_thread() {
     static std::atomic<std::size_t> threads{0};
     static thread_local const std::size_t number = threads++;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -67,7 +68,8 @@ class Job {
   int helpers() const { return helpers_.load(std::memory_order_acquire); }
 
   bool wants_help() const {
-    return helpers() < most_helpers_ && next_.load(std::memory_order_relaxed) < tasks_ && !stopped_.load();
+    return helpers() < most_helpers_ && next_.load(std::memory_order_relaxed) < tasks_ && !stopped_.load() &&
+           !requested(cancel_);
   }
   void enter() { helpers_.fetch_add(1, std::memory_order_relaxed); }
   /// The job may be gone afterwards.
@@ -191,6 +193,8 @@ ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
     for (int i = 1; i < threads; ++i) state_->workers.emplace_back([state = state_.get()] { state->serve(); });
   } catch (const std::system_error&) {
     // The system refuses more threads; those there are do the same work with the same results.
+  } catch (const std::bad_alloc&) {
+    // The same.
   }
 }
 

@@ -35,9 +35,11 @@ class SplitWork {
   std::shared_ptr<Parts> parts(const Context& context) {
     const std::lock_guard lock(mutex_);
     if (!parts_) {
-      parts_ = std::make_shared<Parts>();
-      parts_->view = train_view(data_, split_.source, split_.target, context);
-      parts_->batch = batch(data_, split_.held_out);
+      // Kept when it is whole: whoever waits here while this throws makes it again and throws the same.
+      const auto made = std::make_shared<Parts>();
+      made->view = train_view(data_, split_.source, split_.target, context);
+      made->batch = batch(data_, split_.held_out);
+      parts_ = made;
     }
     return parts_;
   }

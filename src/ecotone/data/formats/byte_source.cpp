@@ -199,17 +199,9 @@ Index ByteSource::line_at(std::size_t offset) const {
   return line;
 }
 
-BufferPool::Loan BufferPool::borrow() {
-  const std::lock_guard lock(mutex_);
-  if (free_.empty()) return Loan(*this, {});
-  std::vector<char> buffer = std::move(free_.back());
-  free_.pop_back();
-  return Loan(*this, std::move(buffer));
-}
-
-void BufferPool::give_back(std::vector<char> buffer) {
-  const std::lock_guard lock(mutex_);
-  free_.push_back(std::move(buffer));
+std::span<char> room_in(std::vector<char>& buffer, std::size_t size) {
+  if (buffer.size() < size) buffer.resize(size);
+  return std::span(buffer).first(size);
 }
 
 std::string shortened(std::string_view text, std::size_t most) {

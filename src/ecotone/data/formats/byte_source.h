@@ -11,6 +11,7 @@
 
 #include "ecotone/base/context.h"
 #include "ecotone/base/index.h"
+#include "ecotone/base/pool.h"
 
 namespace ecotone {
 
@@ -48,33 +49,9 @@ class ByteSource {
 };
 
 /// Buffers that tasks borrow one after the other, so that memory is touched once per thread and not once per task.
-class BufferPool {
- public:
-  /// Returns its buffer to the pool when it goes.
-  class Loan {
-   public:
-    Loan(BufferPool& pool, std::vector<char> buffer) : pool_(pool), buffer_(std::move(buffer)) {}
-    ~Loan() { pool_.give_back(std::move(buffer_)); }
-    Loan(const Loan&) = delete;
-    Loan& operator=(const Loan&) = delete;
-    /// At least `size` bytes.
-    std::span<char> span(std::size_t size) {
-      if (buffer_.size() < size) buffer_.resize(size);
-      return std::span(buffer_).first(size);
-    }
-
-   private:
-    BufferPool& pool_;
-    std::vector<char> buffer_;
-  };
-
-  Loan borrow();
-
- private:
-  void give_back(std::vector<char> buffer);
-  std::mutex mutex_;
-  std::vector<std::vector<char>> free_;
-};
+using BufferPool = Pool<std::vector<char>>;
+/// Room for `size` bytes in a buffer that grows where it is smaller.
+std::span<char> room_in(std::vector<char>& buffer, std::size_t size);
 
 /// The first bytes of UTF-8 text, at most `most`; no character is cut in two.
 std::string shortened(std::string_view text, std::size_t most);

@@ -100,9 +100,9 @@ void NumberArray::read(MatrixView out, const Context& context) const {
   context.parallel((rows + step - 1) / step, [&](Index b) {
     const Index first = b * step;
     const Index count = std::min(step, rows - first);
-    auto loan = pool.borrow();
+    const auto loan = pool.borrow();
     if (column_major) {
-      const auto buffer = loan.span(static_cast<std::size_t>(count) * size);
+      const auto buffer = room_in(*loan, static_cast<std::size_t>(count) * size);
       for (Index j = 0; j < cols; ++j) {
         source.read(offset + static_cast<std::size_t>(j * rows + first) * size, buffer);
         decode_run(element, buffer.data(), big_endian, count, &out(first, j), out.outerStride());
@@ -111,7 +111,7 @@ void NumberArray::read(MatrixView out, const Context& context) const {
     }
     // The last row of a file ends with its elements, not with the distance of rows.
     const std::size_t bytes = static_cast<std::size_t>(count - 1) * row_bytes + static_cast<std::size_t>(cols) * size;
-    const auto buffer = loan.span(bytes);
+    const auto buffer = room_in(*loan, bytes);
     source.read(offset + static_cast<std::size_t>(first) * row_bytes, buffer);
     for (Index i = 0; i < count; ++i)
       decode_run(element, buffer.data() + static_cast<std::size_t>(i) * row_bytes, big_endian, cols, &out(first + i, 0),

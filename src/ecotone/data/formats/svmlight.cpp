@@ -221,8 +221,8 @@ SvmlightRows read_svmlight(const std::vector<ByteSource>& sources, int base, std
   BufferPool pool;
   context.parallel(static_cast<Index>(runs.size()), [&](Index k) {
     const Lines& run = runs[static_cast<std::size_t>(k)];
-    auto loan = pool.borrow();
-    const auto text = loan.span(run.end - run.begin);
+    const auto loan = pool.borrow();
+    const auto text = room_in(*loan, run.end - run.begin);
     sources[run.file].read(run.begin, text);
     pieces[static_cast<std::size_t>(k)] = LineParser(sources[run.file], run.begin, {text.data(), text.size()}).parse();
   });

@@ -142,7 +142,7 @@ class Scanner {
     const std::size_t size = source_.size() - begin_;
     std::vector<Guesses> guesses((size + bytes_ - 1) / bytes_);
     context.parallel(static_cast<Index>(guesses.size()), [&](Index s) {
-      auto loan = pool_.borrow();
+      const auto loan = pool_.borrow();
       const Segment segment = load(s, loan);
       Guesses& guess = guesses[static_cast<std::size_t>(s)];
       guess.outside = segment.outside_state();
@@ -155,10 +155,10 @@ class Scanner {
   }
 
  private:
-  Segment load(Index s, BufferPool::Loan& loan) {
+  Segment load(Index s, const BufferPool::Lease& loan) {
     const std::size_t first = begin_ + static_cast<std::size_t>(s) * bytes_;
     const std::size_t length = std::min(bytes_, source_.size() - first);
-    const auto buffer = loan.span(length + 2);
+    const auto buffer = room_in(*loan, length + 2);
     // The first segment begins after a line end (the header's).
     buffer[0] = buffer[1] = '\n';
     if (s == 0) {
@@ -184,7 +184,7 @@ class Scanner {
       } else if (state == State::quoted) {
         finding = guess.from_quoted;
       } else {
-        auto loan = pool_.borrow();
+        const auto loan = pool_.borrow();
         finding = load(static_cast<Index>(s), loan).lex(state);
       }
       state = finding.state;

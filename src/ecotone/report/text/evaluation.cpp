@@ -3,6 +3,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/options.h"
+#include "ecotone/evaluate/evaluate.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/report/text/text.h"
 #include "ecotone/report/text/text_width.h"

@@ -17,13 +17,6 @@ namespace {
 
 constexpr const char* data_group = "Data";  // of flags that say how data are read
 
-std::optional<Task> task_by_name(const std::string& name) {
-  if (name.empty()) return std::nullopt;
-  for (const Task task : {Task::classify, Task::regress})
-    if (name == task_name(task)) return task;
-  option_error("bad_task", "--task must be classify or regress, got '{}'", name);
-}
-
 bool is_method(std::string_view name) {
   return std::any_of(methods().begin(), methods().end(), [&](const Method& m) { return m.name == name; });
 }
@@ -101,87 +94,29 @@ DataAndPipelines split_arguments(const std::vector<std::string>& arguments, Read
 
 }  // namespace
 
-ReadOptions DataFlags::read_options() const {
-  ReadOptions options;
-  options.label = label;
-  options.domain = domain;
-  options.weight = weight;
-  options.ignore = split_list(ignore);
-  options.features = split_list(features);
-  options.where = where;
-  options.task = task_by_name(task);
-  options.target = split_list(target);
-  options.domain_from_file = domain_from_file;
-  options.labels_file = labels_file;
-  options.base = base;
-  if (!format.empty()) options.format = format_by_name(format).name;
-  options.stream = stream;
-  return options;
-}
-
-std::vector<std::filesystem::path> DataFlags::inputs(std::vector<std::filesystem::path> data) const {
-  if (!labels_file.empty()) data.emplace_back(labels_file);
-  return data;
-}
-
-void refuse_data_flags(const CLI::App& app, std::string_view who, std::string_view why) {
-  for (const CLI::Option* option : app.get_options())
-    if (option->get_group() == data_group && option->count() > 0)
-      option_error("idle_flag", "{}: {} is for data; {}", who, option->get_name(), why);
-}
-
-void add_data_flags(CLI::App& app, DataFlags& flags, DataUse use) {
-  const std::string group = data_group;
-  const auto text = [&](const std::string& name, std::string& value, const std::string& type, const std::string& help) {
-    app.add_option(name, value, help)->type_name(type)->group(group);
-  };
-  if (use != DataUse::new_data) {
-    text("--label", flags.label, "COLUMN", "The column to predict");
-    text("--domain", flags.domain, "COLUMN", "The column that says where a row comes from");
-    text("--weight", flags.weight, "COLUMN", "Row weights");
-    text("--ignore", flags.ignore, "A,B,..", "Columns to leave out");
-    text("--features", flags.features, "A,B,..", "The only feature columns (default: all others)");
-    text("--task", flags.task, "TASK", "classify or regress (default: guessed from the labels, and said)");
+void add_data_flags(Flags& flags, ReadOptions& read, DataUse use) {
+  flags.group(data_group);
+  if (use == DataUse::new_data) {
+    flags.text("--domain", "COLUMN", read.domain, "The domain column, if its name differs from the training data");
   } else {
-    text("--domain", flags.domain, "COLUMN", "The domain column, when it is not called as in the training data");
+    flags.options(read, {"label", "domain", "weight", "ignore", "features", "task"});
   }
-  app.add_option("--where", flags.where, "Only rows like 'age>=18' or 'label!=-1'; repeat for and")
-      ->allow_extra_args(false)
-      ->type_name("TEST")
-      ->group(group);
-  if (use == DataUse::training)
-    text("--target", flags.target, "A,B,..", "Domains without labels: only their features may be used in fitting");
-  app.add_flag("--domain-from-file", flags.domain_from_file, "Each file is a domain, named as the file")->group(group);
-  app.add_flag("--stream", flags.stream, "Leave the features of CSV files there: little memory, read again and again")
-      ->group(group);
-  text("--labels", flags.labels_file, "FILE", "Labels of IDX or NPY data");
-  app.add_option("--base", flags.base, "First index of svmlight files, 0 or 1 (default: detected)")
-      ->check(CLI::IsMember({0, 1}).description(""))
-      ->type_name("N")
-      ->group(group);
-  text("--format", flags.format, "NAME", or_list(format_names()) + " (default: detected)");
+  flags.texts("--where", "TEST", read.where, "Only rows like 'age>=18' or 'label!=-1'; repeat for and");
+  if (use == DataUse::training) flags.options(read, {"target"});
+  flags.options(read, {"domain_from_file", "stream", "labels", "base"});
+  flags.text("--format", "NAME", read.format, or_list(format_names()) + " (default: detected)", Need::optional,
+             format_names());
+  flags.group("");
 }
 
-CLI::Option* add_output(CLI::App& app, std::string& path, const std::string& help) {
-  return app.add_option("--output,-o", path, help)->type_name("FILE");
+void refuse_data_flags(const Flags& flags, std::string_view why) {
+  const std::string given = flags.given_of(data_group);
+  if (!given.empty()) option_error("idle_flag", "{}: {} is for data; {}", flags.verb(), given, why);
 }
 
-std::vector<std::string> split_list(std::string_view text) {
-  std::vector<std::string> parts;
-  std::string part;
-  bool quoted = false;
-  for (const char c : text) {
-    if (c == '"') {
-      quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      parts.push_back(std::exchange(part, {}));
-    } else {
-      part += c;
-    }
-  }
-  parts.push_back(part);
-  std::erase(parts, "");
-  return parts;
+std::vector<std::filesystem::path> files_read(std::vector<std::filesystem::path> data, const ReadOptions& read) {
+  if (!read.labels_file.empty()) data.emplace_back(read.labels_file);
+  return data;
 }
 
 DataAndPipelines data_and_pipelines(const std::vector<std::string>& arguments) {

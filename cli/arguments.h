@@ -1,11 +1,11 @@
 #pragma once
 
-#include <CLI/App.hpp>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/flags.h"
 #include "ecotone/data/read.h"
 #include "ecotone/methods/pipeline.h"
 
@@ -15,28 +15,12 @@ namespace ecotone::cli {
 /// columns are meant.
 enum class DataUse { training, evaluation, new_data };
 
-/// Flags that say how files become a data set.
-struct DataFlags {
-  std::string label, domain, weight, ignore, features, task, target, labels_file, format;
-  std::vector<std::string> where;
-  bool domain_from_file = false;
-  bool stream = false;
-  int base = -1;
-
-  /// Option errors: `bad_task`, `bad_format`.
-  ReadOptions read_options() const;
-  /// All files that are read: the data and, where there is one, the file of labels.
-  std::vector<std::filesystem::path> inputs(std::vector<std::filesystem::path> data) const;
-};
-void add_data_flags(CLI::App& app, DataFlags& flags, DataUse use);
+/// Flags that say how files become a data set, under the heading "Data".
+void add_data_flags(Flags& flags, ReadOptions& read, DataUse use);
 /// For files that are not read as data. Option error `idle_flag` when a flag of add_data_flags was given.
-void refuse_data_flags(const CLI::App& app, std::string_view who, std::string_view why);
-
-/// `-o FILE`.
-CLI::Option* add_output(CLI::App& app, std::string& path, const std::string& help);
-
-/// The parts of a comma list that is one argument; a part may be "quoted".
-std::vector<std::string> split_list(std::string_view text);
+void refuse_data_flags(const Flags& flags, std::string_view why);
+/// All files that are read: the data and, where there is one, the file of labels.
+std::vector<std::filesystem::path> files_read(std::vector<std::filesystem::path> data, const ReadOptions& read);
 
 /// DATA... PIPELINE...: which arguments are files and which pipelines.
 struct DataAndPipelines {

@@ -5,100 +5,49 @@
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
-#include "ecotone/choose/scorer.h"
-#include "ecotone/data/formats/format.h"
-#include "ecotone/data/generate/generate.h"
-#include "ecotone/evaluate/protocol.h"
-#include "ecotone/methods/registry.h"
-#include "ecotone/reproduce/experiment.h"
 
 namespace ecotone::cli {
 namespace {
 
 /// Everything that can be completed; taken from the program itself, so that it cannot grow stale.
-struct Words {
-  struct Flag {
-    std::vector<std::string> names;  // as typed
-    std::string help;
-    bool takes_value = false;
-    std::vector<std::string> values;  // empty: a file, or anything
-  };
-  struct VerbWords {
-    std::string name;
-    std::string help;
-    std::vector<Flag> flags;
-    std::vector<std::string> arguments;
-    bool files = true;  // whether arguments may be files too
-  };
-  std::vector<VerbWords> verbs;
+struct VerbWords {
+  std::string name;
+  std::string help;
+  std::vector<FlagInfo> flags;
+  std::vector<std::string> arguments;
+  bool files = true;  // whether arguments may be files too
 };
+using Words = std::vector<VerbWords>;
 
-std::vector<std::string> flag_values(const std::string& name) {
-  std::vector<std::string> values;
-  if (name == "protocol")
-    for (const Protocol p : {Protocol::leave_one_domain_out, Protocol::adapt, Protocol::domain_split, Protocol::k_fold})
-      values.emplace_back(protocol_name(p));
-  if (name == "choose") {
-    for (const ScorerInfo& info : scorer_infos()) values.emplace_back(info.name);
-    values.emplace_back("all");
-  }
-  if (name == "search") values = {"grid", "random"};
-  if (name == "task") values = {"classify", "regress"};
-  if (name == "format") values = format_names();
-  return values;
-}
+constexpr const char* shells[] = {"bash", "zsh", "fish"};
 
-std::vector<std::string> argument_words(const std::string& verb) {
-  std::vector<std::string> words;
-  if (verb == "generate")
-    for (const Generator& generator : generators()) words.push_back(generator.name);
-  if (verb == "methods" || verb == "evaluate" || verb == "fit" || verb == "tune" || verb == "select")
-    for (const Method& m : methods()) words.push_back(m.name);
-  if (verb == "reproduce")
-    for (const EmbeddedExperiment& embedded : embedded_experiments()) words.emplace_back(embedded.name);
-  if (verb == "completion") words = {"bash", "zsh", "fish"};
-  return words;
-}
-
-Words::Flag flag_words(const CLI::Option& option) {
-  Words::Flag flag;
-  for (const std::string& name : option.get_lnames()) flag.names.push_back("--" + name);
-  for (const std::string& name : option.get_snames()) flag.names.push_back("-" + name);
-  flag.help = option.get_description();
-  flag.takes_value = option.get_items_expected_max() > 0;
-  flag.values = flag_values(option.get_lnames().front());
-  return flag;
-}
-
-Words all_words(const CLI::App& program) {
+Words all_words() {
+  const CommandLine line(all_verbs());
   Words words;
-  for (const CLI::App* app : program.get_subcommands({})) {
-    Words::VerbWords verb{app->get_name(), app->get_description(), {}, argument_words(app->get_name())};
-    verb.files = verb.arguments.empty() || verb.name == "evaluate" || verb.name == "fit" || verb.name == "tune" ||
-                 verb.name == "select";
-    for (const CLI::Option* option : app->get_options())
-      if (!option->get_lnames().empty()) verb.flags.push_back(flag_words(*option));
-    words.verbs.push_back(std::move(verb));
+  for (std::size_t v = 0; v < line.verbs().size(); ++v) {
+    const Verb& verb = line.verbs()[v];
+    const Flags& flags = line.flags(v);
+    words.push_back({verb.name, verb.summary, flags.infos(), flags.words().words, flags.words().files});
   }
   return words;
 }
 
-std::string joined_flags(const Words::VerbWords& verb) {
+std::string joined_flags(const VerbWords& verb) {
   std::vector<std::string> names;
-  for (const Words::Flag& flag : verb.flags) names.insert(names.end(), flag.names.begin(), flag.names.end());
+  for (const FlagInfo& flag : verb.flags) names.insert(names.end(), flag.names.begin(), flag.names.end());
   return fmt::format("{}", fmt::join(names, " "));
 }
 
 std::string verb_names(const Words& words) {
   std::vector<std::string> names;
-  for (const auto& verb : words.verbs) names.push_back(verb.name);
+  for (const auto& verb : words) names.push_back(verb.name);
   return fmt::format("{}", fmt::join(names, " "));
 }
 
 std::string bash_script(const Words& words) {
   std::string flags, arguments, values, takes_value;
   std::vector<std::string> seen;
-  for (const auto& verb : words.verbs) {
+  for (const auto& verb : words) {
     flags += fmt::format("    {}) flags=\"{}\" ;;\n", verb.name, joined_flags(verb));
     if (!verb.arguments.empty())
       arguments += fmt::format("    {}) words=\"{}\"{} ;;\n", verb.name, fmt::join(verb.arguments, " "),
@@ -151,7 +100,7 @@ std::string quoted(std::string text, std::string_view special = "") {
 
 std::string zsh_script(const Words& words) {
   std::string verbs, cases;
-  for (const auto& verb : words.verbs) {
+  for (const auto& verb : words) {
     verbs += fmt::format("    '{}:{}'\n", verb.name, quoted(verb.help, ":"));
     cases += fmt::format("    {})\n      _arguments", verb.name);
     for (const auto& flag : verb.flags) {
@@ -199,7 +148,7 @@ fi
 
 std::string fish_script(const Words& words) {
   std::string text = "# fish completion for ecotone: ecotone completion fish | source\n";
-  for (const auto& verb : words.verbs) {
+  for (const auto& verb : words) {
     text +=
         fmt::format("complete -c ecotone -f -n __fish_use_subcommand -a {} -d '{}'\n", verb.name, quoted(verb.help));
     const std::string when = fmt::format("complete -c ecotone -n '__fish_seen_subcommand_from {}'", verb.name);
@@ -217,8 +166,13 @@ std::string fish_script(const Words& words) {
   return text;
 }
 
-void run_completion(const std::string& shell, const CLI::App& program, Session& session) {
-  const Words words = all_words(program);
+struct CompletionFlags {
+  std::string shell;
+};
+
+void run_completion(const CompletionFlags& flags, Session& session) {
+  const std::string& shell = flags.shell;
+  const Words words = all_words();
   std::string script;
   if (shell == "bash") script = bash_script(words);
   if (shell == "zsh") script = zsh_script(words);
@@ -228,18 +182,20 @@ void run_completion(const std::string& shell, const CLI::App& program, Session& 
   session.print({{"shell", shell}, {"script", script}});
 }
 
+void declare_completion(Flags& flags, CompletionFlags& inputs) {
+  flags.argument("SHELL", inputs.shell, "bash, zsh or fish", Need::required);
+  flags.complete_arguments({{std::begin(shells), std::end(shells)}, false});
+}
+
 }  // namespace
 
-Verb completion_verb(CLI::App& program) {
-  const auto shell = std::make_shared<std::string>();
-  Verb verb = make_verb(program, {"completion", "Print a script that completes verbs, flags and methods in a shell",
-                                  "completion bash|zsh|fish",
-                                  "  source <(ecotone completion bash)\n"
-                                  "  ecotone completion zsh > ~/.zfunc/_ecotone\n"
-                                  "  ecotone completion fish | source\n"});
-  verb.app->add_option("SHELL", *shell, "bash, zsh or fish")->required();
-  verb.run = [shell, &program](Session& session) { run_completion(*shell, program, session); };
-  return verb;
+Verb completion_verb() {
+  return make_verb(
+      {"completion", "Print a script that completes verbs, flags and methods in a shell", "completion bash|zsh|fish",
+       "  source <(ecotone completion bash)\n"
+       "  ecotone completion zsh > ~/.zfunc/_ecotone\n"
+       "  ecotone completion fish | source\n"},
+      declare_completion, run_completion);
 }
 
 }  // namespace ecotone::cli

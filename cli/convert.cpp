@@ -13,7 +13,7 @@ namespace {
 
 struct ConvertFlags {
   std::vector<std::string> data;
-  DataFlags read;
+  ReadOptions read;
   std::string output;
 };
 
@@ -32,10 +32,10 @@ void run_convert(const ConvertFlags& flags, Session& session) {
     option_error("bad_output", "convert: -o must end in .eco or .csv, got '{}'", flags.output);
   const std::vector<std::filesystem::path> paths(flags.data.begin(), flags.data.end());
   require_files(paths);
-  require_separate(flags.read.inputs(paths), {flags.output});
+  require_separate(files_read(paths, flags.read), {flags.output});
   require_writable(flags.output);
   const Context& context = session.context();
-  const ReadOptions options = flags.read.read_options();
+  const ReadOptions options = flags.read;
   const Dataset data = session.timed("read", [&] { return read_dataset(paths, options, context); });
   session.timed("write",
                 [&] { eco ? write_eco(data, flags.output, context) : write_csv(data, flags.output, context); });
@@ -45,25 +45,23 @@ void run_convert(const ConvertFlags& flags, Session& session) {
   session.print(std::move(document));
 }
 
+void declare_convert(Flags& flags, ConvertFlags& inputs) {
+  flags.arguments("DATA", inputs.data,
+                  fmt::format("Files with the same columns: {}; also .gz", fmt::join(format_names(), ", ")));
+  flags.output(inputs.output, "The file to write, .eco or .csv", Need::required);
+  add_data_flags(flags, inputs.read, DataUse::training);
+}
+
 }  // namespace
 
-Verb convert_verb(CLI::App& program) {
-  const auto flags = std::make_shared<ConvertFlags>();
-  Verb verb = make_verb(
-      program,
+Verb convert_verb() {
+  return make_verb(
       {"convert", "Turn data files into one .eco (mapped, fast) or .csv file", "convert DATA... -o FILE [flags]",
        "  ecotone convert raw.csv --label y --domain site -o data.eco\n"
        "  ecotone convert a.csv b.csv --label y --domain-from-file -o both.eco\n"
        "  ecotone convert t10k-images-idx3-ubyte.gz --labels t10k-labels-idx1-ubyte.gz -o t10k.eco\n" +
-           format_table()});
-  verb.app
-      ->add_option("DATA", flags->data,
-                   fmt::format("Files with the same columns: {}; also .gz", fmt::join(format_names(), ", ")))
-      ->required();
-  add_output(*verb.app, flags->output, "The file to write, .eco or .csv")->required();
-  add_data_flags(*verb.app, flags->read, DataUse::training);
-  verb.run = [flags](Session& session) { run_convert(*flags, session); };
-  return verb;
+           format_table()},
+      declare_convert, run_convert);
 }
 
 }  // namespace ecotone::cli

@@ -92,12 +92,14 @@ void run_doctor(Session& session) {
 
 }  // namespace
 
-Verb doctor_verb(CLI::App& program) {
-  Verb verb = make_verb(program, {"doctor", "Show what this build can do on this machine", "doctor",
-                                  "  ecotone doctor\n"
-                                  "  ecotone doctor --json\n"});
-  verb.run = run_doctor;
-  return verb;
+Verb doctor_verb() {
+  return {"doctor",
+          "Show what this build can do on this machine",
+          "doctor",
+          "  ecotone doctor\n"
+          "  ecotone doctor --json\n",
+          [](Flags&) {},
+          run_doctor};
 }
 
 }  // namespace ecotone::cli

@@ -12,6 +12,7 @@
 #include "ecotone/data/read.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/methods/grid.h"
+#include "ecotone/methods/registry.h"
 #include "ecotone/report/html/html.h"
 #include "ecotone/report/json/json.h"
 #include "ecotone/report/text/text.h"
@@ -21,27 +22,15 @@ namespace {
 
 struct EvaluateFlags {
   std::vector<std::string> arguments;
-  DataFlags read;
-  std::string protocol = "leave-one-domain-out";
-  int folds = 5;
-  int repetitions = 10;
-  int held_out = 1;
+  ReadOptions read;
+  EvaluateOptions options;
   std::string metric;
   std::string predictions;
   std::string report;
   std::string title;
   std::string choose;
+  const Flags* flags = nullptr;
 };
-
-EvaluateOptions evaluate_options(const EvaluateFlags& flags) {
-  EvaluateOptions options;
-  options.protocol = protocol_by_name(flags.protocol);
-  options.folds = flags.folds;
-  options.repetitions = flags.repetitions;
-  options.held_out = flags.held_out;
-  options.keep_predictions = !flags.predictions.empty();
-  return options;
-}
 
 void append_truth(std::string& text, const Labels& y, Index row) {
   if (y.missing(row)) return;
@@ -96,17 +85,16 @@ void check_metric(const std::string& name) {
   option_error("unknown_metric", "unknown metric '{}'; there are {}", name, fmt::join(names, ", "));
 }
 
-/// A flag that only one protocol looks at.
-struct ProtocolFlag {
-  const CLI::Option* option;
-  Protocol protocol;
-};
-
-void refuse_idle(const std::vector<ProtocolFlag>& flags, Protocol chosen) {
-  for (const ProtocolFlag& flag : flags)
-    if (flag.option->count() > 0 && flag.protocol != chosen)
-      option_error("idle_flag", "{} goes with --protocol {}, not with {}", flag.option->get_name(),
-                   protocol_name(flag.protocol), protocol_name(chosen));
+/// Flags that only one protocol looks at.
+void refuse_idle(const EvaluateFlags& flags) {
+  constexpr std::pair<const char*, Protocol> of_protocols[] = {{"--folds", Protocol::k_fold},
+                                                               {"--repetitions", Protocol::domain_split},
+                                                               {"--held-out", Protocol::domain_split},
+                                                               {"--choose", Protocol::adapt}};
+  for (const auto& [name, protocol] : of_protocols)
+    if (flags.flags->given(name) && protocol != flags.options.protocol)
+      option_error("idle_flag", "{} goes with --protocol {}, not with {}", name, protocol_name(protocol),
+                   protocol_name(flags.options.protocol));
 }
 
 /// Outputs that choosing does not make.
@@ -136,8 +124,7 @@ void run_choose(const EvaluateFlags& flags, Session& session) {
   if (flags.choose != "all") options.scorers = {scorer_by_name(flags.choose)};
   const DataAndPipelines given = data_and_grids(flags.arguments);
   const Context& context = session.context();
-  const Dataset data =
-      session.timed("read", [&] { return read_dataset(given.data, flags.read.read_options(), context); });
+  const Dataset data = session.timed("read", [&] { return read_dataset(given.data, flags.read, context); });
   if (flags.choose == "all" && data.y) options.scorers = scorers_of(data.y->task);
   const std::vector<Pipeline> candidates = candidates_of(flags, given, context);
   const Choice choice = session.timed("choose", [&] { return choose_candidates(data, candidates, options, context); });
@@ -146,16 +133,17 @@ void run_choose(const EvaluateFlags& flags, Session& session) {
 }
 
 void run_evaluate(const EvaluateFlags& flags, Session& session) {
+  refuse_idle(flags);
   if (!flags.choose.empty()) return run_choose(flags, session);
   check_metric(flags.metric);
-  const EvaluateOptions options = evaluate_options(flags);
+  EvaluateOptions options = flags.options;
+  options.keep_predictions = !flags.predictions.empty();
   const DataAndPipelines given = data_and_pipelines(flags.arguments);
-  const ReadOptions read = flags.read.read_options();
-  require_separate(flags.read.inputs(given.data), {flags.predictions, flags.report});
+  require_separate(files_read(given.data, flags.read), {flags.predictions, flags.report});
   require_writable(flags.predictions);
   require_writable(flags.report);
   const Context& context = session.context();
-  const Dataset data = session.timed("read", [&] { return read_dataset(given.data, read, context); });
+  const Dataset data = session.timed("read", [&] { return read_dataset(given.data, flags.read, context); });
   const Evaluation evaluation =
       session.timed("evaluate", [&] { return evaluate(data, given.pipelines, options, context); });
   const std::string table = session.json() ? "" : evaluation_table(evaluation, flags.metric);
@@ -167,12 +155,31 @@ void run_evaluate(const EvaluateFlags& flags, Session& session) {
   session.print(to_json(evaluation));
 }
 
+void declare_evaluate(Flags& flags, EvaluateFlags& inputs) {
+  inputs.flags = &flags;
+  flags.arguments("DATA... PIPELINE...", inputs.arguments,
+                  "Data files, then pipelines \"stage key=value | stage ...\"; the others are compared with the first");
+  flags.complete_arguments({method_names()});
+  flags.options(inputs.options);
+  std::vector<std::string> scorers;
+  for (const ScorerInfo& info : scorer_infos()) scorers.emplace_back(info.name);
+  scorers.emplace_back("all");
+  flags.text("--choose", "SCORER", inputs.choose,
+             "adapt: choose without target labels, grids too, by a scorer (auto, transfer, ..), or all", Need::optional,
+             std::move(scorers));
+  flags.text("--metric", "NAME", inputs.metric,
+             "The metric that the table shows (default: auroc or rmse; --choose: accuracy or rmse)");
+  flags.text("--save-predictions", "FILE", inputs.predictions,
+             "CSV of every held-out row's prediction; rows count from 0");
+  flags.text("--report", "FILE.html", inputs.report, "A self-contained HTML page");
+  flags.text("--title", "TEXT", inputs.title, "Title of the page");
+  add_data_flags(flags, inputs.read, DataUse::evaluation);
+}
+
 }  // namespace
 
-Verb evaluate_verb(CLI::App& program) {
-  const auto flags = std::make_shared<EvaluateFlags>();
-  Verb verb = make_verb(
-      program,
+Verb evaluate_verb() {
+  return make_verb(
       {"evaluate", "Score pipelines on domains that they have not seen", "evaluate DATA... PIPELINE... [flags]",
        "  ecotone evaluate clinics.csv --label disease --domain hospital \"impute | constant\" \"impute | scale | "
        "logistic\"\n"
@@ -180,44 +187,8 @@ Verb evaluate_verb(CLI::App& program) {
        "  ecotone evaluate data.csv --label y --domain site \"scale | logistic l2={0.01,0.1,1}\" --protocol adapt "
        "--choose all\n"
        "  ecotone evaluate a.csv b.csv c.csv --domain-from-file --label y \"scale | logistic\" --report "
-       "report.html\n"});
-  CLI::App& app = *verb.app;
-  app.add_option("DATA... PIPELINE...", flags->arguments,
-                 "Data files, then pipelines \"stage key=value | stage ...\"; the others are compared with the first")
-      ->required();
-  app.add_option("--protocol", flags->protocol,
-                 "leave-one-domain-out (default), adapt, domain-split or k-fold (within domains)")
-      ->type_name("NAME");
-  const std::vector<ProtocolFlag> of_protocols = {
-      {app.add_option("--folds", flags->folds, "k-fold: folds (default 5)")
-           ->check(CLI::Range(2, 1000000).description(""))
-           ->type_name("K"),
-       Protocol::k_fold},
-      {app.add_option("--repetitions", flags->repetitions, "domain-split: repetitions (default 10)")
-           ->check(CLI::Range(1, 1000000).description(""))
-           ->type_name("N"),
-       Protocol::domain_split},
-      {app.add_option("--held-out", flags->held_out, "domain-split: domains held out each time (default 1)")
-           ->check(CLI::Range(1, 1000000).description(""))
-           ->type_name("N"),
-       Protocol::domain_split},
-      {app.add_option("--choose", flags->choose,
-                      "adapt: choose without target labels, grids too, by a scorer (auto, transfer, ..), or all")
-           ->type_name("SCORER"),
-       Protocol::adapt}};
-  app.add_option("--metric", flags->metric,
-                 "The metric that the table shows (default: auroc or rmse; --choose: accuracy or rmse)")
-      ->type_name("NAME");
-  app.add_option("--save-predictions", flags->predictions, "CSV of every held-out row's prediction; rows count from 0")
-      ->type_name("FILE");
-  app.add_option("--report", flags->report, "A self-contained HTML page")->type_name("FILE.html");
-  app.add_option("--title", flags->title, "Title of the page")->type_name("TEXT");
-  add_data_flags(app, flags->read, DataUse::evaluation);
-  verb.run = [flags, of_protocols](Session& session) {
-    refuse_idle(of_protocols, protocol_by_name(flags->protocol));
-    run_evaluate(*flags, session);
-  };
-  return verb;
+       "report.html\n"},
+      declare_evaluate, run_evaluate);
 }
 
 }  // namespace ecotone::cli

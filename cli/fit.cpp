@@ -6,6 +6,7 @@
 #include "ecotone/choose/guard.h"
 #include "ecotone/data/read.h"
 #include "ecotone/methods/model.h"
+#include "ecotone/methods/registry.h"
 #include "ecotone/report/json/json.h"
 #include "ecotone/report/text/line.h"
 #include "ecotone/report/text/text.h"
@@ -15,7 +16,7 @@ namespace {
 
 struct FitFlags {
   std::vector<std::string> arguments;
-  DataFlags read;
+  ReadOptions read;
   std::string output;
   bool guard = false;
 };
@@ -59,11 +60,10 @@ void run_fit(const FitFlags& flags, Session& session) {
     option_error("usage", "fit: one pipeline, got {}; evaluate compares several", given.pipelines.size());
   const Pipeline& pipeline = given.pipelines.front();
   if (flags.guard) plain_counterpart(pipeline);  // refuses before anything is read
-  const ReadOptions options = flags.read.read_options();
-  require_separate(flags.read.inputs(given.data), {flags.output});
+  require_separate(files_read(given.data, flags.read), {flags.output});
   require_writable(flags.output);
   const Context& context = session.context();
-  const Dataset data = session.timed("read", [&] { return read_dataset(given.data, options, context); });
+  const Dataset data = session.timed("read", [&] { return read_dataset(given.data, flags.read, context); });
   const TrainView view = train_view(data, context);
   if (data.y && data.rows() > 0 && view.labelled() == 0 && pipeline.predicts())
     data_error("no_labels", "fit: no row of a source domain has a label in column '{}'", data.schema.label);
@@ -74,12 +74,19 @@ void run_fit(const FitFlags& flags, Session& session) {
   session.print(summary_json(data, view, model, flags.output));
 }
 
+void declare_fit(Flags& flags, FitFlags& inputs) {
+  flags.arguments("DATA... PIPELINE", inputs.arguments,
+                  "Data files, then one pipeline: \"stage key=value | stage ...\"");
+  flags.complete_arguments({method_names()});
+  flags.output(inputs.output, "The model file to write (.eco)", Need::required);
+  flags.flag("--guard", inputs.guard, "Adapt to the target only if the estimated gain exceeds its standard error");
+  add_data_flags(flags, inputs.read, DataUse::training);
+}
+
 }  // namespace
 
-Verb fit_verb(CLI::App& program) {
-  const auto flags = std::make_shared<FitFlags>();
-  Verb verb = make_verb(
-      program,
+Verb fit_verb() {
+  return make_verb(
       {"fit", "Fit a pipeline on all labelled rows and save the model", "fit DATA... PIPELINE -o MODEL [flags]",
        "  ecotone fit clinics.csv \"impute | scale | logistic l2=0.01\" --label disease --domain hospital -o "
        "model.eco\n"
@@ -87,17 +94,8 @@ Verb fit_verb(CLI::App& program) {
        "  ecotone fit data.csv \"scale | weight.logistic | logistic\" --label y --domain site --target site4 --guard "
        "-o "
        "model.eco\n"
-       "  ecotone fit data.csv \"impute strategy=median indicator=true | scale\" -o prepare.eco\n"});
-  verb.app
-      ->add_option("DATA... PIPELINE", flags->arguments,
-                   "Data files, then one pipeline: \"stage key=value | stage ...\"")
-      ->required();
-  add_output(*verb.app, flags->output, "The model file to write (.eco)")->required();
-  verb.app->add_flag("--guard", flags->guard,
-                     "Adapt to the target only if the estimated gain exceeds its standard error");
-  add_data_flags(*verb.app, flags->read, DataUse::training);
-  verb.run = [flags](Session& session) { run_fit(*flags, session); };
-  return verb;
+       "  ecotone fit data.csv \"impute strategy=median indicator=true | scale\" -o prepare.eco\n"},
+      declare_fit, run_fit);
 }
 
 }  // namespace ecotone::cli

@@ -95,24 +95,25 @@ void run_generate(const GenerateFlags& flags, Session& session) {
   session.print(std::move(document));
 }
 
+void declare_generate(Flags& flags, GenerateFlags& inputs) {
+  flags.argument("NAME", inputs.name, "Which one; --list shows them");
+  flags.arguments("KEY=VALUE", inputs.more, "The same as --set KEY=VALUE", Need::optional);
+  flags.texts("--set", "KEY=VALUE", inputs.settings, "An option of the generator; repeat for more");
+  flags.output(inputs.output, "A .csv or .eco file (default: CSV on standard output)");
+  flags.flag("--list", inputs.list, "Show all generators, or the one named, with their options");
+  ArgumentWords words{.files = false};
+  for (const Generator& each : generators()) words.words.push_back(each.name);
+  flags.complete_arguments(std::move(words));
+}
+
 }  // namespace
 
-Verb generate_verb(CLI::App& program) {
-  const auto flags = std::make_shared<GenerateFlags>();
-  Verb verb =
-      make_verb(program, {"generate", "Draw a synthetic data set", "generate NAME [--set KEY=VALUE]... [-o FILE]",
-                          "  ecotone generate --list\n"
-                          "  ecotone generate clinics -o clinics.csv\n"
-                          "  ecotone generate moons --set angle=30 --seed 7 -o moons.eco\n"});
-  verb.app->add_option("NAME", flags->name, "Which one; --list shows them");
-  verb.app->add_option("KEY=VALUE", flags->more, "The same as --set KEY=VALUE");
-  verb.app->add_option("--set", flags->settings, "An option of the generator; repeat for more")
-      ->allow_extra_args(false)
-      ->type_name("KEY=VALUE");
-  add_output(*verb.app, flags->output, "A .csv or .eco file (default: CSV on standard output)");
-  verb.app->add_flag("--list", flags->list, "Show all generators, or the one named, with their options");
-  verb.run = [flags](Session& session) { run_generate(*flags, session); };
-  return verb;
+Verb generate_verb() {
+  return make_verb({"generate", "Draw a synthetic data set", "generate NAME [--set KEY=VALUE]... [-o FILE]",
+                    "  ecotone generate --list\n"
+                    "  ecotone generate clinics -o clinics.csv\n"
+                    "  ecotone generate moons --set angle=30 --seed 7 -o moons.eco\n"},
+                   declare_generate, run_generate);
 }
 
 }  // namespace ecotone::cli

@@ -9,34 +9,39 @@
 namespace ecotone::cli {
 namespace {
 
-void run_moments(const std::string& path, Session& session) {
+struct InspectFlags {
+  std::string path;
+};
+
+void inspect_moments(const std::string& path, Session& session) {
   const Moments moments = load_moments(path);
   if (session.json()) return session.print(to_json(moments));
   session.say(moments_text(moments));
 }
 
-void run_inspect(const std::string& path, Session& session) {
+void run_inspect(const InspectFlags& flags, Session& session) {
+  const std::string& path = flags.path;
   require_files({path});
-  if (holds_moments(path)) return run_moments(path, session);
+  if (holds_moments(path)) return inspect_moments(path, session);
   const Model model = Model::load(path);
   const std::optional<GuardNote> guard = guard_note(model, path);
   if (session.json()) return session.print(model.inspect());
   session.say(model_text(model, guard, session.context()));
 }
 
+void declare_inspect(Flags& flags, InspectFlags& inputs) {
+  flags.argument("FILE", inputs.path, "A model of `ecotone fit`, or moments of `ecotone moments`", Need::required);
+}
+
 }  // namespace
 
-Verb inspect_verb(CLI::App& program) {
-  const auto path = std::make_shared<std::string>();
-  Verb verb = make_verb(
-      program, {"inspect", "Show what is in a model (pipeline, options, learned numbers) or in a file of moments",
-                "inspect FILE",
-                "  ecotone inspect model.eco\n"
-                "  ecotone inspect model.eco --json\n"
-                "  ecotone inspect moments.eco\n"});
-  verb.app->add_option("FILE", *path, "A model of `ecotone fit`, or moments of `ecotone moments`")->required();
-  verb.run = [path](Session& session) { run_inspect(*path, session); };
-  return verb;
+Verb inspect_verb() {
+  return make_verb({"inspect", "Show what is in a model (pipeline, options, learned numbers) or in a file of moments",
+                    "inspect FILE",
+                    "  ecotone inspect model.eco\n"
+                    "  ecotone inspect model.eco --json\n"
+                    "  ecotone inspect moments.eco\n"},
+                   declare_inspect, run_inspect);
 }
 
 }  // namespace ecotone::cli

@@ -27,19 +27,20 @@ void run_methods(const MethodsFlags& flags, Session& session) {
   session.print({{"methods", all}});
 }
 
+void declare_methods(Flags& flags, MethodsFlags& inputs) {
+  flags.argument("NAME", inputs.name, "The method to show in full");
+  flags.complete_arguments({method_names(), false});
+  flags.flag("--markdown", inputs.markdown, "Print the reference page docs/methods.md");
+}
+
 }  // namespace
 
-Verb methods_verb(CLI::App& program) {
-  const auto flags = std::make_shared<MethodsFlags>();
-  Verb verb =
-      make_verb(program, {"methods", "Show the stages that pipelines are made of, with their options", "methods [NAME]",
-                          "  ecotone methods\n"
-                          "  ecotone methods logistic\n"
-                          "  ecotone methods --json\n"});
-  verb.app->add_option("NAME", flags->name, "The method to show in full");
-  verb.app->add_flag("--markdown", flags->markdown, "Print the reference page docs/methods.md");
-  verb.run = [flags](Session& session) { run_methods(*flags, session); };
-  return verb;
+Verb methods_verb() {
+  return make_verb({"methods", "Show the stages that pipelines are made of, with their options", "methods [NAME]",
+                    "  ecotone methods\n"
+                    "  ecotone methods logistic\n"
+                    "  ecotone methods --json\n"},
+                   declare_methods, run_methods);
 }
 
 }  // namespace ecotone::cli

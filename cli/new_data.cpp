@@ -7,12 +7,11 @@
 
 namespace ecotone::cli {
 
-void add_new_data_flags(CLI::App& app, NewDataFlags& flags) {
-  app.add_option("MODEL DATA...", flags.arguments,
-                 "A model of `ecotone fit`, then data files with its columns in any order")
-      ->required();
-  add_output(app, flags.output, "The CSV file to write (default: standard output)");
-  add_data_flags(app, flags.read, DataUse::new_data);
+void add_new_data_flags(Flags& flags, NewDataFlags& inputs) {
+  flags.arguments("MODEL DATA...", inputs.arguments,
+                  "A model of `ecotone fit`, then data files with its columns in any order");
+  flags.output(inputs.output, "The CSV file to write (default: standard output)");
+  add_data_flags(flags, inputs.read, DataUse::new_data);
 }
 
 Batch NewData::batch() const {
@@ -23,8 +22,8 @@ NewData read_new_data(const NewDataFlags& flags, Session& session) {
   const std::vector<std::filesystem::path> paths(flags.arguments.begin(), flags.arguments.end());
   require_files(paths);
   if (paths.size() < 2) option_error("no_data", "no data file given after the model {}", paths.front().string());
-  ReadOptions options = flags.read.read_options();
-  require_separate(flags.read.inputs(paths), {flags.output});
+  ReadOptions options = flags.read;
+  require_separate(files_read(paths, flags.read), {flags.output});
   require_writable(flags.output);
   Model model = session.timed("load", [&] { return Model::load(paths.front()); });
   options.task = model.task();

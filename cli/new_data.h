@@ -13,12 +13,12 @@ namespace ecotone::cli {
 /// MODEL DATA... -o FILE: what predict and transform are given.
 struct NewDataFlags {
   std::vector<std::string> arguments;
-  DataFlags read;
+  ReadOptions read;
   std::string output;
 
   bool to_screen() const { return output.empty() || output == "-"; }
 };
-void add_new_data_flags(CLI::App& app, NewDataFlags& flags);
+void add_new_data_flags(Flags& flags, NewDataFlags& inputs);
 
 /// The model and the data that are read as it wants them.
 struct NewData {

@@ -18,10 +18,11 @@ namespace {
 
 struct PairsFlags {
   std::vector<std::string> data;
-  DataFlags read;
+  ReadOptions read;
   int per_class = 1000;
   std::string list;
   std::string output;
+  const Flags* flags = nullptr;
 };
 
 /// A column of a list of pairs, as rows from 0.
@@ -56,22 +57,22 @@ Dataset make_pairs(const Dataset& data, const PairsFlags& flags, const Context& 
   return listed_pairs(data, read_list(flags.list, context), context);
 }
 
-void run_pairs(const PairsFlags& flags, const CLI::App& app, Session& session) {
+void run_pairs(const PairsFlags& flags, Session& session) {
   if (!flags.output.ends_with(".eco"))
     option_error("bad_output", "pairs: -o must end in .eco, got '{}'; `ecotone convert` makes a .csv of it",
                  flags.output);
   if (!flags.read.domain.empty() || flags.read.domain_from_file)
     option_error("usage", "pairs: the classes become the domains, so leave --domain out");
-  if (!flags.list.empty() && app.get_option("--per-class")->count() > 0)
+  if (!flags.list.empty() && flags.flags->given("--per-class"))
     option_error("idle_flag", "pairs: --per-class does not go with --list, which names all pairs");
   std::vector<std::filesystem::path> paths(flags.data.begin(), flags.data.end());
-  std::vector<std::filesystem::path> inputs = flags.read.inputs(paths);
+  std::vector<std::filesystem::path> inputs = files_read(paths, flags.read);
   if (!flags.list.empty()) inputs.emplace_back(flags.list);
   require_files(inputs);
   require_separate(inputs, {flags.output});
   require_writable(flags.output);
   const Context& context = session.context();
-  const Dataset data = session.timed("read", [&] { return read_dataset(paths, flags.read.read_options(), context); });
+  const Dataset data = session.timed("read", [&] { return read_dataset(paths, flags.read, context); });
   const Dataset pairs = session.timed("pairs", [&] { return make_pairs(data, flags, context); });
   session.timed("write", [&] { write_eco(pairs, flags.output, context); });
   session.say(
@@ -81,29 +82,27 @@ void run_pairs(const PairsFlags& flags, const CLI::App& app, Session& session) {
   session.print(std::move(document));
 }
 
+void declare_pairs(Flags& flags, PairsFlags& inputs) {
+  inputs.flags = &flags;
+  flags.arguments("DATA", inputs.data, "Files with the same columns");
+  flags.output(inputs.output, "The .eco file to write: the rows and which of them are paired", Need::required);
+  flags.number("--per-class", inputs.per_class, 1, 1'000'000'000,
+               "Pairs within each class, and as many with others (default 1000)");
+  flags.text("--list", "FILE", inputs.list,
+             "Take these pairs: a file with the columns first and second, rows from 1, of those that --where keeps");
+  add_data_flags(flags, inputs.read, DataUse::training);
+}
+
 }  // namespace
 
-Verb pairs_verb(CLI::App& program) {
-  const auto flags = std::make_shared<PairsFlags>();
-  Verb verb = make_verb(
-      program, {"pairs", "Make pairs of rows, to learn when two rows are of one class",
-                "pairs DATA... --label COLUMN [--per-class N] -o FILE [flags]",
-                "  ecotone pairs digits.csv --label digit --per-class 1000 -o pairs.eco\n"
-                "  ecotone evaluate pairs.eco \"greedy steps=25 nonnegative=true\" --protocol leave-one-domain-out\n"
-                "  ecotone pairs new.csv --list which.csv -o new_pairs.eco\n"});
-  verb.app->add_option("DATA", flags->data, "Files with the same columns")->required();
-  add_output(*verb.app, flags->output, "The .eco file to write: the rows and which of them are paired")->required();
-  verb.app
-      ->add_option("--per-class", flags->per_class, "Pairs within each class, and as many with others (default 1000)")
-      ->type_name("N");
-  verb.app
-      ->add_option("--list", flags->list,
-                   "Take these pairs: a file with the columns first and second, rows from 1, "
-                   "of those that --where keeps")
-      ->type_name("FILE");
-  add_data_flags(*verb.app, flags->read, DataUse::training);
-  verb.run = [flags, app = verb.app](Session& session) { run_pairs(*flags, *app, session); };
-  return verb;
+Verb pairs_verb() {
+  return make_verb(
+      {"pairs", "Make pairs of rows, to learn when two rows are of one class",
+       "pairs DATA... --label COLUMN [--per-class N] -o FILE [flags]",
+       "  ecotone pairs digits.csv --label digit --per-class 1000 -o pairs.eco\n"
+       "  ecotone evaluate pairs.eco \"greedy steps=25 nonnegative=true\" --protocol leave-one-domain-out\n"
+       "  ecotone pairs new.csv --list which.csv -o new_pairs.eco\n"},
+      declare_pairs, run_pairs);
 }
 
 }  // namespace ecotone::cli

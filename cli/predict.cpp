@@ -92,18 +92,16 @@ void run_predict(const NewDataFlags& flags, Session& session) {
   session.print(std::move(document));
 }
 
+void declare_predict(Flags& flags, NewDataFlags& inputs) { add_new_data_flags(flags, inputs); }
+
 }  // namespace
 
-Verb predict_verb(CLI::App& program) {
-  const auto flags = std::make_shared<NewDataFlags>();
-  Verb verb =
-      make_verb(program, {"predict", "Predict new rows with a fitted model", "predict MODEL DATA... [-o FILE] [flags]",
-                          "  ecotone predict model.eco new.csv -o out.csv\n"
-                          "  ecotone predict model.eco new.csv | head\n"
-                          "  ecotone predict model.eco north.csv south.csv --domain-from-file --json\n"});
-  add_new_data_flags(*verb.app, *flags);
-  verb.run = [flags](Session& session) { run_predict(*flags, session); };
-  return verb;
+Verb predict_verb() {
+  return make_verb({"predict", "Predict new rows with a fitted model", "predict MODEL DATA... [-o FILE] [flags]",
+                    "  ecotone predict model.eco new.csv -o out.csv\n"
+                    "  ecotone predict model.eco new.csv | head\n"
+                    "  ecotone predict model.eco north.csv south.csv --domain-from-file --json\n"},
+                   declare_predict, run_predict);
 }
 
 }  // namespace ecotone::cli

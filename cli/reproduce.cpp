@@ -120,31 +120,31 @@ void run_reproduce(const ReproduceFlags& flags, Session& session) {
   session.print(json);
 }
 
+void declare_reproduce(Flags& flags, ReproduceFlags& inputs) {
+  flags.argument("NAME", inputs.name, "Which experiment; --list shows them");
+  flags.text("--example", "ITEM", inputs.example, "An example of the experiment");
+  flags.text("--table", "ITEM", inputs.table, "A table of the experiment");
+  flags.text("--figure", "ITEM", inputs.figure, "A figure of the experiment");
+  flags.text("--item", "ITEM", inputs.item, "Any part of the experiment, by its name");
+  flags.number("--repetitions", inputs.repetitions, 1, 1'000'000, "Repetitions (default: as the experiment says)");
+  flags.text("--data", "DIR", inputs.data, "Folder of the data files, for parts that read some");
+  flags.text("--output,-o", "DIR", inputs.out, "Folder for the pictures of a figure, as SVG and their data as CSV");
+  flags.flag("--list", inputs.list, "Show all experiments, or the one named, with their parts");
+  ArgumentWords words{.files = false};
+  for (const EmbeddedExperiment& each : embedded_experiments()) words.words.emplace_back(each.name);
+  flags.complete_arguments(std::move(words));
+}
+
 }  // namespace
 
-Verb reproduce_verb(CLI::App& program) {
-  const auto flags = std::make_shared<ReproduceFlags>();
-  Verb verb = make_verb(program, {"reproduce", "Run a paper's experiment again, published numbers beside ours",
-                                  "reproduce NAME --example|--table|--figure|--item ITEM [flags]",
-                                  "  ecotone reproduce --list\n"
-                                  "  ecotone reproduce sayed2022 --example weighting\n"
-                                  "  ecotone reproduce sayed2022 --example weighting --repetitions 10 --seed 1 --json\n"
-                                  "  ecotone reproduce habrard2012 --figure 3 -o FOLDER\n"});
-  CLI::App& app = *verb.app;
-  app.add_option("NAME", flags->name, "Which experiment; --list shows them");
-  app.add_option("--example", flags->example, "An example of the experiment")->type_name("ITEM");
-  app.add_option("--table", flags->table, "A table of the experiment")->type_name("ITEM");
-  app.add_option("--figure", flags->figure, "A figure of the experiment")->type_name("ITEM");
-  app.add_option("--item", flags->item, "Any part of the experiment, by its name")->type_name("ITEM");
-  app.add_option("--repetitions", flags->repetitions, "Repetitions (default: as the experiment says)")
-      ->check(CLI::Range(1, 1000000).description(""))
-      ->type_name("N");
-  app.add_option("--data", flags->data, "Folder of the data files, for parts that read some")->type_name("DIR");
-  app.add_option("--output,-o", flags->out, "Folder for the pictures of a figure, as SVG and their data as CSV")
-      ->type_name("DIR");
-  app.add_flag("--list", flags->list, "Show all experiments, or the one named, with their parts");
-  verb.run = [flags](Session& session) { run_reproduce(*flags, session); };
-  return verb;
+Verb reproduce_verb() {
+  return make_verb({"reproduce", "Run a paper's experiment again, published numbers beside ours",
+                    "reproduce NAME --example|--table|--figure|--item ITEM [flags]",
+                    "  ecotone reproduce --list\n"
+                    "  ecotone reproduce sayed2022 --example weighting\n"
+                    "  ecotone reproduce sayed2022 --example weighting --repetitions 10 --seed 1 --json\n"
+                    "  ecotone reproduce habrard2012 --figure 3 -o FOLDER\n"},
+                   declare_reproduce, run_reproduce);
 }
 
 }  // namespace ecotone::cli

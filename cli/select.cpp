@@ -3,6 +3,7 @@
 #include "ecotone/base/error.h"
 #include "ecotone/choose/selection.h"
 #include "ecotone/data/read.h"
+#include "ecotone/methods/registry.h"
 #include "ecotone/report/json/json.h"
 #include "ecotone/report/text/text.h"
 #include "ecotone/solve/moments/moments_file.h"
@@ -12,8 +13,9 @@ namespace {
 
 struct SelectFlags {
   std::vector<std::string> arguments;
-  DataFlags read;
-  bool no_held_out = false;
+  ReadOptions read;
+  SelectOptions options;
+  const Flags* flags = nullptr;
 };
 
 /// The arguments, with a pipeline where none is given.
@@ -26,7 +28,7 @@ std::vector<std::string> with_default(std::vector<std::string> arguments, Sessio
   return arguments;
 }
 
-void run_select(const SelectFlags& flags, const CLI::App& app, Session& session) {
+void run_select(const SelectFlags& flags, Session& session) {
   const DataAndPipelines given = data_and_pipelines(with_default(flags.arguments, session));
   if (given.pipelines.size() > 1) option_error("usage", "select: one pipeline, got {}", given.pipelines.size());
   const Pipeline& pipeline = given.pipelines.front();
@@ -34,44 +36,43 @@ void run_select(const SelectFlags& flags, const CLI::App& app, Session& session)
   if (moments && given.data.size() > 1)
     option_error("one_file", "select: one file of moments, got {} files; merge them with `ecotone moments`",
                  given.data.size());
-  if (moments) refuse_data_flags(app, "select", "a file of moments has domains and labels already");
+  if (moments) refuse_data_flags(*flags.flags, "a file of moments has domains and labels already");
   require_selector(pipeline);
   const Context& context = session.context();
-  const SelectOptions options{.held_out = !flags.no_held_out};
   FeatureSelection found;
   if (moments) {
     const Moments read = session.timed("read", [&] { return load_moments(given.data.front()); });
     found = session.timed(
-        "select", [&] { return select_features(pipeline, read, given.data.front().string(), options, context); });
+        "select", [&] { return select_features(pipeline, read, given.data.front().string(), flags.options, context); });
   } else {
-    const Dataset data =
-        session.timed("read", [&] { return read_dataset(given.data, flags.read.read_options(), context); });
-    found = session.timed("select", [&] { return select_features(pipeline, data, options, context); });
+    const Dataset data = session.timed("read", [&] { return read_dataset(given.data, flags.read, context); });
+    found = session.timed("select", [&] { return select_features(pipeline, data, flags.options, context); });
   }
   session.say(selection_text(found));
   session.print(to_json(found));
 }
 
+void declare_select(Flags& flags, SelectFlags& inputs) {
+  inputs.flags = &flags;
+  flags.arguments("DATA... PIPELINE", inputs.arguments,
+                  fmt::format("Data files or one file of moments, then a pipeline that ends in {} (default: impute | "
+                              "step)",
+                              or_list(selector_names())));
+  flags.complete_arguments({method_names()});
+  flags.options(inputs.options);
+  add_data_flags(flags, inputs.read, DataUse::training);
+}
+
 }  // namespace
 
-Verb select_verb(CLI::App& program) {
-  const auto flags = std::make_shared<SelectFlags>();
-  Verb verb = make_verb(
-      program, {"select", "Choose features that hold across domains, step by step", "select DATA... [PIPELINE] [flags]",
-                "  ecotone select clinics.csv --label disease --domain hospital\n"
-                "  ecotone select clinics.csv \"impute | scale | tgreedy steps=10\" --label disease --domain hospital\n"
-                "  ecotone select data.csv \"tgreedy steps=10 mode=stagewise\" --label y --domain site --json\n"
-                "  ecotone select moments.eco \"greedy steps=25 stop=lodo\"\n"});
-  verb.app
-      ->add_option("DATA... PIPELINE", flags->arguments,
-                   "Data files or one file of moments, then a pipeline that ends in step, tgreedy or greedy (default: "
-                   "impute | step)")
-      ->required();
-  verb.app->add_flag("--no-held-out", flags->no_held_out,
-                     "Do not run the path without each domain in turn, which shows how it does there");
-  add_data_flags(*verb.app, flags->read, DataUse::training);
-  verb.run = [flags, app = verb.app](Session& session) { run_select(*flags, *app, session); };
-  return verb;
+Verb select_verb() {
+  return make_verb(
+      {"select", "Choose features that hold across domains, step by step", "select DATA... [PIPELINE] [flags]",
+       "  ecotone select clinics.csv --label disease --domain hospital\n"
+       "  ecotone select clinics.csv \"impute | scale | tgreedy steps=10\" --label disease --domain hospital\n"
+       "  ecotone select data.csv \"tgreedy steps=10 mode=stagewise\" --label y --domain site --json\n"
+       "  ecotone select moments.eco \"greedy steps=25 stop=lodo\"\n"},
+      declare_select, run_select);
 }
 
 }  // namespace ecotone::cli

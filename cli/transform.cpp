@@ -108,18 +108,17 @@ void run_transform(const NewDataFlags& flags, Session& session) {
   session.print(std::move(document));
 }
 
+void declare_transform(Flags& flags, NewDataFlags& inputs) { add_new_data_flags(flags, inputs); }
+
 }  // namespace
 
-Verb transform_verb(CLI::App& program) {
-  const auto flags = std::make_shared<NewDataFlags>();
-  Verb verb = make_verb(program, {"transform", "Write the features that the model's learner would see",
-                                  "transform MODEL DATA... [-o FILE] [flags]",
-                                  "  ecotone transform model.eco new.csv -o z.csv\n"
-                                  "  ecotone transform dbn.eco images.eco -o features.eco\n"
-                                  "  ecotone transform prepare.eco new.csv --where 'age>=18' | head\n"});
-  add_new_data_flags(*verb.app, *flags);
-  verb.run = [flags](Session& session) { run_transform(*flags, session); };
-  return verb;
+Verb transform_verb() {
+  return make_verb({"transform", "Write the features that the model's learner would see",
+                    "transform MODEL DATA... [-o FILE] [flags]",
+                    "  ecotone transform model.eco new.csv -o z.csv\n"
+                    "  ecotone transform dbn.eco images.eco -o features.eco\n"
+                    "  ecotone transform prepare.eco new.csv --where 'age>=18' | head\n"},
+                   declare_transform, run_transform);
 }
 
 }  // namespace ecotone::cli

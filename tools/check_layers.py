@@ -15,9 +15,8 @@ ONLY_IN = {"linalg": re.compile(r"^(cblas|lapack|lapacke|openblas|f77blas|Spectr
 # Layers of numbers and arrays: they never name a table, its columns or what fitting may see of it.
 WITHOUT_TABLES = ("base", "linalg", "measure", "kernels", "solve")
 TABLE = re.compile(r"\b(TrainView|Dataset|Schema)\b")
-# The files of cli/ that may include CLI11, and whether that is enforced yet.
+# The files of cli/ that may include CLI11.
 CLI11_IN = ("flags.h", "flags.cpp")
-CLI11_ENFORCED = False
 CLI11 = re.compile(r"^CLI/")
 # Comments, or strings, in which two slashes begin none.
 COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*")', re.S)
@@ -94,8 +93,7 @@ def main():
     parser.add_argument("cli", nargs="?", type=pathlib.Path, default=REPOSITORY / "cli")
     roots = parser.parse_args()
     found = list(library_problems(roots.library))
-    if CLI11_ENFORCED:
-        found += cli_problems(roots.cli)
+    found += cli_problems(roots.cli)
     for line in found:
         print(f"check: {line}", file=sys.stderr)
     if found:

@@ -178,7 +178,6 @@ TEST(Tune, RefusesWhatItCannotScore) {
   data = tiny(1, 1);
   EXPECT_EQ(error_of([&] { tuned(data, "constant", on(1)); }).code(), "no_folds");
   EXPECT_EQ(error_of([&] { tune(data, {}, {}, on(1)); }).code(), "no_pipeline");
-  EXPECT_EQ(error_of([] { (void)search_by_name("gird"); }).code(), "unknown_search");
 }
 
 /// A cache in order reuses what pipelines begin with alike, and nothing else.

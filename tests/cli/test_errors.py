@@ -99,10 +99,10 @@ def test_two_pipelines_to_fit(ecotone, small, tmp_path):
 
 def test_unknown_protocol_metric_task_format(ecotone, small):
     flags = (small, "scale | logistic", *SMALL_COLUMNS)
-    message = ecotone.error("evaluate", *flags, "--protocol", "leave-one-out", exit=OPTION, code="unknown_protocol")
+    message = ecotone.error("evaluate", *flags, "--protocol", "leave-one-out", exit=OPTION, code="bad_option")
     assert "leave-one-domain-out" in message
     assert "auroc" in ecotone.error("evaluate", *flags, "--metric", "aurok", exit=OPTION, code="unknown_metric")
-    ecotone.error("evaluate", *flags, "--task", "guess", exit=OPTION, code="bad_task")
+    ecotone.error("evaluate", *flags, "--task", "guess", exit=OPTION, code="bad_option")
     ecotone.error("evaluate", *flags, "--format", "xlsx", exit=OPTION, code="bad_format")
 
 

@@ -130,7 +130,7 @@ def test_single_precision_and_no_gram(ecotone, tmp_path):
     ecotone.error("select", tmp_path / "none.eco", "tgreedy", exit=3, code="no_gram")
     ecotone.error("moments", tmp_path / "single.eco", tmp_path / "none.eco", "-o", tmp_path / "x.eco", exit=3, code="different_moments")
     ecotone.error("moments", tmp_path / "single.eco", data, "-o", tmp_path / "x.eco", exit=2, code="usage")
-    ecotone.error("moments", data, *flags(""), "-o", tmp_path / "x.eco", "--gram", "half", exit=2, code="bad_gram")
+    ecotone.error("moments", data, *flags(""), "-o", tmp_path / "x.eco", "--gram", "half", exit=2, code="bad_option")
     ecotone.error("select", tmp_path / "single.eco", "scale | tgreedy", exit=2, code="needs_rows")
     broken = (tmp_path / "single.eco").read_bytes()[:-100]
     (tmp_path / "broken.eco").write_bytes(broken)

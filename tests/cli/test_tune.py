@@ -69,7 +69,7 @@ def test_errors(ecotone, small):
     ecotone.error("tune", small, "logistic l2={1,2", *columns, exit=2, code="bad_pipeline")
     ecotone.error("tune", small, "scale", *columns, exit=2, code="no_learner")
     ecotone.error("tune", small, "logistic", *columns, "--metric", "rmse", exit=2, code="unknown_metric")
-    ecotone.error("tune", small, "logistic", *columns, "--search", "gird", exit=2, code="unknown_search")
+    ecotone.error("tune", small, "logistic", *columns, "--search", "gird", exit=2, code="bad_option")
     ecotone.error("tune", small, "logistic", *columns, "--draws", 3, exit=2, code="idle_flag")
     ecotone.error("tune", small, *columns, exit=2, code="no_pipeline")
     assert "tune or evaluate --choose" in ecotone.error(

@@ -72,19 +72,24 @@ std::string code_of(F&& f) {
   return "no error";
 }
 
+EvaluateOptions chosen(const std::string& protocol) {
+  const auto infos = describe_options<EvaluateOptions>();
+  return read_options<EvaluateOptions>(complete_options("evaluate", infos, OptionTexts{{"protocol", protocol}}));
+}
+
 TEST(ProtocolNames, RoundTripAndSuggest) {
   for (const auto protocol :
        {Protocol::leave_one_domain_out, Protocol::adapt, Protocol::domain_split, Protocol::k_fold})
-    EXPECT_EQ(protocol_by_name(protocol_name(protocol)), protocol);
+    EXPECT_EQ(chosen(std::string(protocol_name(protocol))).protocol, protocol);
   try {
-    protocol_by_name("kfold");
+    chosen("kfold");
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::option);
-    EXPECT_EQ(error.code(), "unknown_protocol");
+    EXPECT_EQ(error.code(), "bad_option");
     EXPECT_THAT(error.what(), testing::HasSubstr("did you mean 'k-fold'?"));
   }
-  EXPECT_EQ(code_of([] { protocol_by_name("bootstrap"); }), "unknown_protocol");
+  EXPECT_EQ(code_of([] { chosen("bootstrap"); }), "bad_option");
 }
 
 TEST(LeaveOneDomainOut, HoldsEachDomainOutOnceAndWhole) {

@@ -49,6 +49,25 @@ bool is_utf8(const std::string& text) {
   }
 }
 
+/// The parts of a comma list; a part may be "quoted".
+std::vector<std::string> split_list(std::string_view text) {
+  std::vector<std::string> parts;
+  std::string part;
+  bool quoted = false;
+  for (const char c : text) {
+    if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      parts.push_back(std::exchange(part, {}));
+    } else {
+      part += c;
+    }
+  }
+  parts.push_back(part);
+  std::erase(parts, "");
+  return parts;
+}
+
 /// Checks one value of one option; knows whose it is for the messages.
 class Checker {
  public:
@@ -71,6 +90,8 @@ class Checker {
         return is_choice(text) ? Json(text) : real(parse_real(text), info_.limits.text(), text);
       case OptionType::numbers:
         return numbers_from_text(text);
+      case OptionType::texts:
+        return split_list(text);
       case OptionType::choice:
       case OptionType::text:
       case OptionType::file:
@@ -97,6 +118,8 @@ class Checker {
         return real(number_of(value), info_.limits.text(), shown(value));
       case OptionType::numbers:
         return numbers_from_json(value);
+      case OptionType::texts:
+        return texts_from_json(value);
       case OptionType::choice:
       case OptionType::text:
       case OptionType::file:
@@ -188,6 +211,13 @@ class Checker {
     return list;
   }
 
+  Json texts_from_json(const Json& value) const {
+    const bool texts =
+        value.is_array() && std::ranges::all_of(value, [](const Json& each) { return each.is_string(); });
+    if (!texts) refuse_json("must be a list of texts", value);
+    return value;
+  }
+
   Json named(const std::string& text) const {
     if (info_.limits.n_choices == 0) return text;
     const auto* begin = info_.limits.choices.data();
@@ -274,6 +304,8 @@ std::string_view type_name(OptionType type) {
       return "choice";
     case OptionType::numbers:
       return "numbers";
+    case OptionType::texts:
+      return "texts";
     case OptionType::text:
       return "text";
     case OptionType::file:

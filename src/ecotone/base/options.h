@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ecotone/base/error.h"
+#include "ecotone/base/index.h"
 #include "ecotone/base/json.h"
 
 /// Options are declared once, as a struct with member defaults and
@@ -52,7 +53,8 @@ struct Limits {
   bool open_high = false;
   std::array<const char*, 8> choices{};
   int n_choices = 0;
-  bool numbers_too = false;  ///< the choices are words that may stand in place of a number
+  bool numbers_too = false;     ///< the choices are words that may stand in place of a number
+  const char* shown = nullptr;  ///< what stands for the value on help pages of the program, such as COLUMN
 
   bool contains(double value) const;
   /// «must be > 0», «must be in [0, 1]», «must be one of mean, median», «must be auto, none or >= 1»; empty when
@@ -64,6 +66,11 @@ constexpr Limits anything() { return {}; }
 constexpr Limits at_least(double low) { return {.low = low}; }
 constexpr Limits above(double low) { return {.low = low, .open_low = true}; }
 constexpr Limits between(double low, double high) { return {.low = low, .high = high}; }
+/// Anything, shown on help pages as this word.
+constexpr Limits shown_as(const char* word, Limits limits = {}) {
+  limits.shown = word;
+  return limits;
+}
 /// Names of an enum's values, in the order of the enum (which counts from 0).
 template <class... Names>
 constexpr Limits one_of(Names... names) {
@@ -94,9 +101,9 @@ constexpr Field<Struct, T> field(const char* name, T Struct::*member, const char
   return {name, member, help, limits};
 }
 
-/// How an option is written. Member types: bool, int, double, AutoNumber, WordOrNumber, an enum class,
-/// std::vector<double>, std::string, FilePath.
-enum class OptionType { boolean, integer, real, auto_real, word_or_real, choice, numbers, text, file };
+/// How an option is written. Member types: bool, int, Index, double, AutoNumber, WordOrNumber, an enum class or an
+/// optional one, std::vector<double>, std::vector<std::string>, std::string, FilePath.
+enum class OptionType { boolean, integer, real, auto_real, word_or_real, choice, numbers, texts, text, file };
 std::string_view type_name(OptionType type);
 
 /// One option of one method, with the types erased.
@@ -144,12 +151,17 @@ std::string or_list(const std::vector<std::string>& names);
 namespace detail {
 
 template <class T>
+inline constexpr bool is_optional_enum = false;
+template <class T>
+inline constexpr bool is_optional_enum<std::optional<T>> = std::is_enum_v<T>;
+
+template <class T>
 constexpr OptionType option_type() {
   if constexpr (std::is_same_v<T, bool>)
     return OptionType::boolean;
-  else if constexpr (std::is_enum_v<T>)
+  else if constexpr (std::is_enum_v<T> || is_optional_enum<T>)
     return OptionType::choice;
-  else if constexpr (std::is_same_v<T, int>)
+  else if constexpr (std::is_same_v<T, int> || std::is_same_v<T, Index>)
     return OptionType::integer;
   else if constexpr (std::is_same_v<T, double>)
     return OptionType::real;
@@ -159,6 +171,8 @@ constexpr OptionType option_type() {
     return OptionType::word_or_real;
   else if constexpr (std::is_same_v<T, std::vector<double>>)
     return OptionType::numbers;
+  else if constexpr (std::is_same_v<T, std::vector<std::string>>)
+    return OptionType::texts;
   else if constexpr (std::is_same_v<T, FilePath>)
     return OptionType::file;
   else {
@@ -171,6 +185,8 @@ template <class T>
 Json option_json(const T& value, const Limits& limits) {
   if constexpr (std::is_enum_v<T>)
     return limits.choices[static_cast<std::size_t>(value)];
+  else if constexpr (is_optional_enum<T>)
+    return value ? Json(limits.choices[static_cast<std::size_t>(*value)]) : Json(nullptr);
   else if constexpr (std::is_same_v<T, AutoNumber>)
     return value.value ? Json(*value.value) : Json("auto");
   else if constexpr (std::is_same_v<T, WordOrNumber>)
@@ -188,6 +204,8 @@ T option_value(const Json& value, const Limits& limits) {
     for (int i = 0; i < limits.n_choices; ++i)
       if (text == limits.choices[static_cast<std::size_t>(i)]) return static_cast<T>(i);
     internal_error("option value '{}' was not checked", text);
+  } else if constexpr (is_optional_enum<T>) {
+    return value.is_null() ? T{} : T{option_value<typename T::value_type>(value, limits)};
   } else if constexpr (std::is_same_v<T, WordOrNumber>) {
     if (value.is_number()) return {.value = value.get<double>()};
     const auto text = value.get<std::string>();

@@ -12,16 +12,6 @@
 namespace ecotone {
 namespace {
 
-/// The names of all selectors: "tgreedy, greedy or step".
-std::string selector_names() {
-  std::vector<std::string> names;
-  for (const Method& each : methods())
-    if (each.select) names.push_back(each.name);
-  const std::string last = names.back();
-  names.pop_back();
-  return fmt::format("{} or {}", fmt::join(names, ", "), last);
-}
-
 const Stage& selector_of(const Pipeline& pipeline) {
   require_selector(pipeline);
   return pipeline.stages().back();
@@ -29,10 +19,17 @@ const Stage& selector_of(const Pipeline& pipeline) {
 
 }  // namespace
 
+std::vector<std::string> selector_names() {
+  std::vector<std::string> names;
+  for (const Method& each : methods())
+    if (each.select) names.push_back(each.name);
+  return names;
+}
+
 void require_selector(const Pipeline& pipeline) {
   const Method& last = *pipeline.stages().back().method;
   if (!last.select)
-    option_error("not_a_selector", "select: the last stage must be {}, got '{}'", selector_names(), last.name);
+    option_error("not_a_selector", "select: the last stage must be {}, got '{}'", or_list(selector_names()), last.name);
 }
 
 FeatureSelection select_features(const Pipeline& pipeline, const Dataset& data, const SelectOptions& options,

@@ -9,8 +9,15 @@ namespace ecotone {
 
 struct SelectOptions {
   bool held_out = true;  ///< also run the path without each domain in turn, which shows how it does there
+
+  static constexpr auto fields() {
+    return std::tuple{field("held_out", &SelectOptions::held_out,
+                            "Do not run the path without each domain in turn, which shows how it does there")};
+  }
 };
 
+/// The methods that a pipeline for select_features may end in.
+std::vector<std::string> selector_names();
 /// Option error `not_a_selector` unless the pipeline ends in a selector.
 void require_selector(const Pipeline& pipeline);
 

@@ -284,13 +284,7 @@ void check_metric(const std::string& name, Task task) {
 
 }  // namespace
 
-std::string_view search_name(Search search) { return search == Search::grid ? "grid" : "random"; }
-
-Search search_by_name(std::string_view name) {
-  for (const Search search : {Search::grid, Search::random})
-    if (search_name(search) == name) return search;
-  option_error("unknown_search", "search must be grid or random, got '{}'", name);
-}
+std::string_view search_name(Search search) { return search_names.choices[static_cast<std::size_t>(search)]; }
 
 std::vector<Pipeline> search_points(const std::vector<std::string>& texts, const TuneOptions& options,
                                     const Context& context) {

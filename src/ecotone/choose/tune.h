@@ -4,9 +4,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "ecotone/base/context.h"
+#include "ecotone/base/options.h"
 #include "ecotone/data/dataset.h"
 #include "ecotone/methods/pipeline.h"
 
@@ -15,13 +17,20 @@ namespace ecotone {
 
 /// Which pipelines of a text with braces are tried: all of a grid, or random draws.
 enum class Search { grid, random };
-std::string_view search_name(Search search);   ///< "grid", "random"
-Search search_by_name(std::string_view name);  ///< option error `unknown_search`
+inline constexpr Limits search_names = one_of("grid", "random");
+std::string_view search_name(Search search);
 
 struct TuneOptions {
   Search search = Search::grid;
   int draws = 20;      ///< random: of each text
   std::string metric;  ///< empty: auroc, accuracy where it is undefined, or rmse
+
+  static constexpr auto fields() {
+    using O = TuneOptions;
+    return std::tuple{field("search", &O::search, "grid: every combination; random: draws", search_names),
+                      field("draws", &O::draws, "random: draws of each pipeline", between(1, 10'000)),
+                      field("metric", &O::metric, "What is best (default: auroc or rmse)", shown_as("NAME"))};
+  }
 };
 
 /// One pipeline that was tried.

@@ -2,10 +2,11 @@
 
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "ecotone/base/context.h"
-#include "ecotone/base/json.h"
+#include "ecotone/base/options.h"
 #include "ecotone/data/dataset.h"
 
 namespace ecotone {
@@ -14,6 +15,13 @@ struct DiagnoseOptions {
   Index permutations = 499;          ///< of each MMD test
   Index sample = 2000;               ///< rows per domain that tests look at, fewer with very many comparisons
   std::vector<std::string> targets;  ///< compare with these domains only; empty: all
+
+  static constexpr auto fields() {
+    using O = DiagnoseOptions;
+    return std::tuple{field("target", &O::targets, "Compare these domains with the others, and nothing else"),
+                      field("permutations", &O::permutations, "Permutations of each test", between(1, 1'000'000)),
+                      field("sample", &O::sample, "Rows per domain that tests look at", between(10, 20'000))};
+  }
 };
 
 /// How far one feature of two samples lies apart.

@@ -11,13 +11,6 @@ namespace ecotone {
 
 namespace {
 
-constexpr std::array<std::pair<Protocol, std::string_view>, 4> kProtocols{{
-    {Protocol::leave_one_domain_out, "leave-one-domain-out"},
-    {Protocol::adapt, "adapt"},
-    {Protocol::domain_split, "domain-split"},
-    {Protocol::k_fold, "k-fold"},
-}};
-
 Index row_count(const Domains& domains) { return static_cast<Index>(domains.index.size()); }
 
 /// Source and held-out rows of a split by domain, both ascending. Pairs with a partner that is held out are in neither.
@@ -92,22 +85,7 @@ std::vector<Split> fold_splits(const Domains& domains, const EvaluateOptions& op
 
 }  // namespace
 
-std::string_view protocol_name(Protocol protocol) {
-  for (const auto& [value, name] : kProtocols)
-    if (value == protocol) return name;
-  internal_error("protocol {} has no name", static_cast<int>(protocol));
-}
-
-Protocol protocol_by_name(std::string_view name) {
-  std::vector<std::string> names;
-  for (const auto& [value, known] : kProtocols) {
-    if (known == name) return value;
-    names.emplace_back(known);
-  }
-  const std::string near = did_you_mean(name, names);
-  if (!near.empty()) option_error("unknown_protocol", "unknown protocol '{}'; did you mean '{}'?", name, near);
-  option_error("unknown_protocol", "unknown protocol '{}'; there are {}", name, fmt::join(names, ", "));
-}
+std::string_view protocol_name(Protocol protocol) { return protocol_names.choices[static_cast<std::size_t>(protocol)]; }
 
 std::vector<Split> make_splits(const Domains& domains, const EvaluateOptions& options, const Context& context) {
   if (options.protocol == Protocol::k_fold) return fold_splits(domains, options, context);

@@ -2,9 +2,11 @@
 
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "ecotone/base/context.h"
+#include "ecotone/base/options.h"
 #include "ecotone/data/dataset.h"
 
 namespace ecotone {
@@ -16,8 +18,8 @@ enum class Protocol {
   domain_split,          ///< repeated: a random part of the domains is held out
   k_fold,                ///< within each domain: what would be expected without a shift
 };
-std::string_view protocol_name(Protocol protocol);  ///< "leave-one-domain-out", "adapt", "domain-split", "k-fold"
-Protocol protocol_by_name(std::string_view name);   ///< option error `unknown_protocol` with a suggestion
+inline constexpr Limits protocol_names = one_of("leave-one-domain-out", "adapt", "domain-split", "k-fold");
+std::string_view protocol_name(Protocol protocol);
 
 struct EvaluateOptions {
   Protocol protocol = Protocol::leave_one_domain_out;
@@ -25,6 +27,18 @@ struct EvaluateOptions {
   int repetitions = 10;  ///< domain-split
   int held_out = 1;      ///< domain-split: domains held out each time
   bool keep_predictions = false;
+
+  static constexpr auto fields() {
+    using O = EvaluateOptions;
+    return std::tuple{
+        field("protocol", &O::protocol,
+              "What is held out: each domain in turn; the same, its rows without labels given (adapt); random domains, "
+              "repeatedly; or folds of rows within each domain",
+              protocol_names),
+        field("folds", &O::folds, "k-fold: folds", shown_as("K", between(2, 1'000'000))),
+        field("repetitions", &O::repetitions, "domain-split: repetitions", between(1, 1'000'000)),
+        field("held_out", &O::held_out, "domain-split: domains held out each time", between(1, 1'000'000))};
+  }
 };
 
 /// One fit: rows to train on, rows whose features alone may be used, rows to score.

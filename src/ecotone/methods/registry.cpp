@@ -33,12 +33,16 @@ const std::vector<Method>& methods() {
   return all;
 }
 
-const Method& method(std::string_view name) {
+std::vector<std::string> method_names() {
   std::vector<std::string> names;
-  for (const Method& candidate : methods()) {
+  for (const Method& each : methods()) names.push_back(each.name);
+  return names;
+}
+
+const Method& method(std::string_view name) {
+  for (const Method& candidate : methods())
     if (candidate.name == name) return candidate;
-    names.push_back(candidate.name);
-  }
+  const std::vector<std::string> names = method_names();
   const std::string near = did_you_mean(name, names);
   if (near.empty()) option_error("unknown_method", "unknown method '{}'; there are {}", name, fmt::join(names, ", "));
   option_error("unknown_method", "unknown method '{}'; did you mean '{}'?", name, near);

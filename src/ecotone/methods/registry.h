@@ -9,6 +9,8 @@ namespace ecotone {
 
 /// All methods, in the order of methods.def.
 const std::vector<Method>& methods();
+/// Their names.
+std::vector<std::string> method_names();
 /// By name; an option error (`unknown_method`: «unknown method 'logitic'; did you mean 'logistic'?») otherwise.
 const Method& method(std::string_view name);
 

@@ -2,8 +2,10 @@
 
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "ecotone/base/options.h"
 #include "ecotone/data/schema.h"
 
 namespace ecotone {
@@ -23,6 +25,24 @@ struct ReadOptions {
   int base = -1;                           ///< svmlight: 0 or 1; -1 detects (1 unless an index 0 occurs)
   std::string format = {};                 ///< name of a format, see format.h; empty: detected
   bool stream = false;                     ///< leave CSV features in the file even where they would fit into memory
+
+  /// All but `where` and `format`.
+  static constexpr auto fields() {
+    using O = ReadOptions;
+    return std::tuple{
+        field("label", &O::label, "The column to predict", shown_as("COLUMN")),
+        field("domain", &O::domain, "The column that says where a row comes from", shown_as("COLUMN")),
+        field("weight", &O::weight, "Row weights", shown_as("COLUMN")),
+        field("ignore", &O::ignore, "Columns to leave out"),
+        field("features", &O::features, "The only feature columns (default: all others)"),
+        field("task", &O::task, "classify or regress (default: guessed from the labels and reported)",
+              shown_as("TASK", one_of("classify", "regress"))),
+        field("target", &O::target, "Domains without labels: only their features may be used in fitting"),
+        field("domain_from_file", &O::domain_from_file, "Each file is a domain, named as the file"),
+        field("stream", &O::stream, "Read CSV features from disk on every pass instead of loading them"),
+        field("labels", &O::labels_file, "Labels of IDX or NPY data", shown_as("FILE")),
+        field("base", &O::base, "First index of svmlight files, 0 or 1 (default: detected)", between(0, 1))};
+  }
 };
 
 }  // namespace ecotone

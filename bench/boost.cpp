@@ -34,7 +34,7 @@ double seconds(const Body& body) {
 
 std::vector<double> signs(const Labels& y, Index count) {
   std::vector<double> result;
-  for (Index i = 0; i < count; ++i) result.push_back(y.index[static_cast<std::size_t>(i)] == 1 ? 1 : -1);
+  for (Index i = 0; i < count; ++i) result.push_back(y.index[at(i)] == 1 ? 1 : -1);
   return result;
 }
 
@@ -66,11 +66,10 @@ int moons(char** argv) {
   std::vector<BoostFit> fits(data.size());
   const double time = seconds([&] {
     context.parallel(static_cast<Index>(data.size()), [&](Index k) {
-      const Moons& m = data[static_cast<std::size_t>(k)];
+      const Moons& m = data[at(k)];
       BoostOptions options;
       options.seed = static_cast<std::uint64_t>(k % repetitions);
-      fits[static_cast<std::size_t>(k)] =
-          fit_boost({.source = m.source, .y = m.y, .target = m.target}, options, context);
+      fits[at(k)] = fit_boost({.source = m.source, .y = m.y, .target = m.target}, options, context);
     });
   });
   Json errors = Json::array();
@@ -81,7 +80,7 @@ int moons(char** argv) {
       const auto count = static_cast<Index>(fits[k].rounds.size());
       rounds += count;
       const Vector f = StumpVote(fits[k].stumps(count), fits[k].betas(count)).values(data[k].target, context);
-      for (Index i = 0; i < f.size(); ++i) wrong += f[i] * data[k].truth[static_cast<std::size_t>(i)] <= 0 ? 1 : 0;
+      for (Index i = 0; i < f.size(); ++i) wrong += f[i] * data[k].truth[at(i)] <= 0 ? 1 : 0;
       rows += static_cast<double>(f.size());
     }
     errors.push_back(100 * wrong / rows);
@@ -142,7 +141,7 @@ int large(char** argv) {
   for (Index b = 0; b < source.blocks(); ++b) {
     const RowBlock block = source.block(b, scratch);
     for (Index i = 0; i < block.x.rows(); ++i)
-      y[static_cast<std::size_t>(block.first + i)] = block.x.row(i).head(std::min<Index>(4, cols)).sum() > 0 ? 1 : -1;
+      y[at(block.first + i)] = block.x.row(i).head(std::min<Index>(4, cols)).sum() > 0 ? 1 : -1;
   }
   const auto peak = [] {
     rusage usage{};

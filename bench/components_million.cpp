@@ -90,7 +90,7 @@ ProductRate product_rate(const Context& context) {
   for (int round = 0; round < 5; ++round) {
     const double begin = usage_now().seconds;
     Timer timer;
-    context.parallel(context.threads(), [&](Index t) { multiply(a, a, c[static_cast<std::size_t>(t)]); });
+    context.parallel(context.threads(), [&](Index t) { multiply(a, a, c[at(t)]); });
     const double flops = 2e-9 * side * side * side * static_cast<double>(context.threads());
     best.by_second = std::max(best.by_second, flops / timer.lap());
     best.by_processor_second = std::max(best.by_processor_second, flops / (usage_now().seconds - begin));
@@ -113,8 +113,8 @@ Dataset make_data(Index rows, Index cols, Index domains, const Context& context)
       for (Index j = 0; j < cols; ++j) x(i, j) = random.normal();
       const double score = x(i, 0) + x(i, cols > 1 ? 1 : 0) + 0.5 * random.normal();
       for (Index j = 0; j < std::min<Index>(3, cols); ++j) x(i, j) += 0.1 * static_cast<double>(d);
-      data.y->index[static_cast<std::size_t>(i)] = score < -0.5 ? 0 : score < 0.5 ? 1 : 2;
-      data.domain.index[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(d);
+      data.y->index[at(i)] = score < -0.5 ? 0 : score < 0.5 ? 1 : 2;
+      data.domain.index[at(i)] = static_cast<std::int32_t>(d);
     }
   });
   for (Index d = 0; d < domains; ++d) data.domain.names.push_back(fmt::format("d{}", d));

@@ -49,7 +49,7 @@ int run(char** argv) {
     best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
   Index wrong = 0;
-  for (Index i = 0; i < targets; ++i) wrong += fit.labels[static_cast<std::size_t>(i)] != y[sources + i];
+  for (Index i = 0; i < targets; ++i) wrong += fit.labels[at(i)] != y[sources + i];
   const Json result = {{"seconds", best},
                        {"rounds", fit.history.size()},
                        {"stop", dasvm_stop_name(fit.stop)},

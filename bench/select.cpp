@@ -135,7 +135,7 @@ double syrk_seconds(const Data& data, int repeats, const Context& context) {
     context.parallel(static_cast<Index>(sums.size()), [&](Index d) {
       const auto first = std::find(data.domain.begin(), data.domain.end(), static_cast<std::int32_t>(d));
       const auto count = std::count(data.domain.begin(), data.domain.end(), static_cast<std::int32_t>(d));
-      add_gram(x.middleRows(first - data.domain.begin(), count), sums[static_cast<std::size_t>(d)]);
+      add_gram(x.middleRows(first - data.domain.begin(), count), sums[at(d)]);
     });
   });
 }

@@ -65,8 +65,8 @@ Data make_data(Index rows, Index cols, Index domains, const char* key, const Con
       const double score = data.x(i, 0) * data.x(i, 1) + std::sin(2 * data.x(i, 2)) + 0.5 * data.x(i, 3);
       data.x.row(i).head(2) += move.row(d);
       const double label = random.uniform() < 0.1 ? -score : score;
-      data.y[static_cast<std::size_t>(i)] = label > 0 ? 1 : -1;
-      data.domain[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(d);
+      data.y[at(i)] = label > 0 ? 1 : -1;
+      data.domain[at(i)] = static_cast<std::int32_t>(d);
     }
   });
   return data;
@@ -74,7 +74,7 @@ Data make_data(Index rows, Index cols, Index domains, const char* key, const Con
 
 double accuracy(const Vector& score, const std::vector<double>& y) {
   Index right = 0;
-  for (Index i = 0; i < score.size(); ++i) right += (score[i] >= 0) == (y[static_cast<std::size_t>(i)] > 0) ? 1 : 0;
+  for (Index i = 0; i < score.size(); ++i) right += (score[i] >= 0) == (y[at(i)] > 0) ? 1 : 0;
   return static_cast<double>(right) / static_cast<double>(score.size());
 }
 

@@ -157,8 +157,8 @@ std::vector<Index> Random::sample(Index n, Index k) {
     std::iota(all.begin(), all.end(), Index{0});
     for (Index i = 0; i < k; ++i) {
       const Index j = i + static_cast<Index>(below(static_cast<std::uint64_t>(n - i)));
-      std::swap(all[static_cast<std::size_t>(i)], all[static_cast<std::size_t>(j)]);
-      chosen[static_cast<std::size_t>(i)] = all[static_cast<std::size_t>(i)];
+      std::swap(all[at(i)], all[at(j)]);
+      chosen[at(i)] = all[at(i)];
     }
     return chosen;
   }
@@ -170,7 +170,7 @@ std::vector<Index> Random::sample(Index n, Index k) {
   };
   for (Index i = 0; i < k; ++i) {
     const Index j = i + static_cast<Index>(below(static_cast<std::uint64_t>(n - i)));
-    chosen[static_cast<std::size_t>(i)] = value_at(j);
+    chosen[at(i)] = value_at(j);
     moved[j] = value_at(i);
   }
   return chosen;

@@ -87,7 +87,7 @@ class HeaderHandler : public nlohmann::json_sax<Json> {
     const auto field = std::find(fields.begin(), fields.end(), key_);
     if (field == fields.end())
       return fail(fmt::format("tensor '{}' has the unknown field '{}'", shown(name_), shown(key_)));
-    return !std::exchange(seen_[static_cast<std::size_t>(field - fields.begin())], true) || repeated("field");
+    return !std::exchange(seen_[at(field - fields.begin())], true) || repeated("field");
   }
 
   bool end_object() override {

@@ -42,7 +42,7 @@ struct Domains {
   /// Rows of one domain, ascending.
   std::vector<Index> rows_of(Index domain) const;
   /// The partner of a row, or -1.
-  std::int32_t partner_of(Index row) const { return partner.empty() ? -1 : partner[static_cast<std::size_t>(row)]; }
+  std::int32_t partner_of(Index row) const { return partner.empty() ? -1 : partner[at(row)]; }
   /// Domains of these rows; names are those that occur, in order of first appearance. Partners are kept where they do.
   Domains take(std::span<const Index> rows) const;
 };

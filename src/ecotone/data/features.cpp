@@ -138,7 +138,7 @@ Features Features::columns(std::span<const Index> chosen, std::vector<std::strin
   auto select = [list = std::vector<Index>(chosen.begin(), chosen.end())](ConstMatrixMap x, MatrixView out) {
     for (Index i = 0; i < out.rows(); ++i)
       for (Index j = 0; j < out.cols(); ++j) {
-        const Index from = list[static_cast<std::size_t>(j)];
+        const Index from = list[at(j)];
         out(i, j) = from < 0 ? 0.0 : x(i, from);
       }
   };
@@ -163,7 +163,7 @@ Features Features::scaled(ConstVectorView factor, const Context& context) const 
 }
 
 std::string Features::name(Index column) const {
-  return names_->empty() ? fmt::format("x{}", column + 1) : (*names_)[static_cast<std::size_t>(column)];
+  return names_->empty() ? fmt::format("x{}", column + 1) : (*names_)[at(column)];
 }
 
 std::vector<std::string> Features::names() const {
@@ -198,13 +198,13 @@ NonFinite find_non_finite(const Features& x, const Context& context) {
       here = first_non_finite(block.x, block.first);
     }
     if (here.row < 0) return;
-    found[static_cast<std::size_t>(b)] = here;
+    found[at(b)] = here;
     Index seen = lowest.load(std::memory_order_relaxed);
     while (b < seen && !lowest.compare_exchange_weak(seen, b, std::memory_order_relaxed)) {
     }
   });
   const Index first = lowest.load();
-  return first < x.blocks() ? found[static_cast<std::size_t>(first)] : NonFinite{};
+  return first < x.blocks() ? found[at(first)] : NonFinite{};
 }
 
 }  // namespace ecotone

@@ -17,11 +17,11 @@ void in_order(Index count, const Context& context, Make&& make, Use&& use) {
   for (Index first = 0; first < count; first += static_cast<Index>(pieces.size())) {
     const Index now = std::min<Index>(static_cast<Index>(pieces.size()), count - first);
     context.parallel(now, [&](Index k) {
-      std::string& piece = pieces[static_cast<std::size_t>(k)];
+      std::string& piece = pieces[at(k)];
       piece.clear();
       make(first + k, piece);
     });
-    for (Index k = 0; k < now; ++k) use(std::string_view(pieces[static_cast<std::size_t>(k)]));
+    for (Index k = 0; k < now; ++k) use(std::string_view(pieces[at(k)]));
   }
 }
 

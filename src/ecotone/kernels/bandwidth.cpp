@@ -65,7 +65,7 @@ Bandwidth median_bandwidth(ConstMatrixView x, const Context& context) {
   if (x.rows() <= most_rows) return of_sample(x, KernelKind::rbf, context);
   const std::vector<Index> rows = sampled_rows(x.rows(), context);
   Matrix sample(most_rows, x.cols());
-  for (Index i = 0; i < most_rows; ++i) sample.row(i) = x.row(rows[static_cast<std::size_t>(i)]);
+  for (Index i = 0; i < most_rows; ++i) sample.row(i) = x.row(rows[at(i)]);
   return of_sample(sample, KernelKind::rbf, context);
 }
 

@@ -112,7 +112,7 @@ void DistributionMap::features(ConstMatrixView x, std::span<const std::int32_t> 
       places.coordinates.cols() != along || places.factors.rows() != places.coordinates.rows())
     internal_error("distributional map: {} x {} rows, {} domains of rows, {} x {} features", n, x.cols(), domain.size(),
                    out.rows(), out.cols());
-  const auto d = [&](Index i) { return static_cast<Index>(domain[static_cast<std::size_t>(i)]); };
+  const auto d = [&](Index i) { return static_cast<Index>(domain[at(i)]); };
   if (parts_->kernel.kind == KernelKind::rbf) {
     // (x, (sigma / sigma1) c_P)
     workspace.rows.resize(n, cols() + along);

@@ -80,7 +80,7 @@ DomainSums gram_domain_sums(ConstMatrixView gram, std::span<const std::int32_t> 
     internal_error("domain_sums: {} domains for a Gram matrix of {} x {}", domain.size(), gram.rows(), gram.cols());
   DomainSums result{Matrix::Zero(domains, domains), Vector::Zero(domains), rows_of(domain, domains)};
   add_tile(gram, domain.data(), domain.data(), result.sum);
-  for (Index i = 0; i < gram.rows(); ++i) result.self[domain[static_cast<std::size_t>(i)]] += gram(i, i);
+  for (Index i = 0; i < gram.rows(); ++i) result.self[domain[at(i)]] += gram(i, i);
   return result;
 }
 

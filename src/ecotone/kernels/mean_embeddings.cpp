@@ -31,7 +31,7 @@ Vector spreads(const Vector& rows, const Vector& diagonal_means, const Vector& n
 /// Means of k(x, x) over the rows of each domain.
 Vector diagonal_means(const Vector& diagonal, const DomainRows& rows, const Vector& counts) {
   Vector sum = Vector::Zero(rows.domains);
-  for (Index i = 0; i < diagonal.size(); ++i) sum[rows.domain[static_cast<std::size_t>(i)]] += diagonal[i];
+  for (Index i = 0; i < diagonal.size(); ++i) sum[rows.domain[at(i)]] += diagonal[i];
   for (Index a = 0; a < rows.domains; ++a) sum[a] = counts[a] > 0 ? sum[a] / counts[a] : 0;
   return sum;
 }

@@ -76,14 +76,13 @@ SingleMatrix indicators(Index rows, Index first, Index permutations, const Conte
     std::vector<std::vector<std::uint8_t>> marks(line, std::vector<std::uint8_t>(size, 0));
     for (Index k = 0; k < line; ++k) {
       const Index p = group * line + k;
-      auto& of = marks[static_cast<std::size_t>(k)];
+      auto& of = marks[at(k)];
       if (p == 0) std::fill_n(of.begin() + begin, marked, std::uint8_t{1});
       if (p > 0 && p <= permutations)
         mark(of, order, marked, context.random("mmd_test", static_cast<std::uint64_t>(p)));
     }
     for (Index i = 0; i < rows; ++i)
-      for (Index k = 0; k < line; ++k)
-        z(i, group * line + k) = static_cast<float>(marks[static_cast<std::size_t>(k)][static_cast<std::size_t>(i)]);
+      for (Index k = 0; k < line; ++k) z(i, group * line + k) = static_cast<float>(marks[at(k)][at(i)]);
   });
   return z;
 }
@@ -157,23 +156,23 @@ class Strips {
   void add(Sums& sums, Index s) const {
     if (!sums.room) sums.room = std::make_unique<Room>();
     Room& room = *sums.room;
-    const Strip& at = strips_[static_cast<std::size_t>(s)];
-    room.single.resize(at.rows, at.cols);
-    for (Index j = 0; j < at.cols; j += RbfTiles::side) {
-      const Index cols = std::min(RbfTiles::side, at.cols - j);
-      room.k.resize(at.rows, cols);
-      kernel_.tile(at.i, at.j + j, room.k);
+    const Strip& strip = strips_[at(s)];
+    room.single.resize(strip.rows, strip.cols);
+    for (Index j = 0; j < strip.cols; j += RbfTiles::side) {
+      const Index cols = std::min(RbfTiles::side, strip.cols - j);
+      room.k.resize(strip.rows, cols);
+      kernel_.tile(strip.i, strip.j + j, room.k);
       room.k.array() -= centre_;
-      if (at.diagonal) {
+      if (strip.diagonal) {
         mirror_lower(room.k);
         room.k.diagonal().setZero();
         sums.squares += room.k.squaredNorm();
-        sums.square_pairs += static_cast<double>(at.rows * (at.rows - 1));
+        sums.square_pairs += static_cast<double>(strip.rows * (strip.rows - 1));
       }
-      add_rows(sums, room.k, {at.i, at.rows, at.j + j, cols, at.diagonal});
+      add_rows(sums, room.k, {strip.i, strip.rows, strip.j + j, cols, strip.diagonal});
       room.single.middleCols(j, cols) = room.k.cast<float>();
     }
-    add_forms(sums, room, at);
+    add_forms(sums, room, strip);
   }
 
  private:
@@ -184,29 +183,29 @@ class Strips {
   double centre_ = 0;
 
   /// K1 and the observed sums, in double precision.
-  void add_rows(Sums& sums, const Matrix& k, const Strip& at) const {
-    const Index left = std::clamp<Index>(first_ - at.j, 0, at.cols);  // columns of the first sample
-    for (Index r = 0; r < at.rows; ++r) {
+  void add_rows(Sums& sums, const Matrix& k, const Strip& strip) const {
+    const Index left = std::clamp<Index>(first_ - strip.j, 0, strip.cols);  // columns of the first sample
+    for (Index r = 0; r < strip.rows; ++r) {
       const double of_first = k.row(r).head(left).sum();
-      const double of_second = k.row(r).tail(at.cols - left).sum();
-      const bool in_first = at.i + r < first_;
-      sums.row[at.i + r] += of_first + of_second;
-      (in_first ? sums.within_first : sums.within_second) += at.times() * (in_first ? of_first : of_second);
-      sums.between += at.times() * (in_first ? of_second : of_first);
-      if (!at.diagonal) sums.row.segment(at.j, at.cols) += k.row(r).transpose();
+      const double of_second = k.row(r).tail(strip.cols - left).sum();
+      const bool in_first = strip.i + r < first_;
+      sums.row[strip.i + r] += of_first + of_second;
+      (in_first ? sums.within_first : sums.within_second) += strip.times() * (in_first ? of_first : of_second);
+      sums.between += strip.times() * (in_first ? of_second : of_first);
+      if (!strip.diagonal) sums.row.segment(strip.j, strip.cols) += k.row(r).transpose();
     }
   }
 
   /// z'Kz of all columns.
-  void add_forms(Sums& sums, Room& room, const Strip& at) const {
+  void add_forms(Sums& sums, Room& room, const Strip& strip) const {
     constexpr Index together = 16;  // rows that are added in single precision
-    room.product.resize(at.rows, z_.cols());
-    multiply(room.single, z_.middleRows(at.j, at.cols), room.product);
-    for (Index r = 0; r < at.rows; r += together) {
+    room.product.resize(strip.rows, z_.cols());
+    multiply(room.single, z_.middleRows(strip.j, strip.cols), room.product);
+    for (Index r = 0; r < strip.rows; r += together) {
       room.part = Eigen::VectorXf::Zero(z_.cols());
-      for (Index i = r; i < std::min(at.rows, r + together); ++i)
-        room.part.array() += (z_.row(at.i + i).array() * room.product.row(i).array()).transpose();
-      sums.form += at.times() * room.part.cast<double>();
+      for (Index i = r; i < std::min(strip.rows, r + together); ++i)
+        room.part.array() += (z_.row(strip.i + i).array() * room.product.row(i).array()).transpose();
+      sums.form += strip.times() * room.part.cast<double>();
     }
   }
 };

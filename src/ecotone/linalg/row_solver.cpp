@@ -41,7 +41,7 @@ void RowSolver::solve(MatrixView rows) const {
     if (j > 0)
       cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, height, width, whole(j), -1.0, rows.data(), stride, factor,
                   side, 1.0, rows.data() + j, stride);
-    const auto multiply_or_solve = inverted_[static_cast<std::size_t>(j / panel)] != 0 ? cblas_dtrmm : cblas_dtrsm;
+    const auto multiply_or_solve = inverted_[at(j / panel)] != 0 ? cblas_dtrmm : cblas_dtrsm;
     multiply_or_solve(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, height, width, 1.0, factor + j,
                       side, rows.data() + j, stride);
   }

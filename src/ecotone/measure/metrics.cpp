@@ -123,7 +123,7 @@ double log_loss(Truth truth, ConstMatrixView probability) {
   check_rows("log_loss", rows_of(truth), probability.rows());
   double sum = 0;
   for (Index i = 0; i < rows_of(truth); ++i)
-    sum -= std::log(std::clamp(probability_of(probability, i, truth[static_cast<std::size_t>(i)]), kClip, 1 - kClip));
+    sum -= std::log(std::clamp(probability_of(probability, i, truth[at(i)]), kClip, 1 - kClip));
   return sum / static_cast<double>(truth.size());
 }
 
@@ -131,7 +131,7 @@ double brier(Truth truth, ConstMatrixView probability) {
   check_rows("brier", rows_of(truth), probability.rows());
   double sum = 0;
   for (Index i = 0; i < rows_of(truth); ++i) {
-    const Index k = truth[static_cast<std::size_t>(i)];
+    const Index k = truth[at(i)];
     const double p = probability_of(probability, i, k);
     // sum_j (p_j - [j = k])^2
     sum += probability.row(i).squaredNorm() - p * p + (1 - p) * (1 - p);

@@ -115,11 +115,10 @@ Dataset arrays_dataset(ArrayRows rows, const std::vector<ByteSource>& sources, c
   data = filter_rows(std::move(data), options.where, origin, context);
   if (roles.features.size() < names.size()) {
     std::vector<std::string> chosen;
-    for (const Index j : roles.features) chosen.push_back(names[static_cast<std::size_t>(j)]);
+    for (const Index j : roles.features) chosen.push_back(names[at(j)]);
     data.x = data.x.columns(roles.features, std::move(chosen), context);
   }
-  for (const Index j : roles.features)
-    data.schema.columns.push_back({names[static_cast<std::size_t>(j)], ColumnKind::numeric, {}});
+  for (const Index j : roles.features) data.schema.columns.push_back({names[at(j)], ColumnKind::numeric, {}});
   set_targets(data, options.target);
   return data;
 }

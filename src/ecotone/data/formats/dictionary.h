@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ecotone/base/index.h"
+
 namespace ecotone {
 
 /// Hashes text of any kind alike, so that a view is looked up without making a string.
@@ -27,7 +29,7 @@ class Dictionary {
 
   std::int32_t code(std::string_view text) {
     // Neighbouring rows often hold the same text.
-    if (last_ >= 0 && words_[static_cast<std::size_t>(last_)] == text) return last_;
+    if (last_ >= 0 && words_[at(last_)] == text) return last_;
     const auto found = index_.find(text);
     if (found != index_.end()) return last_ = found->second;
     if (words_.size() >= limit_) return -2;

@@ -197,11 +197,11 @@ Labels retask(const Labels& labels, Task task, const std::string& column, const 
   result.task = task;
   result.value.resize(labels.size());
   for (Index i = 0; i < labels.size(); ++i) {
-    const std::int32_t c = labels.index[static_cast<std::size_t>(i)];
+    const std::int32_t c = labels.index[at(i)];
     result.value[i] = std::numeric_limits<double>::quiet_NaN();
-    if (c >= 0 && !parse_number(labels.classes[static_cast<std::size_t>(c)], result.value[i]))
+    if (c >= 0 && !parse_number(labels.classes[at(c)], result.value[i]))
       data_error("text_label", "label '{}' holds text such as '{}'; task regress needs numbers", column,
-                 labels.classes[static_cast<std::size_t>(c)]);
+                 labels.classes[at(c)]);
   }
   return result;
 }
@@ -225,9 +225,8 @@ Dataset choose_inputs(Dataset data, const ReadOptions& options, const std::strin
   std::vector<Column> kept;
   std::vector<Index> features;
   for (const Index j : roles.features) {
-    kept.push_back(data.schema.columns[static_cast<std::size_t>(j)]);
-    for (Index k = first[static_cast<std::size_t>(j)]; k < first[static_cast<std::size_t>(j) + 1]; ++k)
-      features.push_back(k);
+    kept.push_back(data.schema.columns[at(j)]);
+    for (Index k = first[at(j)]; k < first[at(j) + 1]; ++k) features.push_back(k);
   }
   data.schema.columns = std::move(kept);
   data.x = data.x.columns(features, data.schema.feature_names(), context);
@@ -241,7 +240,7 @@ Index rows_with(const Features& x, const std::vector<Index>& features, const Con
     Scratch scratch;
     const RowBlock block = x.block(b, scratch);
     for (Index i = 0; i < block.x.rows(); ++i)
-      counts[static_cast<std::size_t>(b)] += std::ranges::any_of(features, [&](Index j) { return block.x(i, j) != 0; });
+      counts[at(b)] += std::ranges::any_of(features, [&](Index j) { return block.x(i, j) != 0; });
   });
   Index total = 0;
   for (const Index count : counts) total += count;

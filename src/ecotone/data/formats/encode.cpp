@@ -41,8 +41,7 @@ Labels classes_of(const Vector& values, const std::vector<double>& classes) {
   labels.index.resize(static_cast<std::size_t>(values.size()), -1);
   for (Index i = 0; i < values.size(); ++i) {
     if (std::isnan(values[i])) continue;
-    labels.index[static_cast<std::size_t>(i)] =
-        static_cast<std::int32_t>(std::ranges::lower_bound(classes, values[i]) - classes.begin());
+    labels.index[at(i)] = static_cast<std::int32_t>(std::ranges::lower_bound(classes, values[i]) - classes.begin());
   }
   return labels;
 }
@@ -83,7 +82,7 @@ Labels text_labels(std::vector<std::int32_t> codes, const std::vector<std::strin
   std::vector<std::int32_t> class_of;
   for (const std::string& word : words) class_of.push_back(place.at(word));
   for (std::int32_t& code : codes)
-    if (code >= 0) code = class_of[static_cast<std::size_t>(code)];
+    if (code >= 0) code = class_of[at(code)];
   labels.index = std::move(codes);
   return labels;
 }

@@ -41,8 +41,7 @@ constexpr Power negative_power(int q) {
 
 constexpr auto make_powers() {
   std::array<Power, kHighest - kLowest + 1> table{};
-  for (int q = kLowest; q <= kHighest; ++q)
-    table[static_cast<std::size_t>(q - kLowest)] = q < 0 ? negative_power(-q) : positive_power(q);
+  for (int q = kLowest; q <= kHighest; ++q) table[at(q - kLowest)] = q < 0 ? negative_power(-q) : positive_power(q);
   return table;
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "ecotone/base/index.h"
+
 namespace ecotone {
 
 /// Text that stands for a missing value: nothing, NA, nan, NaN or ?.
@@ -71,11 +73,12 @@ inline const char* take_digits(const char* p, std::uint64_t& w) {
   return p;
 }
 
-/// w 10^q correctly rounded, for w > 0 and kLowest <= q <= kHighest (Eisel and Lemire's product, Lemire 2021).
+/// w 10^q correctly rounded, for w > 0 and kLowest <= q <= kHighest (Eisel and Lemire's product, Lemire
+/// 2021).
 inline double scale_by_power(std::uint64_t w, int q) {
   const int shift = std::countl_zero(w);
   w <<= shift;
-  const Power& power = kPowers[static_cast<std::size_t>(q - kLowest)];
+  const Power& power = kPowers[at(q - kLowest)];
   Wide product = static_cast<Wide>(w) * power.high;
   // 55 bits decide unless those below them are all ones: then the other half of the power is needed.
   if ((static_cast<std::uint64_t>(product >> 64) & 0x1FF) == 0x1FF)

@@ -24,7 +24,7 @@ class Marks {
   Index mark(const std::string& name, const char* use) {
     const auto found = places_.find(name);
     const Index j = found != places_.end() ? found->second : find_column(names_, name, origin_);
-    const char*& old = use_[static_cast<std::size_t>(j)];
+    const char*& old = use_[at(j)];
     if (old && std::string_view(old) != use)
       option_error("column_twice", "column '{}' is given both as {} and as {}", name, old, use);
     old = use;

@@ -151,7 +151,7 @@ int find_base(const std::vector<ByteSource>& sources, const std::vector<Lines>& 
   const auto lowest = std::ranges::min_element(pieces, {}, &Piece::lowest);
   if (base < 0) return lowest != pieces.end() && lowest->lowest == 0 ? 0 : 1;
   if (lowest != pieces.end() && lowest->lowest < base) {
-    const ByteSource& source = sources[runs[static_cast<std::size_t>(lowest - pieces.begin())].file];
+    const ByteSource& source = sources[runs[at(lowest - pieces.begin())].file];
     data_error("bad_index", "{} line {}: index {}, but indices begin at {}", source.name(),
                source.line_at(lowest->lowest_at), lowest->lowest, base);
   }
@@ -220,11 +220,11 @@ SvmlightRows read_svmlight(const std::vector<ByteSource>& sources, int base, std
   std::vector<Piece> pieces(runs.size());
   BufferPool pool;
   context.parallel(static_cast<Index>(runs.size()), [&](Index k) {
-    const Lines& run = runs[static_cast<std::size_t>(k)];
+    const Lines& run = runs[at(k)];
     const auto loan = pool.borrow();
     const auto text = room_in(*loan, run.end - run.begin);
     sources[run.file].read(run.begin, text);
-    pieces[static_cast<std::size_t>(k)] = LineParser(sources[run.file], run.begin, {text.data(), text.size()}).parse();
+    pieces[at(k)] = LineParser(sources[run.file], run.begin, {text.data(), text.size()}).parse();
   });
   return join(pieces, runs, sources.size(), find_base(sources, runs, pieces, base));
 }

@@ -36,8 +36,8 @@ std::vector<NamedColumn> named_columns(const Dataset& data) {
     columns.push_back({data.schema.label.empty() ? "label" : data.schema.label,
                        -1,
                        [&y = *data.y](Index i) {
-                         const auto c = y.index[static_cast<std::size_t>(i)];
-                         return c < 0 ? std::string() : y.classes[static_cast<std::size_t>(c)];
+                         const auto c = y.index[at(i)];
+                         return c < 0 ? std::string() : y.classes[at(c)];
                        },
                        {}});
   } else if (data.y) {
@@ -45,11 +45,10 @@ std::vector<NamedColumn> named_columns(const Dataset& data) {
                          return y.value[i];
                        }});
   }
-  columns.push_back(
-      {data.schema.domain.empty() ? "domain" : data.schema.domain,
-       -1,
-       [&d = data.domain](Index i) { return d.names[static_cast<std::size_t>(d.index[static_cast<std::size_t>(i)])]; },
-       {}});
+  columns.push_back({data.schema.domain.empty() ? "domain" : data.schema.domain,
+                     -1,
+                     [&d = data.domain](Index i) { return d.names[at(d.index[at(i)])]; },
+                     {}});
   if (data.weight.size() > 0)
     columns.push_back({data.schema.weight.empty() ? "weight" : data.schema.weight, -1, {}, [&w = data.weight](Index i) {
                          return w[i];
@@ -65,12 +64,12 @@ void apply(const Condition& condition, const NamedColumn& column, const Features
     if (column.feature >= 0) {
       const RowBlock read = x.block(b, scratch);
       for (Index i = 0; i < x.rows_in(b); ++i)
-        if (!condition.holds(read.x(i, column.feature))) keep[static_cast<std::size_t>(first + i)] = 0;
+        if (!condition.holds(read.x(i, column.feature))) keep[at(first + i)] = 0;
       return;
     }
     for (Index i = first; i < first + x.rows_in(b); ++i)
       if (!(column.text ? condition.holds(std::string_view(column.text(i))) : condition.holds(column.number(i))))
-        keep[static_cast<std::size_t>(i)] = 0;
+        keep[at(i)] = 0;
   });
 }
 
@@ -158,13 +157,13 @@ Dataset filter_rows(Dataset data, const std::vector<std::string>& where, const s
   for (const NamedColumn& column : columns) names.push_back(column.name);
   std::vector<char> keep(static_cast<std::size_t>(data.rows()), 1);
   for (const Condition& condition : parse_conditions(where, names, origin))
-    apply(condition, columns[static_cast<std::size_t>(condition.column())], data.x, keep, context);
+    apply(condition, columns[at(condition.column())], data.x, keep, context);
   std::vector<Index> rows;
   for (std::size_t i = 0; i < keep.size(); ++i)
     if (keep[i]) rows.push_back(static_cast<Index>(i));
   if (rows.empty()) data_error("empty_data", "{}: no row is left by where", origin);
   Vector weight(data.weight.size() > 0 ? static_cast<Index>(rows.size()) : 0);
-  for (Index i = 0; i < weight.size(); ++i) weight[i] = data.weight[rows[static_cast<std::size_t>(i)]];
+  for (Index i = 0; i < weight.size(); ++i) weight[i] = data.weight[rows[at(i)]];
   data.weight = std::move(weight);
   data.x = data.x.take(rows);
   data.domain = data.domain.take(rows);

@@ -135,7 +135,7 @@ class CsvWriter {
 
   void row(const RowBlock& block, Index i, std::string& out) const {
     const auto n = static_cast<std::size_t>(block.first + i);
-    if (!domain_.empty()) field(out, data_.domain.names[static_cast<std::size_t>(data_.domain.index[n])]);
+    if (!domain_.empty()) field(out, data_.domain.names[at(data_.domain.index[n])]);
     Index j = 0;
     for (const Column& column : schema_.columns) {
       if (column.kind == ColumnKind::numeric) {
@@ -145,7 +145,7 @@ class CsvWriter {
       const auto count = static_cast<Index>(column.levels.size());
       Index level = 0;
       while (level < count && !(block.x(i, j + level) > 0.5)) ++level;
-      field(out, level < count ? std::string_view(column.levels[static_cast<std::size_t>(level)]) : std::string_view());
+      field(out, level < count ? std::string_view(column.levels[at(level)]) : std::string_view());
       j += count;
     }
     if (!weight_.empty()) field(out, data_.weight[block.first + i]);
@@ -156,7 +156,7 @@ class CsvWriter {
   void label(std::size_t n, std::string& out) const {
     const Labels& y = *data_.y;
     if (y.task == Task::regress) return field(out, y.value[static_cast<Index>(n)]);
-    field(out, y.index[n] < 0 ? std::string_view() : std::string_view(y.classes[static_cast<std::size_t>(y.index[n])]));
+    field(out, y.index[n] < 0 ? std::string_view() : std::string_view(y.classes[at(y.index[n])]));
   }
 
   const Dataset& data_;

@@ -195,7 +195,7 @@ Dataset draw_clinics(const ClinicsOptions& options, const Context& context) {
   const auto features = static_cast<Index>(schema.feature_names().size());
   Draft draft("clinics", std::move(names), std::move(rows), features, {"0", "1"});
   context.parallel(draft.domains(), [&](Index d) {
-    const Hospital& hospital = hospitals[static_cast<std::size_t>(d)];
+    const Hospital& hospital = hospitals[at(d)];
     Random random = context.random("clinics", static_cast<std::uint64_t>(d));
     auto x = draft.x(d);
     std::vector<double> odds;
@@ -205,8 +205,7 @@ Dataset draw_clinics(const ClinicsOptions& options, const Context& context) {
       odds.push_back(log_odds(patient, hospital));
     }
     const double constant = constant_for(hospital.prevalence, odds);
-    for (Index i = 0; i < x.rows(); ++i)
-      draft.set_class(d, i, draw_logit(constant + odds[static_cast<std::size_t>(i)], random));
+    for (Index i = 0; i < x.rows(); ++i) draft.set_class(d, i, draw_logit(constant + odds[at(i)], random));
     lose_values(x, options.missing, random);
   });
   return std::move(draft).finish(std::move(schema));

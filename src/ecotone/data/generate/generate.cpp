@@ -78,19 +78,13 @@ Draft::Draft(std::string_view generator, std::vector<std::string> domains, std::
   }
 }
 
-Index Draft::rows_in(Index domain) const {
-  return first_[static_cast<std::size_t>(domain) + 1] - first_[static_cast<std::size_t>(domain)];
-}
+Index Draft::rows_in(Index domain) const { return first_[at(domain) + 1] - first_[at(domain)]; }
 
-MatrixView Draft::x(Index domain) { return x_.middleRows(first_[static_cast<std::size_t>(domain)], rows_in(domain)); }
+MatrixView Draft::x(Index domain) { return x_.middleRows(first_[at(domain)], rows_in(domain)); }
 
-void Draft::set_class(Index domain, Index row, int index) {
-  y_.index[static_cast<std::size_t>(first_[static_cast<std::size_t>(domain)] + row)] = index;
-}
+void Draft::set_class(Index domain, Index row, int index) { y_.index[at(first_[at(domain)] + row)] = index; }
 
-void Draft::set_value(Index domain, Index row, double value) {
-  y_.value[first_[static_cast<std::size_t>(domain)] + row] = value;
-}
+void Draft::set_value(Index domain, Index row, double value) { y_.value[first_[at(domain)] + row] = value; }
 
 Dataset Draft::finish() && {
   Schema schema;

@@ -108,7 +108,7 @@ Dataset draw_logistic(const LogisticOptions& options, const Context& context) {
   Draft draft("logistic", std::move(domains), std::move(rows), options.features, {"-1", "1"});
   context.parallel(draft.domains(), [&](Index d) {
     Random random = context.random("logistic", static_cast<std::uint64_t>(d));
-    const Vector& w = weights[static_cast<std::size_t>(d)];
+    const Vector& w = weights[at(d)];
     auto x = draft.x(d);
     for (Index i = 0; i < x.rows(); ++i) {
       double logit = 0;

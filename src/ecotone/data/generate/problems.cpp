@@ -142,7 +142,7 @@ Dataset draw_hidden_blob(const ActiveOptions& options, const Context& context) {
     const double u = random.uniform();
     const std::size_t blob = u < 0.48 ? 0 : u < 0.88 ? 1 : 2;
     constexpr std::array<std::array<double, 2>, 3> centre{{{-2, 0}, {2, 0}, {5, 5}}};
-    for (Index j = 0; j < 2; ++j) h[j] = centre[blob][static_cast<std::size_t>(j)] + 0.6 * h[j];
+    for (Index j = 0; j < 2; ++j) h[j] = centre[blob][at(j)] + 0.6 * h[j];
     return blob == 1 ? 1 : 0;
   });
 }

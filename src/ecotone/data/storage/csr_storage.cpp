@@ -24,7 +24,7 @@ void check(const Csr& x) {
       internal_error("features: sparse row {} ends before it begins", i);
     Index previous = -1;
     for (Index k = x.row_start[i]; k < x.row_start[i + 1]; ++k) {
-      const Index column = x.column[static_cast<std::size_t>(k)];
+      const Index column = x.column[at(k)];
       if (column <= previous || column >= x.cols) internal_error("features: column {} of sparse row {}", column, i);
       previous = column;
     }
@@ -58,14 +58,12 @@ struct ColumnMoves {
 ColumnMoves column_moves(Index old_cols, std::span<const Index> columns) {
   ColumnMoves moves{std::vector<Index>(static_cast<std::size_t>(old_cols) + 1, 0), {}};
   for (const Index c : columns)
-    if (c >= 0) ++moves.start[static_cast<std::size_t>(c) + 1];
+    if (c >= 0) ++moves.start[at(c) + 1];
   for (std::size_t c = 0; c + 1 < moves.start.size(); ++c) moves.start[c + 1] += moves.start[c];
   moves.position.resize(static_cast<std::size_t>(moves.start.back()));
   auto next = moves.start;
   for (std::size_t j = 0; j < columns.size(); ++j)
-    if (columns[j] >= 0)
-      moves.position[static_cast<std::size_t>(next[static_cast<std::size_t>(columns[j])]++)] =
-          static_cast<std::int32_t>(j);
+    if (columns[j] >= 0) moves.position[at(next[at(columns[j])]++)] = static_cast<std::int32_t>(j);
   return moves;
 }
 
@@ -106,8 +104,8 @@ std::shared_ptr<const FeatureStorage> CsrStorage::take(std::span<const Index> ro
   out.column.reserve(static_cast<std::size_t>(entries));
   out.value.reserve(static_cast<std::size_t>(entries));
   for (const Index row : rows) {
-    const Index begin = x_.row_start[static_cast<std::size_t>(row)];
-    const Index end = x_.row_start[static_cast<std::size_t>(row) + 1];
+    const Index begin = x_.row_start[at(row)];
+    const Index end = x_.row_start[at(row) + 1];
     out.column.insert(out.column.end(), x_.column.begin() + begin, x_.column.begin() + end);
     out.value.insert(out.value.end(), x_.value.begin() + begin, x_.value.begin() + end);
     out.row_start.push_back(static_cast<Index>(out.value.size()));
@@ -167,7 +165,7 @@ void csr_multiply_transposed(const Csr& x, Index first, ConstMatrixView v, Matri
 }
 
 Csr csr_head(const Csr& x, Index rows) {
-  const Index entries = x.row_start[static_cast<std::size_t>(rows)];
+  const Index entries = x.row_start[at(rows)];
   require_csr_memory(rows, entries);
   return {rows,
           x.cols,
@@ -179,7 +177,7 @@ Csr csr_head(const Csr& x, Index rows) {
 Csr csr_columns(const Csr& x, std::span<const Index> columns, const Context& context) {
   const ColumnMoves moves = column_moves(x.cols, columns);
   auto copies = [&](Index k) {
-    const auto c = static_cast<std::size_t>(x.column[static_cast<std::size_t>(k)]);
+    const auto c = static_cast<std::size_t>(x.column[at(k)]);
     return std::pair{moves.start[c], moves.start[c + 1]};
   };
   Csr out{x.rows, static_cast<Index>(columns.size()), std::vector<Index>(x.row_start.size(), 0), {}, {}};
@@ -197,13 +195,12 @@ Csr csr_columns(const Csr& x, std::span<const Index> columns, const Context& con
     for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); ++i) {
       entries.clear();
       for (Index k = x.row_start[i]; k < x.row_start[i + 1]; ++k)
-        for (auto [p, end] = copies(k); p < end; ++p)
-          entries.emplace_back(moves.position[static_cast<std::size_t>(p)], x.value[static_cast<std::size_t>(k)]);
+        for (auto [p, end] = copies(k); p < end; ++p) entries.emplace_back(moves.position[at(p)], x.value[at(k)]);
       std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-      auto at = static_cast<std::size_t>(out.row_start[i]);
+      auto slot = static_cast<std::size_t>(out.row_start[i]);
       for (const auto& [column, value] : entries) {
-        out.column[at] = column;
-        out.value[at++] = value;
+        out.column[slot] = column;
+        out.value[slot++] = value;
       }
     }
   });
@@ -214,9 +211,8 @@ Csr csr_scaled(const Csr& x, ConstVectorView factor, const Context& context) {
   require_csr_memory(x.rows, x.row_start.back());
   Csr out = x;
   over_rows(x.rows, context, [&](Index first, Index last) {
-    const auto end = static_cast<std::size_t>(x.row_start[static_cast<std::size_t>(last)]);
-    for (auto k = static_cast<std::size_t>(x.row_start[static_cast<std::size_t>(first)]); k < end; ++k)
-      out.value[k] *= factor[out.column[k]];
+    const auto end = static_cast<std::size_t>(x.row_start[at(last)]);
+    for (auto k = static_cast<std::size_t>(x.row_start[at(first)]); k < end; ++k) out.value[k] *= factor[out.column[k]];
   });
   return out;
 }

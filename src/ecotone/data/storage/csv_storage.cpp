@@ -22,7 +22,7 @@ Span next_records(const CsvTask& task, Index record, Index wanted) {
     return span;
   }
   while (span.records < left && span.kept < wanted) {
-    span.kept += task.keep[static_cast<std::size_t>(record + span.records)];
+    span.kept += task.keep[at(record + span.records)];
     ++span.records;
   }
   return span;
@@ -34,10 +34,9 @@ RowBlock CsvStorage::block(Index b, Scratch& scratch) const {
   const Index first = b * block_rows();
   const Index count = std::min(block_rows(), rows() - first);
   auto out = scratch.reserve(count, cols_);
-  std::size_t t = blocks_[static_cast<std::size_t>(b)].task;
-  BlockStart start = blocks_[static_cast<std::size_t>(b)].start;
-  const CsvBlock* next =
-      static_cast<std::size_t>(b) + 1 < blocks_.size() ? &blocks_[static_cast<std::size_t>(b) + 1] : nullptr;
+  std::size_t t = blocks_[at(b)].task;
+  BlockStart start = blocks_[at(b)].start;
+  const CsvBlock* next = static_cast<std::size_t>(b) + 1 < blocks_.size() ? &blocks_[at(b) + 1] : nullptr;
   for (Index row = 0; row < count; ++t) {
     const CsvTask& task = table_.tasks()[t];
     const ByteSource& source = table_.files()[task.file].source;

@@ -18,7 +18,7 @@ std::shared_ptr<const FeatureStorage> DenseStorage::take(std::span<const Index> 
   require_memory(rows.size() * static_cast<std::size_t>(cols()) * sizeof(double), "features",
                  "a copy of the chosen rows", "use fewer rows or columns");
   Matrix out(count, cols());
-  for (Index i = 0; i < count; ++i) out.row(i) = x_.row(rows[static_cast<std::size_t>(i)]);
+  for (Index i = 0; i < count; ++i) out.row(i) = x_.row(rows[at(i)]);
   return std::make_shared<DenseStorage>(std::move(out));
 }
 

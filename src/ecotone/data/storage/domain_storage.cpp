@@ -30,7 +30,7 @@ RowBlock DomainStorage::block(Index b, Scratch& scratch) const {
 std::shared_ptr<const FeatureStorage> DomainStorage::take(std::span<const Index> rows) const {
   std::vector<std::int32_t> domain;
   domain.reserve(rows.size());
-  for (const Index row : rows) domain.push_back(domain_[static_cast<std::size_t>(row)]);
+  for (const Index row : rows) domain.push_back(domain_[at(row)]);
   return std::make_shared<DomainStorage>(base_->take(rows), std::move(domain), cols_, map_);
 }
 

@@ -12,14 +12,13 @@ void gather_rows(const FeatureStorage& base, std::span<const Index> wanted, Matr
   const Index step = base.block_rows();
   const auto count = static_cast<Index>(wanted.size());
   for (Index i = 0; i < count;) {
-    const Index b = wanted[static_cast<std::size_t>(i)] / step;
+    const Index b = wanted[at(i)] / step;
     const RowBlock block = base.block(b, scratch);
     // Rows that follow each other in the block are copied at once.
-    while (i < count && wanted[static_cast<std::size_t>(i)] / step == b) {
-      const Index first = wanted[static_cast<std::size_t>(i)];
+    while (i < count && wanted[at(i)] / step == b) {
+      const Index first = wanted[at(i)];
       Index run = 1;
-      while (i + run < count && wanted[static_cast<std::size_t>(i + run)] == first + run && (first + run) / step == b)
-        ++run;
+      while (i + run < count && wanted[at(i + run)] == first + run && (first + run) / step == b) ++run;
       out.middleRows(i, run) = block.x.middleRows(first - block.first, run);
       i += run;
     }
@@ -38,7 +37,7 @@ RowBlock SubsetStorage::block(Index b, Scratch& scratch) const {
 std::shared_ptr<const FeatureStorage> SubsetStorage::take(std::span<const Index> rows) const {
   std::vector<Index> chosen;
   chosen.reserve(rows.size());
-  for (const Index row : rows) chosen.push_back(rows_[static_cast<std::size_t>(row)]);
+  for (const Index row : rows) chosen.push_back(rows_[at(row)]);
   return take_from_file(base_, chosen);
 }
 

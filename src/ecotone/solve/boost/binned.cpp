@@ -132,7 +132,7 @@ BinnedRows::BinnedRows(const BinnedTable& table)
 std::unique_ptr<BoostRows> BinnedTable::start() const { return std::make_unique<BinnedRows>(*this); }
 
 double BinnedRows::nearest_threshold(Index attribute, double theta) const {
-  const std::vector<double>& edge = table_.edges[static_cast<std::size_t>(attribute)].edge;
+  const std::vector<double>& edge = table_.edges[at(attribute)].edge;
   if (edge.empty()) return theta;
   const auto above = std::lower_bound(edge.begin(), edge.end(), theta);
   if (above == edge.begin()) return edge.front();
@@ -141,7 +141,7 @@ double BinnedRows::nearest_threshold(Index attribute, double theta) const {
 }
 
 Table BinnedRows::on_bins(const Stump& stump) const {
-  const BinEdges& e = table_.edges[static_cast<std::size_t>(stump.attribute)];
+  const BinEdges& e = table_.edges[at(stump.attribute)];
   Table t;
   for (std::size_t c = 0; c < e.middle.size(); ++c) {
     t.above[c] = c > 0 && e.edge[c - 1] >= stump.theta;
@@ -165,10 +165,10 @@ void BinnedRows::need(Index attribute, const Context& context) {
   const std::vector<BinTask> list = tasks();
   std::vector<Histogram> parts(list.size(), Histogram{});
   context.parallel(std::ssize(list), [&](Index k) {
-    const BinTask& task = list[static_cast<std::size_t>(k)];
+    const BinTask& task = list[at(k)];
     const Group& g = table_.group[task.kind];
     add_to_bins(g.column(attribute) + task.begin, weight_[task.kind].data() + task.begin, task.end - task.begin,
-                parts[static_cast<std::size_t>(k)]);
+                parts[at(k)]);
   });
   bins_ = {};
   for (std::size_t k = 0; k < list.size(); ++k)
@@ -262,9 +262,8 @@ UpdateSums BinnedRows::update(const BoostStep& step, const Context& context) {
   const std::vector<BinTask> list = tasks();
   std::vector<TaskSums> parts(list.size());
   context.parallel(std::ssize(list), [&](Index k) {
-    const BinTask& task = list[static_cast<std::size_t>(k)];
-    parts[static_cast<std::size_t>(k)] =
-        update_task(task, step, factor[task.kind], task.kind == target ? target_limits : source_limits);
+    const BinTask& task = list[at(k)];
+    parts[at(k)] = update_task(task, step, factor[task.kind], task.kind == target ? target_limits : source_limits);
   });
   bins_ = {};
   std::array<double, 3> lost{};
@@ -322,8 +321,7 @@ void BinnedRows::project(const Stump& stump, double weight, Projected& p, const 
 Vector BinnedRows::source_weight() const {
   Vector result(static_cast<Index>(table_.label.size()));
   std::array<const double*, 2> weight = {weight_[negative].data(), weight_[positive].data()};
-  for (Index i = 0; i < result.size(); ++i)
-    result[i] = *weight[table_.label[static_cast<std::size_t>(i)] ? positive : negative]++;
+  for (Index i = 0; i < result.size(); ++i) result[i] = *weight[table_.label[at(i)] ? positive : negative]++;
   result /= result.sum();
   return result;
 }

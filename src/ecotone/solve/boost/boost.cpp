@@ -184,12 +184,10 @@ class Rounds {
     return Random(options_.seed, "boost.stumps", key);
   }
 
-  Index drawn_attribute(Random& first) const {
-    return varying_[static_cast<std::size_t>(first.below(varying_.size()))];
-  }
+  Index drawn_attribute(Random& first) const { return varying_[at(first.below(varying_.size()))]; }
 
   std::vector<StumpCandidate> candidates(int draw) const {
-    if (options_.search == BoostSearch::fixed) return options_.fixed[static_cast<std::size_t>(round_)];
+    if (options_.search == BoostSearch::fixed) return options_.fixed[at(round_)];
     if (varying_.empty()) return {};
     if (options_.search == BoostSearch::all) {
       const StumpCandidate best = rows_.best_split(context_);
@@ -375,7 +373,7 @@ std::vector<BoostFit> fit_boost_runs(const BoostProblem& problem, const BoostOpt
     BoostOptions own = options;
     own.run += static_cast<int>(r);
     const auto rows = table->start();
-    BoostFit& fit = fits[static_cast<std::size_t>(r)];
+    BoostFit& fit = fits[at(r)];
     fit = Rounds(data, own, *rows, context).run();
     fit.binned = binned;
     if (!options.weights) return;

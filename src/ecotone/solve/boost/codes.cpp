@@ -19,7 +19,7 @@ void set_ranges(const Features& x, std::vector<BinEdges>& edges, const Context& 
     Eigen::Map<Eigen::RowVectorXd>(high.data() + b * cols, cols) = block.x.colwise().maxCoeff();
   });
   for (std::size_t k = 0; k < low.size(); ++k) {
-    BinEdges& e = edges[k % static_cast<std::size_t>(cols)];
+    BinEdges& e = edges[k % at(cols)];
     e.low = std::min(e.low, low[k]);
     e.high = std::max(e.high, high[k]);
   }
@@ -51,12 +51,12 @@ class Sample {
       for (Index k = first; k < end; ++k) {
         for (Index j = 0; j < x.cols(); ++j) {
           const auto c = static_cast<std::size_t>(j);
-          values_[c][old[c] + static_cast<std::size_t>(k)] = block.x(k * step_ - block.first, j);
+          values_[c][old[c] + at(k)] = block.x(k * step_ - block.first, j);
         }
       }
     });
   }
-  std::vector<double>& column(Index j) { return values_[static_cast<std::size_t>(j)]; }
+  std::vector<double>& column(Index j) { return values_[at(j)]; }
 
  private:
   Index step_;
@@ -135,7 +135,7 @@ std::vector<BinEdges> bin_edges(const Features& source, const Features& target, 
     sample.read(target, context);
   }
   context.parallel(source.cols(), [&](Index j) {
-    BinEdges& e = edges[static_cast<std::size_t>(j)];
+    BinEdges& e = edges[at(j)];
     if (kind == BoostBins::uniform) {
       uniform_edges(e);
     } else {
@@ -157,8 +157,7 @@ void bin_codes(const Features& x, const std::vector<BinEdges>& edges, const std:
   std::vector<Index> before(static_cast<std::size_t>(x.blocks()) + 1, 0);
   for (Index b = 0; b < x.blocks() && !label.empty(); ++b) {
     const auto begin = label.begin() + x.first_row(b);
-    before[static_cast<std::size_t>(b) + 1] =
-        before[static_cast<std::size_t>(b)] + std::count(begin, begin + x.rows_in(b), true);
+    before[at(b) + 1] = before[at(b)] + std::count(begin, begin + x.rows_in(b), true);
   }
   const Index marks = before.back(), others = x.rows() - marks;
   plain.resize(static_cast<std::size_t>(others * x.cols()));
@@ -166,13 +165,13 @@ void bin_codes(const Features& x, const std::vector<BinEdges>& edges, const std:
   context.parallel(x.blocks(), [&](Index b) {
     Scratch scratch;
     const RowBlock block = x.block(b, scratch);
-    const Index first = before[static_cast<std::size_t>(b)];
+    const Index first = before[at(b)];
     for (Index j = 0; j < x.cols(); ++j) {
-      const Padded& search = padded[static_cast<std::size_t>(j)];
+      const Padded& search = padded[at(j)];
       std::uint8_t* to = plain.data() + j * others + block.first - first;
       std::uint8_t* to_marked = marked.data() + j * marks + first;
       for (Index i = 0; i < block.x.rows(); ++i) {
-        const bool mark = !label.empty() && label[static_cast<std::size_t>(block.first + i)];
+        const bool mark = !label.empty() && label[at(block.first + i)];
         *(mark ? to_marked : to)++ = code_of(search, block.x(i, j));
       }
     }

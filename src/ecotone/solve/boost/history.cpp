@@ -103,19 +103,19 @@ std::string_view boost_stop_name(BoostStop stop) {
 
 std::vector<double> BoostFit::alphas(Index count) const {
   std::vector<double> result;
-  for (Index n = 0; n < count; ++n) result.push_back(rounds[static_cast<std::size_t>(n)].alpha);
+  for (Index n = 0; n < count; ++n) result.push_back(rounds[at(n)].alpha);
   return result;
 }
 
 std::vector<double> BoostFit::betas(Index count) const {
   std::vector<double> result;
-  for (Index n = 0; n < count; ++n) result.push_back(rounds[static_cast<std::size_t>(n)].beta);
+  for (Index n = 0; n < count; ++n) result.push_back(rounds[at(n)].beta);
   return result;
 }
 
 std::vector<Stump> BoostFit::stumps(Index count) const {
   std::vector<Stump> result;
-  for (Index n = 0; n < count; ++n) result.push_back(rounds[static_cast<std::size_t>(n)].stump);
+  for (Index n = 0; n < count; ++n) result.push_back(rounds[at(n)].stump);
   return result;
 }
 

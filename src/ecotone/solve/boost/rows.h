@@ -61,8 +61,8 @@ class BoostRows {
  public:
   virtual ~BoostRows() = default;
 
-  double low(Index attribute) const { return low_[static_cast<std::size_t>(attribute)]; }
-  double high(Index attribute) const { return high_[static_cast<std::size_t>(attribute)]; }
+  double low(Index attribute) const { return low_[at(attribute)]; }
+  double high(Index attribute) const { return high_[at(attribute)]; }
   Index cols() const { return static_cast<Index>(low_.size()); }
 
   /// The nearest threshold that these rows can tell apart.

@@ -63,7 +63,7 @@ double StumpVote::value(const double* row) const {
   double sum = 0;
   for (const Steps& steps : attributes_) {
     const auto below = std::lower_bound(steps.theta.begin(), steps.theta.end(), row[steps.attribute]);
-    sum += steps.value[static_cast<std::size_t>(below - steps.theta.begin())];
+    sum += steps.value[at(below - steps.theta.begin())];
   }
   return sum;
 }

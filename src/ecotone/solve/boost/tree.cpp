@@ -105,7 +105,7 @@ class TreeRows : public BoostRows {
   bool has_trees() const override { return true; }
   void forget() override { trees_.clear(); }
   StumpCandidate draw(Random& random) override;
-  const BoostTree& tree(Index number) const override { return trees_[static_cast<std::size_t>(number)].tree; }
+  const BoostTree& tree(Index number) const override { return trees_[at(number)].tree; }
   void masses(std::span<const Stump> stumps, std::span<StumpMasses> result, const Context&) override;
   StumpCandidate best_split(const Context& context) override;
   UpdateSums update(const BoostStep& step, const Context&) override;
@@ -125,8 +125,7 @@ class TreeRows : public BoostRows {
     return coded;
   }
   void split(CodedTree& coded, std::size_t node, Index attribute, int bin) const {
-    coded.tree.node[node] = {attribute,
-                             table_.edges[static_cast<std::size_t>(attribute)].edge[static_cast<std::size_t>(bin)]};
+    coded.tree.node[node] = {attribute, table_.edges[at(attribute)].edge[at(bin)]};
     coded.bin[node] = bin;
   }
   /// Where a row is after `levels` levels, counted from 0 within that level.
@@ -142,7 +141,7 @@ class TreeRows : public BoostRows {
     double gain = 0;
     int bin = -1;
   };
-  std::vector<Split> best_splits(Index attribute, const std::vector<std::uint8_t>& place, std::size_t width) const;
+  std::vector<Split> best_splits(Index attribute, const std::vector<std::uint8_t>& node_of, std::size_t width) const;
 
   const TreeTable& table_;
   Weights source_, target_;
@@ -160,13 +159,13 @@ StumpCandidate TreeRows::draw(Random& random) {
   for (const BinEdges& e : table_.edges) boxes[0].emplace_back(0, static_cast<int>(e.edge.size()));
   for (std::size_t k = 0; k < nodes(); ++k) {
     boxes[2 * k + 1] = boxes[2 * k + 2] = boxes[k];
-    const Index j = splittable_[static_cast<std::size_t>(random.below(splittable_.size()))];
-    const auto [low, high] = boxes[k][static_cast<std::size_t>(j)];
+    const Index j = splittable_[random.below(splittable_.size())];
+    const auto [low, high] = boxes[k][at(j)];
     if (low == high) continue;
     const int bin = low + static_cast<int>(random.below(static_cast<std::uint64_t>(high - low)));
     split(coded, k, j, bin);
-    boxes[2 * k + 1][static_cast<std::size_t>(j)].second = bin;
-    boxes[2 * k + 2][static_cast<std::size_t>(j)].first = bin + 1;
+    boxes[2 * k + 1][at(j)].second = bin;
+    boxes[2 * k + 2][at(j)].first = bin + 1;
   }
   trees_.push_back(std::move(coded));
   return {std::ssize(trees_) - 1, 0};
@@ -198,17 +197,16 @@ void TreeRows::set_values(CodedTree& coded, StumpMasses& m) const {
   }
   for (Index i = 0; i < table_.targets; ++i) {
     const double h = coded.tree.value[place(coded, table_.target.data(), table_.targets, i, table_.depth)];
-    (std::abs(h) <= table_.gamma ? m.inside : m.outside) += target_.weight[static_cast<std::size_t>(i)];
+    (std::abs(h) <= table_.gamma ? m.inside : m.outside) += target_.weight[at(i)];
   }
 }
 
 void TreeRows::masses(std::span<const Stump> stumps, std::span<StumpMasses> result, const Context&) {
-  for (std::size_t k = 0; k < stumps.size(); ++k)
-    set_values(trees_[static_cast<std::size_t>(stumps[k].attribute)], result[k]);
+  for (std::size_t k = 0; k < stumps.size(); ++k) set_values(trees_[at(stumps[k].attribute)], result[k]);
 }
 
 UpdateSums TreeRows::update(const BoostStep& step, const Context&) {
-  const CodedTree& coded = trees_[static_cast<std::size_t>(step.stump.attribute)];
+  const CodedTree& coded = trees_[at(step.stump.attribute)];
   UpdateSums result;
   for (Index i = 0; i < table_.sources; ++i) {
     const auto k = static_cast<std::size_t>(i);
@@ -224,7 +222,7 @@ UpdateSums TreeRows::update(const BoostStep& step, const Context&) {
   if (table_.targets == 0) return result;
   for (Index i = 0; i < table_.targets; ++i) {
     const double h = coded.tree.value[place(coded, table_.target.data(), table_.targets, i, table_.depth)];
-    double& margin = target_.margin[static_cast<std::size_t>(i)];
+    double& margin = target_.margin[at(i)];
     margin += std::abs(h) <= table_.gamma ? -step.beta * std::abs(h) : step.beta * std::abs(h);
     result.loss_target += margin < 0 ? 1 / static_cast<double>(table_.targets) : 0;
   }
@@ -233,21 +231,21 @@ UpdateSums TreeRows::update(const BoostStep& step, const Context&) {
 }
 
 void TreeRows::project(const Stump& stump, double weight, Projected& p, const Context&) const {
-  const CodedTree& coded = trees_[static_cast<std::size_t>(stump.attribute)];
+  const CodedTree& coded = trees_[at(stump.attribute)];
   for (Index i = 0; i < table_.sources; ++i)
-    p.source[static_cast<std::size_t>(i)].first +=
+    p.source[at(i)].first +=
         weight * coded.tree.value[place(coded, table_.source.data(), table_.sources, i, table_.depth)];
   for (Index i = 0; i < table_.targets; ++i)
-    p.target[static_cast<std::size_t>(i)].first +=
+    p.target[at(i)].first +=
         weight * coded.tree.value[place(coded, table_.target.data(), table_.targets, i, table_.depth)];
 }
 
-std::vector<TreeRows::Split> TreeRows::best_splits(Index attribute, const std::vector<std::uint8_t>& at,
+std::vector<TreeRows::Split> TreeRows::best_splits(Index attribute, const std::vector<std::uint8_t>& node_of,
                                                    std::size_t width) const {
   std::vector<std::array<SplitPair, boost_bin_count>> bins(width);
   const std::uint8_t* code = table_.source.data() + attribute * table_.sources;
-  for (std::size_t i = 0; i < at.size(); ++i) {
-    SplitPair& pair = bins[at[i]][code[i]];
+  for (std::size_t i = 0; i < node_of.size(); ++i) {
+    SplitPair& pair = bins[node_of[i]][code[i]];
     (table_.y[i] > 0 ? pair.up : pair.down) += source_.weight[i];
   }
   // sum over both children of (D+^2 + D-^2) / (D+ + D-): the less impurity is left, the larger.
@@ -255,7 +253,7 @@ std::vector<TreeRows::Split> TreeRows::best_splits(Index attribute, const std::v
     const double sum = p.up + p.down;
     return sum > 0 ? (p.up * p.up + p.down * p.down) / sum : 0.0;
   };
-  const auto edges = static_cast<int>(table_.edges[static_cast<std::size_t>(attribute)].edge.size());
+  const auto edges = static_cast<int>(table_.edges[at(attribute)].edge.size());
   std::vector<Split> best(width);
   for (std::size_t node = 0; node < width; ++node) {
     SplitPair all, below;
@@ -266,8 +264,8 @@ std::vector<TreeRows::Split> TreeRows::best_splits(Index attribute, const std::v
     // A split must gain more than rounding does.
     best[node].gain = purity(all) + 1e-12 * (all.up + all.down);
     for (int c = 0; c < edges; ++c) {
-      below.up += bins[node][static_cast<std::size_t>(c)].up;
-      below.down += bins[node][static_cast<std::size_t>(c)].down;
+      below.up += bins[node][at(c)].up;
+      below.down += bins[node][at(c)].down;
       const double gain = purity(below) + purity({all.up - below.up, all.down - below.down});
       if (gain > best[node].gain) best[node] = {gain, c};
     }
@@ -279,19 +277,18 @@ std::vector<TreeRows::Split> TreeRows::best_splits(Index attribute, const std::v
 StumpCandidate TreeRows::best_split(const Context& context) {
   trees_.clear();
   CodedTree coded = blank();
-  std::vector<std::uint8_t> at(static_cast<std::size_t>(table_.sources), 0);
+  std::vector<std::uint8_t> node_of(static_cast<std::size_t>(table_.sources), 0);
   for (int level = 0; level < table_.depth; ++level) {
     const std::size_t width = std::size_t{1} << static_cast<unsigned>(level);
     for (Index i = 0; i < table_.sources; ++i)
-      at[static_cast<std::size_t>(i)] =
-          static_cast<std::uint8_t>(place(coded, table_.source.data(), table_.sources, i, level));
+      node_of[at(i)] = static_cast<std::uint8_t>(place(coded, table_.source.data(), table_.sources, i, level));
     std::vector<std::vector<Split>> found(table_.edges.size());
-    context.parallel(cols(), [&](Index j) { found[static_cast<std::size_t>(j)] = best_splits(j, at, width); });
+    context.parallel(cols(), [&](Index j) { found[at(j)] = best_splits(j, node_of, width); });
     for (std::size_t node = 0; node < width; ++node) {
       Split best;
       Index attribute = -1;
       for (Index j = 0; j < cols(); ++j) {
-        const Split& s = found[static_cast<std::size_t>(j)][node];
+        const Split& s = found[at(j)][node];
         if (s.bin < 0 || s.gain <= best.gain) continue;
         best = s;
         attribute = j;

@@ -52,7 +52,7 @@ ChosenPairs choose_pairs(const GeneralEigen& eigen, Index components) {
   chosen.gamma_imag = Eigen::Map<const Vector>(imag.data(), count);
   chosen.z.resize(size, count);
   for (Index j = 0; j < count; ++j) {
-    const Vector& column = columns[static_cast<std::size_t>(j)];
+    const Vector& column = columns[at(j)];
     chosen.z.col(j) = column / std::max(column.norm(), std::numeric_limits<double>::min());
   }
   fix_signs(chosen.z);
@@ -109,7 +109,7 @@ Matrix group_factor(std::span<const std::int32_t> group, Index groups) {
   const auto count = static_cast<double>(groups);
   Matrix f = Matrix::Constant(static_cast<Index>(group.size()), groups, 0);
   for (Index i = 0; i < f.rows(); ++i) {
-    const std::int32_t d = group[static_cast<std::size_t>(i)];
+    const std::int32_t d = group[at(i)];
     f.row(i).setConstant(-1 / (rows[d] * count * std::sqrt(count)));
     f(i, d) += 1 / (rows[d] * std::sqrt(count));
   }
@@ -125,7 +125,7 @@ Matrix from_group_means(const Matrix& means) {
 OutputFactor delta_output(std::span<const std::int32_t> classes, Index count) {
   OutputFactor output{Matrix::Zero(static_cast<Index>(classes.size()), count)};
   for (Index i = 0; i < output.g.rows(); ++i) {
-    const std::int32_t c = classes[static_cast<std::size_t>(i)];
+    const std::int32_t c = classes[at(i)];
     if (c < 0 || c >= count) internal_error("components: class {} of {}", c, count);
     output.g(i, c) = 1;
   }

@@ -51,13 +51,13 @@ Matrix gp_covariance(const GpProblem& problem, const GpParameters& parameters, d
   const GpTiles tiles = problem.rows.tiles(parameters.sigma);
   const LowerTiles lower(n);
   context.parallel(lower.count(), [&](Index t) {
-    const auto at = lower.at(t);
-    auto block = a.block(at.i, at.j, at.rows, at.cols);
-    tiles(at.i, at.j, block);
+    const auto tile = lower.at(t);
+    auto block = a.block(tile.i, tile.j, tile.rows, tile.cols);
+    tiles(tile.i, tile.j, block);
     block *= parameters.amplitude;
-    if (!at.diagonal()) return;
-    for (Index i = 0; i < at.rows; ++i) {
-      const double weight = problem.weight.empty() ? 1.0 : problem.weight[static_cast<std::size_t>(at.i + i)];
+    if (!tile.diagonal()) return;
+    for (Index i = 0; i < tile.rows; ++i) {
+      const double weight = problem.weight.empty() ? 1.0 : problem.weight[at(tile.i + i)];
       block(i, i) += parameters.noise / weight + jitter;
     }
   });

@@ -13,14 +13,14 @@ namespace {
 
 Matrix rows_at(const Matrix& a, const std::vector<Index>& rows) {
   Matrix part(std::ssize(rows), a.cols());
-  for (Index i = 0; i < part.rows(); ++i) part.row(i) = a.row(rows[static_cast<std::size_t>(i)]);
+  for (Index i = 0; i < part.rows(); ++i) part.row(i) = a.row(rows[at(i)]);
   return part;
 }
 
 Matrix columns_at(const Matrix& a, const std::vector<Index>& columns) {
   Matrix part(a.rows(), std::ssize(columns));
   for (Index i = 0; i < a.rows(); ++i)
-    for (Index j = 0; j < part.cols(); ++j) part(i, j) = a(i, columns[static_cast<std::size_t>(j)]);
+    for (Index j = 0; j < part.cols(); ++j) part(i, j) = a(i, columns[at(j)]);
   return part;
 }
 
@@ -57,8 +57,7 @@ std::optional<Matrix> residuals(const Whole& whole, const GpTargets& targets, co
   Matrix right = rows_at(whole.alpha, block);
   if (average) {
     const Vector moved = moved_average(targets, block);
-    for (Index i = 0; i < right.rows(); ++i)
-      right.row(i) -= whole.of_one[block[static_cast<std::size_t>(i)]] * moved.transpose();
+    for (Index i = 0; i < right.rows(); ++i) right.row(i) -= whole.of_one[block[at(i)]] * moved.transpose();
   }
   return factor->solve(std::move(right), context);
 }

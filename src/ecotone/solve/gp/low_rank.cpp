@@ -168,7 +168,7 @@ GpSums gather_gp_sums(const GpMapRows& rows, ConstMatrixView y, ConstMatrixView 
     const bool linear = mean == GpMean::linear;
     if (p > 0) g.rightCols(p) = sums.basis.of(inputs.middleRows(linear ? first : 0, linear ? count : 0), count);
     for (Index i = 0; i < count && !weight.empty(); ++i) {
-      const double root = std::sqrt(weight[static_cast<std::size_t>(first + i)]);
+      const double root = std::sqrt(weight[at(first + i)]);
       rho.row(i) *= root;
       g.row(i) *= root;
     }

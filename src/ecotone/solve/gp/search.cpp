@@ -69,7 +69,7 @@ class LikelihoodSearch {
     GpSearch best;
     best.log_likelihood = -infinity;
     for (int s = 0; s < options_.starts; ++s) {
-      const Start& start = all_starts[static_cast<std::size_t>(s)];
+      const Start& start = all_starts[at(s)];
       GpSearch found =
           from({{scales_.sigma * start.sigma, amplitude_ * (1 - start.noise), variance_ * start.noise}, {}});
       found.start = s;
@@ -185,17 +185,16 @@ struct PartOfRows {
         y(std::ssize(rows), p.y.cols()),
         inputs(p.inputs.rows() > 0 ? std::ssize(rows) : 0, p.inputs.cols()) {
     for (Index i = 0; i < std::ssize(rows); ++i) {
-      const Index from = rows[static_cast<std::size_t>(i)];
+      const Index from = rows[at(i)];
       y.row(i) = p.y.row(from);
       if (inputs.rows() > 0) inputs.row(i) = p.inputs.row(from);
-      if (!p.weight.empty()) weight.push_back(p.weight[static_cast<std::size_t>(from)]);
+      if (!p.weight.empty()) weight.push_back(p.weight[at(from)]);
       if (!p.rows.is_gram()) {
         values.row(i) = p.rows.values().row(from);
         continue;
       }
       // Rows ascend, so the lower triangle is in the lower triangle.
-      for (Index j = 0; j <= i; ++j)
-        values(i, j) = values(j, i) = p.rows.values()(from, rows[static_cast<std::size_t>(j)]);
+      for (Index j = 0; j <= i; ++j) values(i, j) = values(j, i) = p.rows.values()(from, rows[at(j)]);
     }
   }
 

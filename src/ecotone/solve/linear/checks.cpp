@@ -65,7 +65,7 @@ void check_each_label(const LinearProblem& problem) {
 /// Refuses problems without an optimum because a class is not there.
 double check_classes(const LinearProblem& problem) {
   Vector total = Vector::Zero(problem.classes);
-  for (Index i = 0; i < problem.x.rows(); ++i) total[problem.cls[static_cast<std::size_t>(i)]] += weight_of(problem, i);
+  for (Index i = 0; i < problem.x.rows(); ++i) total[problem.cls[at(i)]] += weight_of(problem, i);
   const Index present = (total.array() > 0).count();
   if (present == 0)
     data_error("zero_weights", "{}: the weights of all {} rows are zero", problem.who, problem.x.rows());
@@ -84,7 +84,7 @@ double check_numbers(const LinearProblem& problem) {
   double counts = 0;
   for (Index i = 0; i < problem.x.rows(); ++i) {
     total += weight_of(problem, i);
-    counts += weight_of(problem, i) * problem.value[static_cast<std::size_t>(i)];
+    counts += weight_of(problem, i) * problem.value[at(i)];
   }
   if (total == 0) data_error("zero_weights", "{}: the weights of all {} rows are zero", problem.who, problem.x.rows());
   if (problem.family == LinearFamily::poisson && counts == 0)

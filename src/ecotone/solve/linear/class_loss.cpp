@@ -22,7 +22,7 @@ Matrix zero_sum_basis(Index classes) {
 /// Total factor of each class.
 Vector class_factors(std::span<const std::int32_t> cls, Index classes, const Vector& factor) {
   Vector total = Vector::Zero(classes);
-  for (Index i = 0; i < factor.size(); ++i) total[cls[static_cast<std::size_t>(i)]] += factor[i];
+  for (Index i = 0; i < factor.size(); ++i) total[cls[at(i)]] += factor[i];
   return total;
 }
 
@@ -38,7 +38,7 @@ class ClassLoss : public Loss {
 
  protected:
   std::span<const std::int32_t> classes() const { return cls_; }
-  Index cls(Index row) const { return cls_[static_cast<std::size_t>(row)]; }
+  Index cls(Index row) const { return cls_[at(row)]; }
   double sign(Index row) const { return cls(row) == 1 ? 1.0 : -1.0; }
   /// Factors of the classes, with a part of the whole added to each where one has none.
   Vector log_totals() const {

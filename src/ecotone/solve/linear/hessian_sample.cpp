@@ -54,7 +54,7 @@ Matrix weighted_gram(const Standardised& design, std::span<const Index> columns,
   const auto size = static_cast<Index>(columns.size());
   require_gram_memory(size, context);
   bool all = size == design.size();
-  for (Index k = 0; all && k < size; ++k) all = columns[static_cast<std::size_t>(k)] == k;
+  for (Index k = 0; all && k < size; ++k) all = columns[at(k)] == k;
   Pool<Workspace> pool;
   const Index chosen = (design.blocks() + stride - 1) / stride;
   Index rows = 0;

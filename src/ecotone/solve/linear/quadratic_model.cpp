@@ -49,7 +49,7 @@ class ColumnModel final : public QuadraticModel {
 
   double slope(Index k) const override {
     if (k == ones_) return root_.dot(image_);
-    const auto& range = column_[static_cast<std::size_t>(k)];
+    const auto& range = column_[at(k)];
     const std::int32_t* row = store_.row().data();
     const float* value = scaled_.data();
     const double* image = image_.data();
@@ -68,9 +68,9 @@ class ColumnModel final : public QuadraticModel {
       image_ += step * root_;
       return;
     }
-    const auto& range = column_[static_cast<std::size_t>(k)];
+    const auto& range = column_[at(k)];
     const std::int32_t* row = store_.row().data();
-    for (Index e = range.first; e < range.second; ++e) image_[row[e]] += step * scaled_[static_cast<std::size_t>(e)];
+    for (Index e = range.first; e < range.second; ++e) image_[row[e]] += step * scaled_[at(e)];
   }
 
  private:
@@ -103,33 +103,32 @@ void ColumnStore::require(std::span<const Index> columns, std::span<const Index>
   if (place_.empty()) place_.assign(static_cast<std::size_t>(p), -1);
   bool all = true;
   std::vector<Index> wanted;
-  for (const Index j : columns) all = all && (j == p || place_[static_cast<std::size_t>(j)] >= 0);
+  for (const Index j : columns) all = all && (j == p || place_[at(j)] >= 0);
   if (all) return;
   for (const Index j : columns) {
-    if (j < p) place_[static_cast<std::size_t>(j)] = 0;
+    if (j < p) place_[at(j)] = 0;
   }
-  for (const Index j : soon) place_[static_cast<std::size_t>(j)] = 0;
+  for (const Index j : soon) place_[at(j)] = 0;
   for (Index j = 0; j < p; ++j) {
-    if (place_[static_cast<std::size_t>(j)] >= 0) wanted.push_back(j);
+    if (place_[at(j)] >= 0) wanted.push_back(j);
   }
-  for (std::size_t k = 0; k < wanted.size(); ++k)
-    place_[static_cast<std::size_t>(wanted[k])] = static_cast<std::int32_t>(k);
+  for (std::size_t k = 0; k < wanted.size(); ++k) place_[at(wanted[k])] = static_cast<std::int32_t>(k);
   count(wanted);
   fill();
 }
 
 std::pair<Index, Index> ColumnStore::entries(Index column) const {
-  const auto k = static_cast<std::size_t>(place_[static_cast<std::size_t>(column)]);
+  const auto k = static_cast<std::size_t>(place_[at(column)]);
   return {start_[k], start_[k + 1]};
 }
 
 void ColumnStore::count(const std::vector<Index>& columns) {
   const Csr& x = design_.csr();
   start_.assign(columns.size() + 1, 0);
-  const auto stored = static_cast<std::size_t>(x.row_start[static_cast<std::size_t>(design_.rows())]);
+  const auto stored = static_cast<std::size_t>(x.row_start[at(design_.rows())]);
   for (std::size_t e = 0; e < stored; ++e) {
-    const std::int32_t k = place_[static_cast<std::size_t>(x.column[e])];
-    if (k >= 0) ++start_[static_cast<std::size_t>(k) + 1];
+    const std::int32_t k = place_[at(x.column[e])];
+    if (k >= 0) ++start_[at(k) + 1];
   }
   for (std::size_t k = 0; k + 1 < start_.size(); ++k) start_[k + 1] += start_[k];
   const auto size = static_cast<std::size_t>(start_.back());
@@ -150,13 +149,13 @@ void ColumnStore::fill() {
   const Csr& x = design_.csr();
   std::vector<Index> next(start_.begin(), start_.end() - 1);
   for (Index i = 0; i < design_.rows(); ++i) {
-    const auto end = static_cast<std::size_t>(x.row_start[static_cast<std::size_t>(i) + 1]);
-    for (auto e = static_cast<std::size_t>(x.row_start[static_cast<std::size_t>(i)]); e < end; ++e) {
-      const std::int32_t k = place_[static_cast<std::size_t>(x.column[e])];
+    const auto end = static_cast<std::size_t>(x.row_start[at(i) + 1]);
+    for (auto e = static_cast<std::size_t>(x.row_start[at(i)]); e < end; ++e) {
+      const std::int32_t k = place_[at(x.column[e])];
       if (k < 0) continue;
-      const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(k)]++);
-      row_[at] = static_cast<std::int32_t>(i);
-      value_[at] = x.value[e] * design_.inverse()[x.column[e]];
+      const auto slot = static_cast<std::size_t>(next[at(k)]++);
+      row_[slot] = static_cast<std::int32_t>(i);
+      value_[slot] = x.value[e] * design_.inverse()[x.column[e]];
     }
   }
 }

@@ -36,11 +36,10 @@ struct Window {
     row.resize(static_cast<std::size_t>(start.back()));
     context.parallel(static_cast<Index>(blocks.size()), [&](Index i) {
       Scratch scratch;
-      const Index b = blocks[static_cast<std::size_t>(i)];
-      const Index first = start[static_cast<std::size_t>(i)];
+      const Index b = blocks[at(i)];
+      const Index first = start[at(i)];
       x.middleRows(first, features.rows_in(b)) = features.block(b, scratch).x;
-      for (Index r = 0; r < features.rows_in(b); ++r)
-        row[static_cast<std::size_t>(first + r)] = features.first_row(b) + r;
+      for (Index r = 0; r < features.rows_in(b); ++r) row[at(first + r)] = features.first_row(b) + r;
     });
   }
 };
@@ -88,7 +87,7 @@ void StochasticDescent::step(ConstMatrixView x, std::span<const Index> index, do
   Vector t(outputs);
   for (Index i = 0; i < x.rows(); ++i) {
     for (Index k = 0; k < outputs; ++k) t[k] = weights_.row(k).dot(x.row(i)) + offset_[k];
-    loss_.slope(index[static_cast<std::size_t>(i)], t);
+    loss_.slope(index[at(i)], t);
     for (Index k = 0; k < outputs; ++k) gradient_.row(k) += t[k] * x.row(i);
     offset_gradient_ += t;
   }
@@ -131,13 +130,13 @@ SgdResult run_sgd(const Features& x, const Loss& loss, const SgdOptions& options
                     context);
       if (result.step == 0) result.step = options.step > 0 ? options.step : safe_step(window, loss, options);
       const std::vector<Index> order = random.permutation(window.x.rows());
-      for (Index at = 0; at < window.x.rows(); at += options.batch) {
-        const Index rows = std::min(options.batch, window.x.rows() - at);
+      for (Index begin = 0; begin < window.x.rows(); begin += options.batch) {
+        const Index rows = std::min(options.batch, window.x.rows() - begin);
         index.clear();
         for (Index r = 0; r < rows; ++r) {
-          const auto place = order[static_cast<std::size_t>(at + r)];
+          const auto place = order[at(begin + r)];
           batch.row(r) = window.x.row(place);
-          index.push_back(window.row[static_cast<std::size_t>(place)]);
+          index.push_back(window.row[at(place)]);
         }
         const double epochs = epoch + static_cast<double>(done) / static_cast<double>(x.rows());
         descent.step(batch.topRows(rows), index, step_at(options, result.step, epochs));

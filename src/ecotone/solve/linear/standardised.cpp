@@ -106,9 +106,8 @@ Acc over_stored(const Features& x, ConstVectorView weight, const Context& contex
     for (Index i = x.first_row(b); i < x.first_row(b) + x.rows_in(b); ++i) {
       const double a = weight_of(weight, i);
       if (a == 0) continue;
-      for (Index k = csr.row_start[static_cast<std::size_t>(i)]; k < csr.row_start[static_cast<std::size_t>(i) + 1];
-           ++k)
-        body(acc, csr.column[static_cast<std::size_t>(k)], csr.value[static_cast<std::size_t>(k)], a);
+      for (Index k = csr.row_start[at(i)]; k < csr.row_start[at(i) + 1]; ++k)
+        body(acc, csr.column[at(k)], csr.value[at(k)], a);
     }
   });
 }
@@ -232,7 +231,7 @@ Index Standardised::tile_rows() const {
 }
 
 Index Standardised::sparse_parts() const {
-  const Index stored = csr().row_start[static_cast<std::size_t>(rows())];
+  const Index stored = csr().row_start[at(rows())];
   const Index parts = std::clamp<Index>(stored / (10 * std::max<Index>(size(), 1)), 4, 32);
   return std::clamp<Index>((rows() + sparse_tile - 1) / sparse_tile, 1, parts);
 }

@@ -194,7 +194,7 @@ struct Lists {
   Lists(const NeighbourSearch& search, Index begin, Index size)
       : first(begin), threshold(static_cast<std::size_t>(size)) {
     candidates.reserve(threshold.size());
-    for (Index i = 0; i < size; ++i) candidates.emplace_back(search, begin + i, threshold[static_cast<std::size_t>(i)]);
+    for (Index i = 0; i < size; ++i) candidates.emplace_back(search, begin + i, threshold[at(i)]);
   }
   // The candidates point to the thresholds.
   Lists(Lists&&) = default;
@@ -210,26 +210,22 @@ struct ProductRow {
   Index first_reference;  ///< of the tile
   Lists* columns;         ///< the reference rows as query rows; null: they are none
 
-  void add_to_row(Index j) const {
-    rows.candidates[static_cast<std::size_t>(row)].add(product[j], first_reference + j);
-  }
-  void add_to_column(Index j) const {
-    columns->candidates[static_cast<std::size_t>(j)].add(product[j], rows.first + row);
-  }
+  void add_to_row(Index j) const { rows.candidates[at(row)].add(product[j], first_reference + j); }
+  void add_to_column(Index j) const { columns->candidates[at(j)].add(product[j], rows.first + row); }
 };
 
 void plain_scan(const ProductRow& r, Index begin) {
-  const float& limit = r.rows.threshold[static_cast<std::size_t>(r.row)];
+  const float& limit = r.rows.threshold[at(r.row)];
   for (Index j = begin; j < r.count; ++j) {
     if (r.product[j] <= limit) r.add_to_row(j);
-    if (r.columns != nullptr && r.product[j] <= r.columns->threshold[static_cast<std::size_t>(j)]) r.add_to_column(j);
+    if (r.columns != nullptr && r.product[j] <= r.columns->threshold[at(j)]) r.add_to_column(j);
   }
 }
 
 #if defined(__x86_64__)
 /// The same, 16 products at a time: nearly all of them are above the thresholds.
 [[gnu::target("avx2")]] void wide_scan(const ProductRow& r) {
-  const float& limit = r.rows.threshold[static_cast<std::size_t>(r.row)];
+  const float& limit = r.rows.threshold[at(r.row)];
   const float* const limits = r.columns == nullptr ? nullptr : r.columns->threshold.data();
   Index j = 0;
   for (; j + 16 <= r.count; j += 16) {
@@ -281,7 +277,7 @@ void settle(Lists& lists, Neighbours& result) {
     const std::vector<Measured>& nearest = lists.candidates[i].settle();
     const Index row = lists.first + static_cast<Index>(i);
     for (Index j = 0; j < result.index.cols(); ++j) {
-      const Measured& each = nearest[static_cast<std::size_t>(j)];
+      const Measured& each = nearest[at(j)];
       result.squared_distance(row, j) = each.first;
       result.index(row, j) = each.second;
     }
@@ -315,15 +311,15 @@ void search_pairs(const NeighbourSearch& search, Neighbours& result, const Conte
     for (Index t = 0; t + apart < tiles; ++t) tasks.emplace_back(t, t + apart);
   }
   context.parallel(static_cast<Index>(tasks.size()), [&](Index task) {
-    const auto i = static_cast<std::size_t>(tasks[static_cast<std::size_t>(task)].first);
-    const auto j = static_cast<std::size_t>(tasks[static_cast<std::size_t>(task)].second);
+    const auto i = static_cast<std::size_t>(tasks[at(task)].first);
+    const auto j = static_cast<std::size_t>(tasks[at(task)].second);
     const SingleMatrix products = tile_products(search.filter, lists[i].first, lists[j].first);
     const std::lock_guard first(busy[i]);
     if (i == j) return scan_tile(products, lists[i], lists[i].first, nullptr);
     const std::lock_guard second(busy[j]);
     scan_tile(products, lists[i], lists[j].first, &lists[j]);
   });
-  context.parallel(tiles, [&](Index t) { settle(lists[static_cast<std::size_t>(t)], result); });
+  context.parallel(tiles, [&](Index t) { settle(lists[at(t)], result); });
 }
 
 /// Rows are finite, and so is the square of any distance between them.

@@ -94,10 +94,10 @@ class GreedyPath {
 
   bool refits() const { return options_.mode != PathMode::stagewise; }
   const Matrix& judged() const { return options_.mode == PathMode::ortho_resid ? judged_ : residual_; }
-  bool taken(Index j) const { return refits() && position_[static_cast<std::size_t>(j)] >= 0; }
+  bool taken(Index j) const { return refits() && position_[at(j)] >= 0; }
   double weight_of(Index j) const {
-    const auto place = position_[static_cast<std::size_t>(j)];
-    return place < 0 ? 0.0 : weight_[static_cast<std::size_t>(place)];
+    const auto place = position_[at(j)];
+    return place < 0 ? 0.0 : weight_[at(place)];
   }
   /// The norm^2 of what is judged: of what is left of X_j in the orthonormal modes, else of X_j.
   double scale(Index j) const { return options_.mode == PathMode::stepwise ? means_.x2[j] : rest_[j]; }

@@ -49,7 +49,7 @@ void run_side_by_side(std::span<Path> paths, Index steps, GramColumns& columns, 
   };
   for (Index step = 0; step < steps; ++step) {
     context.check_cancelled();
-    each([&](Index k) { chosen[static_cast<std::size_t>(k)] = paths[static_cast<std::size_t>(k)].choose(context); });
+    each([&](Index k) { chosen[at(k)] = paths[at(k)].choose(context); });
     std::vector<Index> wanted;
     for (const auto& j : chosen)
       if (j && !columns.has(*j) && std::find(wanted.begin(), wanted.end(), *j) == wanted.end()) wanted.push_back(*j);
@@ -69,7 +69,7 @@ void run_side_by_side(std::span<Path> paths, Index steps, GramColumns& columns, 
       columns.fetch(wanted, context);
     }
     each([&](Index k) {
-      if (chosen[static_cast<std::size_t>(k)]) paths[static_cast<std::size_t>(k)].advance(columns, context);
+      if (chosen[at(k)]) paths[at(k)].advance(columns, context);
     });
     if (std::none_of(chosen.begin(), chosen.end(), [](const auto& j) { return j.has_value(); })) return;
   }

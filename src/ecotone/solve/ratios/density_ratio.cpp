@@ -45,7 +45,7 @@ Vector scores_of(const Features& x, const LinearScores& linear, const Context& c
 /// The fold of each row: rows [first, last) shuffled and dealt in turn.
 void deal(std::vector<Index>& fold, Index first, Index last, Index folds, Random random) {
   Index turn = 0;
-  for (const Index row : random.permutation(last - first)) fold[static_cast<std::size_t>(first + row)] = turn++ % folds;
+  for (const Index row : random.permutation(last - first)) fold[at(first + row)] = turn++ % folds;
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ std::optional<HeldOutScores> held_out_scores(const Features& x, Index sources, c
   for (Index k = 0; k < most; ++k) {
     std::vector<Index> train;
     std::vector<Index> held;
-    for (Index i = 0; i < x.rows(); ++i) (fold[static_cast<std::size_t>(i)] == k ? held : train).push_back(i);
+    for (Index i = 0; i < x.rows(); ++i) (fold[at(i)] == k ? held : train).push_back(i);
     const Index train_sources = std::ranges::lower_bound(train, sources) - train.begin();
     const LinearFit fit = fit_classifier(h.take(train), train_sources, options, context);
     const Vector of_held = scores_of(h.take(held), fit, context);
@@ -89,7 +89,7 @@ double separation(const HeldOutScores& held_out, Index sources) {
     std::vector<std::uint8_t> source;
     std::vector<double> values;
     for (Index i = 0; i < rows; ++i) {
-      if (held_out.fold[static_cast<std::size_t>(i)] != k) continue;
+      if (held_out.fold[at(i)] != k) continue;
       source.push_back(i < sources ? 1 : 0);
       values.push_back(held_out.score[i]);
     }

@@ -117,7 +117,7 @@ void ContrastiveDivergence::gather(ConstSingleView data, std::span<const Index> 
     h_.resize(2 * n, rbm_.hidden());
     drawn_.resize(n, rbm_.hidden());
   }
-  for (Index i = 0; i < n; ++i) v_.row(i) = data.row(rows[static_cast<std::size_t>(i)]);
+  for (Index i = 0; i < n; ++i) v_.row(i) = data.row(rows[at(i)]);
 }
 
 void ContrastiveDivergence::up(ConstSingleView v, SingleView h, Draw draw, std::uint64_t key) {
@@ -150,7 +150,7 @@ double ContrastiveDivergence::down(SingleView v, Draw draw, std::uint64_t key) {
     } else {
       part.rowwise() += rbm_.visible_bias.segment(first, units).transpose();
     }
-    distance[static_cast<std::size_t>(t)] = squared_distance(v_.block(0, first, v.rows(), units), part);
+    distance[at(t)] = squared_distance(v_.block(0, first, v.rows(), units), part);
     if (draw == Draw::no) return;
     const auto stream = key * static_cast<std::uint64_t>(count) + static_cast<std::uint64_t>(t);
     if (binary) {

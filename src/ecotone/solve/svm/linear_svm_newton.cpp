@@ -142,8 +142,8 @@ class Machine {
     const auto near = std::ssize(terms.near);
     Matrix z(near, x.cols());
     for (Index k = 0; k < near; ++k) {
-      const double root = terms.root[static_cast<std::size_t>(k)];
-      z.row(k) = root * (block.x.row(terms.near[static_cast<std::size_t>(k)]) - rows_.shift.transpose());
+      const double root = terms.root[at(k)];
+      z.row(k) = root * (block.x.row(terms.near[at(k)]) - rows_.shift.transpose());
       sums.slope += root * z.row(k).transpose();
       sums.curvature += root * root;
     }

@@ -117,7 +117,7 @@ void SvmFeatures::permute_rows(std::span<const Index> from) {
   x_ = std::move(moved);
   if (norms_.size() > 0) norms_ = permuted(norms_, from);
   std::vector<std::int32_t> groups(group_.size());
-  for (std::size_t k = 0; k < groups.size(); ++k) groups[k] = group_[static_cast<std::size_t>(from[k])];
+  for (std::size_t k = 0; k < groups.size(); ++k) groups[k] = group_[at(from[k])];
   group_ = std::move(groups);
 }
 
@@ -139,7 +139,7 @@ void SvmGram::values(ConstMatrixView, std::span<const Index> rows, Index first, 
 
 void SvmGram::permute_rows(std::span<const Index> from) {
   std::vector<Index> moved(at_.size());
-  for (std::size_t k = 0; k < at_.size(); ++k) moved[k] = at_[static_cast<std::size_t>(from[k])];
+  for (std::size_t k = 0; k < at_.size(); ++k) moved[k] = at_[at(from[k])];
   at_ = std::move(moved);
 }
 

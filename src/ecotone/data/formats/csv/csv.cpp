@@ -33,7 +33,7 @@ void sniff(const CsvTable& table, CsvColumns& columns, const Context& context) {
 [[noreturn]] void too_many_levels(const CsvTable& table, const CsvColumns& columns, const std::vector<Index>& inputs,
                                   const std::vector<std::string>& examples) {
   std::vector<std::string> names;
-  for (const Index i : inputs) names.push_back(columns.inputs[static_cast<std::size_t>(i)].name);
+  for (const Index i : inputs) names.push_back(columns.inputs[at(i)].name);
   data_error("too_many_levels",
              "{}: {} '{}' {} more than {} different texts (such as '{}'), too many for a category; leave {} out with "
              "--ignore {}",
@@ -60,7 +60,7 @@ void find_levels(const CsvTable& table, CsvColumns& columns, const Context& cont
   std::vector<Index> too_many;
   std::vector<std::string> examples;
   for (std::size_t k = 0; k < wanted.size(); ++k) {
-    Column& column = columns.inputs[static_cast<std::size_t>(wanted[k])];
+    Column& column = columns.inputs[at(wanted[k])];
     if (words[k].size() > kMostLevels) {
       too_many.push_back(wanted[k]);
       examples.push_back(telling_word(words[k]));
@@ -128,7 +128,7 @@ Domains make_domains(const CsvTable& table, const CsvColumns& columns, CsvValues
   if (columns.domain < 0) return one_domain(table.rows());
   const auto missing = std::ranges::find(values.domain_codes, -1);
   if (missing != values.domain_codes.end()) {
-    const std::string& name = table.names()[static_cast<std::size_t>(columns.domain)];
+    const std::string& name = table.names()[at(columns.domain)];
     data_error("missing_domain", "{}: row {} has no domain in column '{}'; leave such rows out with --where '{}!='",
                table.origin(), origin_of(table.origin_rows(), missing - values.domain_codes.begin()) + 1, name, name);
   }
@@ -146,9 +146,7 @@ void refuse_clash(const Schema& schema, const std::string& origin) {
 Dataset finish(CsvTable table, CsvColumns& columns, CsvValues values, const ReadOptions& options,
                const Context& context) {
   Dataset data;
-  const auto name = [&](Index column) {
-    return column < 0 ? std::string() : table.names()[static_cast<std::size_t>(column)];
-  };
+  const auto name = [&](Index column) { return column < 0 ? std::string() : table.names()[at(column)]; };
   data.schema = {columns.inputs, name(columns.label), name(columns.domain), name(columns.weight)};
   refuse_clash(data.schema, table.origin());
   if (columns.label >= 0) data.y = make_labels(columns, values, options, data.schema.label, context);
@@ -214,7 +212,7 @@ Dataset read_csv(std::vector<ByteSource> sources, const ReadOptions& options, co
   columns.weight = roles.weight;
   columns.input_columns = roles.features;
   for (const Index column : roles.features)
-    columns.inputs.push_back({table.names()[static_cast<std::size_t>(column)], ColumnKind::numeric, {}});
+    columns.inputs.push_back({table.names()[at(column)], ColumnKind::numeric, {}});
   table.require_columns(columns.used());
   if (options.features.empty()) table.refuse_further_columns(options.ignore);
   table.scan(options.where, tuning.segment_bytes, context);

@@ -177,7 +177,7 @@ class RowReader {
   RowFindings read(Index records, std::span<const char> keep) {
     for (Index record = 0; record < records; ++record) {
       cursor_.start_record();
-      if (!keep.empty() && !keep[static_cast<std::size_t>(record)]) {
+      if (!keep.empty() && !keep[at(record)]) {
         cursor_.skip_record();
         continue;
       }
@@ -203,7 +203,7 @@ class RowReader {
           number(j, x[field.slot]);
           break;
         case FieldUse::number:
-          number(j, target_.numbers[static_cast<std::size_t>(field.slot)][row_]);
+          number(j, target_.numbers[at(field.slot)][row_]);
           break;
         case FieldUse::level:
           level(static_cast<std::size_t>(field.slot), x);
@@ -273,7 +273,7 @@ void visit_rows(const ByteSource& source, RowText run, Index records, const RowP
   Cursor cursor(source, run, plan);
   // Place of each column among the wanted ones, or -1.
   std::vector<std::vector<std::size_t>> wanted(plan.fields.size());
-  for (std::size_t c = 0; c < columns.size(); ++c) wanted[static_cast<std::size_t>(columns[c])].push_back(c);
+  for (std::size_t c = 0; c < columns.size(); ++c) wanted[at(columns[c])].push_back(c);
   std::vector<std::string> texts(columns.size());
   for (Index record = 0; record < records; ++record) {
     cursor.start_record();

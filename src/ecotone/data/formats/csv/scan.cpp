@@ -144,7 +144,7 @@ class Scanner {
     context.parallel(static_cast<Index>(guesses.size()), [&](Index s) {
       const auto loan = pool_.borrow();
       const Segment segment = load(s, loan);
-      Guesses& guess = guesses[static_cast<std::size_t>(s)];
+      Guesses& guess = guesses[at(s)];
       guess.outside = segment.outside_state();
       guess.from_outside = segment.lex(guess.outside);
       // Without a quote, what begins inside quotes stays there.

@@ -121,11 +121,11 @@ void CsvTable::require_columns(const std::vector<Index>& columns) const {
   for (const CsvFile& file : files_) {
     std::vector<char> has(names_.size(), 0);
     for (const Index column : file.column)
-      if (column >= 0) has[static_cast<std::size_t>(column)] = 1;
+      if (column >= 0) has[at(column)] = 1;
     for (const Index column : columns) {
-      if (has[static_cast<std::size_t>(column)]) continue;
-      data_error("missing_column", "{}: no column '{}', which {} has", file.source.name(),
-                 names_[static_cast<std::size_t>(column)], origin());
+      if (has[at(column)]) continue;
+      data_error("missing_column", "{}: no column '{}', which {} has", file.source.name(), names_[at(column)],
+                 origin());
     }
   }
 }
@@ -161,7 +161,7 @@ void CsvTable::filter(const std::vector<Condition>& conditions, const Context& c
   require_columns(columns);
   const std::vector<RowPlan> plain = plans(std::vector<FieldPlan>(names_.size()), {});
   context.parallel(static_cast<Index>(tasks_.size()), [&](Index t) {
-    CsvTask& task = tasks_[static_cast<std::size_t>(t)];
+    CsvTask& task = tasks_[at(t)];
     std::vector<Index> positions;
     for (const Index column : columns) positions.push_back(static_cast<Index>(position(task.file, column)));
     task.keep.assign(static_cast<std::size_t>(task.chunk.rows), 1);
@@ -169,8 +169,7 @@ void CsvTable::filter(const std::vector<Condition>& conditions, const Context& c
       visit_rows(files_[task.file].source, run, task.chunk.rows, plain[task.file], positions,
                  [&](Index record, std::span<const std::string> texts) {
                    for (std::size_t c = 0; c < texts.size(); ++c)
-                     if (!conditions[c].holds(std::string_view(texts[c])))
-                       task.keep[static_cast<std::size_t>(record)] = 0;
+                     if (!conditions[c].holds(std::string_view(texts[c]))) task.keep[at(record)] = 0;
                  });
     });
     task.kept = std::count(task.keep.begin(), task.keep.end(), 1);
@@ -183,7 +182,7 @@ std::vector<Index> CsvTable::origin_rows() const {
   for (const CsvTask& task : tasks_) {
     if (!task.keep.empty())
       for (Index i = 0; i < task.chunk.rows; ++i)
-        if (task.keep[static_cast<std::size_t>(i)]) rows.push_back(record + i);
+        if (task.keep[at(i)]) rows.push_back(record + i);
     record += task.chunk.rows;
   }
   if (static_cast<Index>(rows.size()) == record) rows.clear();
@@ -196,8 +195,7 @@ std::vector<RowPlan> CsvTable::plans(const std::vector<FieldPlan>& by_column, co
     RowPlan plan = common;
     plan.delimiter = file.delimiter;
     plan.names = file.names;
-    for (const Index column : file.column)
-      plan.fields.push_back(column < 0 ? FieldPlan{} : by_column[static_cast<std::size_t>(column)]);
+    for (const Index column : file.column) plan.fields.push_back(column < 0 ? FieldPlan{} : by_column[at(column)]);
     result.push_back(std::move(plan));
   }
   return result;

@@ -175,7 +175,7 @@ class Parser {
       const CsvTask& task = tasks_[at(t)];
       const auto begin = codes.begin() + (task.first_kept - first_);
       for (std::int32_t& code : std::span(begin, at(task.kept)))
-        if (code >= 0) code = joined.renumbered[at(t)][static_cast<std::size_t>(code)];
+        if (code >= 0) code = joined.renumbered[at(t)][at(code)];
     });
     return joined.words.words();
   }

@@ -10,7 +10,7 @@ namespace ecotone {
 
 namespace {
 
-constexpr std::size_t kLongestNames = std::size_t{1} << 26;
+constexpr std::size_t longest_names = std::size_t{1} << 26;
 
 /// Reads a schema whose JSON may be anything; every complaint names the file.
 class SchemaReader {
@@ -81,7 +81,7 @@ class SchemaReader {
     // A long column name times many levels could need far more memory than the file has bytes.
     std::size_t bytes = 0;
     for (const Column& column : schema.columns) bytes += column.name.size() * column.levels.size();
-    require(bytes <= kLongestNames, "the names of the features are too long");
+    require(bytes <= longest_names, "the names of the features are too long");
     if (const auto clash = schema.clash())
       require(false, fmt::format("columns '{}' and '{}' both give a feature '{}'", clash->first, clash->second,
                                  clash->feature));

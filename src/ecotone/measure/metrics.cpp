@@ -11,10 +11,10 @@ namespace ecotone {
 
 namespace {
 
-constexpr double kClip = 1e-15;
-constexpr Index kBins = 15;
+constexpr double smallest_probability = 1e-15;
+constexpr Index calibration_bins = 15;
 
-constexpr std::array<MetricInfo, 9> kMetrics{{
+constexpr std::array<MetricInfo, 9> all_metrics{{
     {"accuracy", "accuracy", "Part of the rows whose class is predicted right.", Task::classify, true},
     {"balanced_accuracy", "balanced accuracy", "Accuracy within each class, averaged over classes.", Task::classify,
      true},
@@ -123,7 +123,8 @@ double log_loss(Truth truth, ConstMatrixView probability) {
   check_rows("log_loss", rows_of(truth), probability.rows());
   double sum = 0;
   for (Index i = 0; i < rows_of(truth); ++i)
-    sum -= std::log(std::clamp(probability_of(probability, i, truth[at(i)]), kClip, 1 - kClip));
+    sum -= std::log(
+        std::clamp(probability_of(probability, i, truth[at(i)]), smallest_probability, 1 - smallest_probability));
   return sum / static_cast<double>(truth.size());
 }
 
@@ -142,17 +143,18 @@ double brier(Truth truth, ConstMatrixView probability) {
 double calibration_error(Truth truth, Predicted predicted, ConstMatrixView probability) {
   check_rows("calibration_error", rows_of(truth), rows_of(predicted));
   check_rows("calibration_error", rows_of(truth), probability.rows());
-  std::array<double, kBins> right{};
-  std::array<double, kBins> confidence{};
+  std::array<double, calibration_bins> right{};
+  std::array<double, calibration_bins> confidence{};
   for (std::size_t i = 0; i < truth.size(); ++i) {
     const double top = probability.row(static_cast<Index>(i)).maxCoeff();
-    const double place = std::clamp(std::floor(top * static_cast<double>(kBins)), 0.0, static_cast<double>(kBins - 1));
+    const double place = std::clamp(std::floor(top * static_cast<double>(calibration_bins)), 0.0,
+                                    static_cast<double>(calibration_bins - 1));
     const auto bin = static_cast<std::size_t>(std::isnan(place) ? 0.0 : place);
     right[bin] += truth[i] == predicted[i];
     confidence[bin] += top;
   }
   double sum = 0;
-  for (std::size_t b = 0; b < kBins; ++b) sum += std::abs(right[b] - confidence[b]);
+  for (std::size_t b = 0; b < calibration_bins; ++b) sum += std::abs(right[b] - confidence[b]);
   return sum / static_cast<double>(truth.size());
 }
 
@@ -178,17 +180,17 @@ double effective_sample_size(ConstVectorView weights) {
   return squares == 0 ? 0.0 : sum * sum / squares;
 }
 
-std::span<const MetricInfo> metric_infos() { return kMetrics; }
+std::span<const MetricInfo> metric_infos() { return all_metrics; }
 
 const MetricInfo* find_metric(std::string_view name) {
-  for (const auto& metric : kMetrics)
+  for (const auto& metric : all_metrics)
     if (metric.name == name) return &metric;
   return nullptr;
 }
 
 std::vector<std::string> metric_names(Task task) {
   std::vector<std::string> names;
-  for (const auto& metric : kMetrics)
+  for (const auto& metric : all_metrics)
     if (metric.task == task) names.emplace_back(metric.name);
   return names;
 }

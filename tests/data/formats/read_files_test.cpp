@@ -147,14 +147,14 @@ TEST(ReadFiles, RowsThatVanishBetweenThePasses) {
   plan.names = {"a"};
   const ByteSource source = ByteSource::memory("", "t.csv");
   std::string text = "1\n2\n";
-  text.resize(text.size() + kCsvPadding);
+  text.resize(text.size() + csv_padding);
   std::vector<double> x(3);
   RowTarget target;
   target.x = x.data();
   target.x_stride = 1;
   message_of("file_changed", ErrorKind::file, [&] { parse_rows(source, {text, 0}, 3, {}, plan, target); });
   std::string open = "\"1\n2\n";
-  open.resize(open.size() + kCsvPadding);
+  open.resize(open.size() + csv_padding);
   message_of("file_changed", ErrorKind::file, [&] { parse_rows(source, {open, 0}, 1, {}, plan, target); });
 }
 

@@ -19,23 +19,23 @@ namespace ecotone {
 
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 20;
+constexpr std::size_t piece_size = std::size_t{1} << 20;
 
 /// Reads a stream to its end in pieces, with the memory checked as it grows.
 template <class Read>
 std::string read_to_end(const std::string& name, Read&& read_piece) {
   std::string text;
   for (;;) {
-    if (text.capacity() - text.size() < kPiece) {
-      const std::size_t wanted = std::max(kPiece, 2 * text.capacity());
+    if (text.capacity() - text.size() < piece_size) {
+      const std::size_t wanted = std::max(piece_size, 2 * text.capacity());
       require_memory(wanted, name, "the uncompressed text", "uncompress the file, which is then read in pieces");
       text.reserve(wanted);
     }
     const std::size_t old = text.size();
-    text.resize(old + kPiece);
-    const std::size_t got = read_piece(std::span(text.data() + old, kPiece));
+    text.resize(old + piece_size);
+    const std::size_t got = read_piece(std::span(text.data() + old, piece_size));
     text.resize(old + got);
-    if (got < kPiece) return text;
+    if (got < piece_size) return text;
   }
 }
 
@@ -190,9 +190,9 @@ void ByteSource::changed() const { file_error("file_changed", "{}: the file chan
 
 Index ByteSource::line_at(std::size_t offset) const {
   Index line = 1;
-  std::vector<char> piece(kPiece);
-  for (std::size_t at = 0; at < offset; at += kPiece) {
-    const auto part = std::span(piece).first(std::min(kPiece, offset - at));
+  std::vector<char> piece(piece_size);
+  for (std::size_t at = 0; at < offset; at += piece_size) {
+    const auto part = std::span(piece).first(std::min(piece_size, offset - at));
     read(at, part);
     line += std::count(part.begin(), part.end(), '\n');
   }

@@ -11,7 +11,7 @@ namespace ecotone {
 
 namespace {
 
-constexpr std::size_t kMostIntegerClasses = 20;
+constexpr std::size_t most_integer_classes = 20;
 
 /// The different values, ascending, while all are integers and no more than `most`; else nothing.
 std::optional<std::vector<double>> few_integers(const Vector& values, std::size_t most) {
@@ -50,7 +50,7 @@ Labels classes_of(const Vector& values, const std::vector<double>& classes) {
 
 Labels numeric_labels(Vector values, std::optional<Task> task, const std::string& column, const Context& context) {
   if (task == Task::classify) return classes_of(values, different_values(values));
-  const auto integers = few_integers(values, kMostIntegerClasses);
+  const auto integers = few_integers(values, most_integer_classes);
   if (!task && integers) {
     const std::size_t count = integers->size();
     if (count > 0)

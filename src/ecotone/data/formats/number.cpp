@@ -40,14 +40,15 @@ constexpr Power negative_power(int q) {
 }
 
 constexpr auto make_powers() {
-  std::array<Power, kHighest - kLowest + 1> table{};
-  for (int q = kLowest; q <= kHighest; ++q) table[at(q - kLowest)] = q < 0 ? negative_power(-q) : positive_power(q);
+  std::array<Power, highest_power - lowest_power + 1> table{};
+  for (int q = lowest_power; q <= highest_power; ++q)
+    table[at(q - lowest_power)] = q < 0 ? negative_power(-q) : positive_power(q);
   return table;
 }
 
 }  // namespace
 
-constinit const std::array<Power, kHighest - kLowest + 1> kPowers = make_powers();
+constinit const std::array<Power, highest_power - lowest_power + 1> powers_of_ten = make_powers();
 
 }  // namespace number_detail
 

@@ -35,15 +35,15 @@ namespace number_detail {
 __extension__ using Wide = unsigned __int128;
 
 /// Decimal exponents for which the 128-bit product below decides every rounding: 5^-27 .. 5^55.
-inline constexpr int kLowest = -27;
-inline constexpr int kHighest = 55;
+inline constexpr int lowest_power = -27;
+inline constexpr int highest_power = 55;
 
 /// 64 leading bits of 5^q, and the 64 after them; rounded down for q >= 0 (where 128 bits are exact), up below.
 struct Power {
   std::uint64_t high;
   std::uint64_t low;
 };
-extern const std::array<Power, kHighest - kLowest + 1> kPowers;
+extern const std::array<Power, highest_power - lowest_power + 1> powers_of_ten;
 
 inline bool eight_digits(std::uint64_t v) {
   return (((v + 0x4646464646464646U) | (v - 0x3030303030303030U)) & 0x8080808080808080U) == 0;
@@ -73,12 +73,12 @@ inline const char* take_digits(const char* p, std::uint64_t& w) {
   return p;
 }
 
-/// w 10^q correctly rounded, for w > 0 and kLowest <= q <= kHighest (Eisel and Lemire's product, Lemire
+/// w 10^q correctly rounded, for w > 0 and lowest_power <= q <= highest_power (Eisel and Lemire's product, Lemire
 /// 2021).
 inline double scale_by_power(std::uint64_t w, int q) {
   const int shift = std::countl_zero(w);
   w <<= shift;
-  const Power& power = kPowers[at(q - kLowest)];
+  const Power& power = powers_of_ten[at(q - lowest_power)];
   Wide product = static_cast<Wide>(w) * power.high;
   // 55 bits decide unless those below them are all ones: then the other half of the power is needed.
   if ((static_cast<std::uint64_t>(product >> 64) & 0x1FF) == 0x1FF)
@@ -104,7 +104,7 @@ inline bool decimal(std::uint64_t w, int q, double& value) {
     value = static_cast<double>(w);
     return true;
   }
-  if (q < kLowest || q > kHighest) return false;
+  if (q < lowest_power || q > highest_power) return false;
   value = w == 0 ? 0.0 : scale_by_power(w, q);
   return true;
 }

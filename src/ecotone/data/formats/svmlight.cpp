@@ -92,8 +92,8 @@ class LineParser {
     if (word.substr(0, colon) == "qid") return;
     std::int64_t index = -1;
     const auto [stop, status] = std::from_chars(word.data(), word.data() + colon, index);
-    if (status != std::errc() || stop != word.data() + colon || index < 0 || index > kMostIndex)
-      fail("bad_index", "'{}' is no index between 0 and {}", shown(word.substr(0, colon)), kMostIndex);
+    if (status != std::errc() || stop != word.data() + colon || index < 0 || index > largest_index)
+      fail("bad_index", "'{}' is no index between 0 and {}", shown(word.substr(0, colon)), largest_index);
     double value = 0;
     if (!parse_value(word.substr(colon + 1), value))
       fail("bad_value", "'{}' is no number", shown(word.substr(colon + 1)));

@@ -19,7 +19,7 @@ namespace ecotone {
 
 namespace {
 
-constexpr std::size_t kMostLevels = 100;
+constexpr std::size_t most_levels = 100;
 
 /// Kinds of the columns as the first run of records suggests: text where it is no number.
 void sniff(const CsvTable& table, CsvColumns& columns, const Context& context) {
@@ -38,7 +38,7 @@ void sniff(const CsvTable& table, CsvColumns& columns, const Context& context) {
              "{}: {} '{}' {} more than {} different texts (such as '{}'), too many for a category; leave {} out with "
              "--ignore {}",
              table.origin(), names.size() == 1 ? "column" : "columns", fmt::join(names, "', '"),
-             names.size() == 1 ? "holds" : "hold each", kMostLevels, examples.front(),
+             names.size() == 1 ? "holds" : "hold each", most_levels, examples.front(),
              names.size() == 1 ? "it" : "them", fmt::join(names, ","));
 }
 
@@ -56,12 +56,12 @@ void find_levels(const CsvTable& table, CsvColumns& columns, const Context& cont
     if (columns.inputs[i].kind == ColumnKind::categorical && columns.inputs[i].levels.empty())
       wanted.push_back(static_cast<Index>(i));
   if (wanted.empty()) return;
-  const std::vector<std::vector<std::string>> words = collect_words(table, columns, wanted, kMostLevels + 1, context);
+  const std::vector<std::vector<std::string>> words = collect_words(table, columns, wanted, most_levels + 1, context);
   std::vector<Index> too_many;
   std::vector<std::string> examples;
   for (std::size_t k = 0; k < wanted.size(); ++k) {
     Column& column = columns.inputs[at(wanted[k])];
-    if (words[k].size() > kMostLevels) {
+    if (words[k].size() > most_levels) {
       too_many.push_back(wanted[k]);
       examples.push_back(telling_word(words[k]));
     }

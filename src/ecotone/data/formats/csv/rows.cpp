@@ -21,9 +21,9 @@ class Cursor {
         offset_(run.offset),
         begin_(run.text.data()),
         p_(run.text.data()),
-        end_(run.text.data() + run.text.size() - kCsvPadding) {
-    std::memset(run.text.data() + run.text.size() - kCsvPadding, 0, kCsvPadding);
-    run.text[run.text.size() - kCsvPadding] = '\n';
+        end_(run.text.data() + run.text.size() - csv_padding) {
+    std::memset(run.text.data() + run.text.size() - csv_padding, 0, csv_padding);
+    run.text[run.text.size() - csv_padding] = '\n';
   }
 
   /// Goes to the next record that is not blank.

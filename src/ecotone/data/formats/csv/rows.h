@@ -72,9 +72,9 @@ struct RowFindings {
 };
 
 /// Bytes that must follow the text of a run: a line end and what number parsing may look at.
-inline constexpr std::size_t kCsvPadding = 32;
+inline constexpr std::size_t csv_padding = 32;
 
-/// A run of whole records in memory, followed by kCsvPadding bytes that it may overwrite.
+/// A run of whole records in memory, followed by csv_padding bytes that it may overwrite.
 struct RowText {
   std::span<char> text;    ///< with the padding
   std::size_t offset = 0;  ///< of its first byte in the file

@@ -10,7 +10,7 @@ namespace ecotone {
 
 namespace {
 
-constexpr std::size_t kLongestHeader = std::size_t{1} << 28;
+constexpr std::size_t longest_header = std::size_t{1} << 28;
 
 bool is_delimiter(char c) { return c == ',' || c == ';' || c == '\t'; }
 
@@ -79,8 +79,8 @@ CsvFile open_file(ByteSource source, const Context& context) {
   std::size_t begin = 0;
   std::size_t end = std::string::npos;
   for (std::size_t length = 1U << 16; end == std::string::npos; length *= 4) {
-    if (length > kLongestHeader)
-      data_error("bad_header", "{}: the first line does not end within {} bytes", file.source.name(), kLongestHeader);
+    if (length > longest_header)
+      data_error("bad_header", "{}: the first line does not end within {} bytes", file.source.name(), longest_header);
     text = file.source.text(0, std::min(length, size));
     begin = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
     begin = std::min(text.find_first_not_of("\r\n", begin), text.size());

@@ -80,7 +80,7 @@ TEST(Memory, IsChecked) {
   const std::string message = message_of(ErrorKind::data, "not_enough_memory",
                                          [&] { require_memory(all, "dica", "the kernel matrix", "use fewer rows"); });
   EXPECT_TRUE(message.starts_with("dica: the kernel matrix needs 18446744073.7 GB, ")) << message;
-  EXPECT_TRUE(message.ends_with("B are available; use fewer rows")) << message;
+  EXPECT_TRUE(message.ends_with("B is available; use fewer rows")) << message;
 }
 
 }  // namespace file_test

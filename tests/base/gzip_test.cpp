@@ -97,7 +97,7 @@ TEST(Gzip, EveryTruncationIsNamed) {
     if (size == first) continue;  // a whole file, of one member
     put(folder / "cut.gz", whole.substr(0, size));
     const std::string message = message_of(ErrorKind::file, "truncated_gzip", [&] { read_text(folder / "cut.gz"); });
-    EXPECT_EQ(message, (folder / "cut.gz").string() + ": the gzip data stop early; the file is truncated");
+    EXPECT_EQ(message, (folder / "cut.gz").string() + ": the gzip data end early; the file is truncated");
   }
   put(folder / "cut.gz", "");
   message_of(ErrorKind::file, "truncated_gzip", [&] { read_in_pieces(folder / "cut.gz", 10); });

@@ -104,7 +104,7 @@ TEST(Options, BadTextsAreRefusedByName) {
   EXPECT_EQ(refused("shape", "sqare"),
             "demo: shape must be one of round, square, long, got sqare; did you mean 'square'?");
   EXPECT_EQ(refused("shape", "zzz"), "demo: shape must be one of round, square, long, got zzz");
-  EXPECT_EQ(refused("grid", "1,,2"), "demo: grid must be numbers as in 1,2.5, got 1,,2");
+  EXPECT_EQ(refused("grid", "1,,2"), "demo: grid must be a list of numbers such as 1,2.5, got 1,,2");
   for (const char* text : {",", "1,", ",1", "1;2", "1, 2"}) refused("grid", text);
   EXPECT_EQ(refused("grid", "1,-2"), "demo: grid must be > 0, got 1,-2");
   EXPECT_EQ(refused("name", "\xff\xfe"), "demo: name must be UTF-8 text");
@@ -124,8 +124,9 @@ TEST(Options, IntegersAreWholeAndFit) {
 
 TEST(Options, UnknownAndRepeatedNames) {
   EXPECT_EQ(refused("l3", "1", "unknown_option"), "unknown option 'l3' of demo; did you mean 'l2'?");
-  EXPECT_EQ(refused("zzzzzz", "1", "unknown_option"),
-            "unknown option 'zzzzzz' of demo; it has center, steps, l2, share, width, shape, grid, name, table");
+  EXPECT_EQ(
+      refused("zzzzzz", "1", "unknown_option"),
+      "unknown option 'zzzzzz' of demo; its options are center, steps, l2, share, width, shape, grid, name, table");
   EXPECT_EQ(message_of(ErrorKind::option, "unknown_option",
                        [] {
                          complete_options("none", {}, OptionTexts{{"a", "1"}});

@@ -46,9 +46,9 @@ TEST(Kernels, EachCanBeNamedWhereItsInstructionsAre) {
 }
 
 TEST(Kernels, AnUnknownNameIsAnsweredWithThoseThereAre) {
-  EXPECT_EQ(
-      choose_kernels("pentium", nullptr, Instructions::avx2).problem,
-      "ECOTONE_KERNELS: 'pentium' is not known; there are prescott, nehalem, sandybridge, haswell, zen, skylakex");
+  EXPECT_EQ(choose_kernels("pentium", nullptr, Instructions::avx2).problem,
+            "ECOTONE_KERNELS: unknown kernels 'pentium'; choose one of prescott, nehalem, sandybridge, haswell, zen, "
+            "skylakex");
 }
 
 TEST(Kernels, LoopsUseNoMoreThanTheKernels) {

@@ -170,22 +170,22 @@ TEST(TensorFile, FlippedBytesAreRefusedOrHarmless) {
 
 TEST(TensorFile, LengthsThatDoNotFitAreNamed) {
   EXPECT_EQ(refused(R"({"x":{"dtype":"F64","shape":[3,4],"data_offsets":[0,80]}})", 80),
-            "model.eco: tensor 'x' says 80 bytes for shape [3, 4] of F64, needs 96");
+            "model.eco: tensor 'x' has 80 bytes, but shape [3, 4] of F64 needs 96");
   EXPECT_EQ(refused(R"({"x":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}})", 3),
-            "model.eco: tensor 'x' lies at bytes 0 to 4, the data have 3");
+            "model.eco: tensor 'x' lies at bytes 0 to 4, but there are 3 bytes of data");
   EXPECT_EQ(refused(R"({"x":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}})", 5),
-            "model.eco: the tensors have 4 bytes, the file has 5");
+            "model.eco: the tensors have 4 bytes, but the file has 5");
   EXPECT_EQ(refused(R"({"x":{"dtype":"U8","shape":[4],"data_offsets":[1,5]}})", 5),
             "model.eco: tensor 'x' begins at byte 1, must begin at 0");
   EXPECT_EQ(refused(R"({"x":{"dtype":"U8","shape":[0],"data_offsets":[5,0]}})", 5),
-            "model.eco: tensor 'x' lies at bytes 5 to 0, the data have 5");
+            "model.eco: tensor 'x' lies at bytes 5 to 0, but there are 5 bytes of data");
   // Overlap and gap.
   const std::string x = R"({"x":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},)";
   EXPECT_EQ(refused(x + R"("y":{"dtype":"U8","shape":[4],"data_offsets":[2,6]}})", 6),
             "model.eco: tensor 'y' begins at byte 2, must begin at 4");
   EXPECT_EQ(refused(x + R"("y":{"dtype":"U8","shape":[4],"data_offsets":[6,10]}})", 10),
             "model.eco: tensor 'y' begins at byte 6, must begin at 4");
-  EXPECT_EQ(refused("{}", 1), "model.eco: the tensors have 0 bytes, the file has 1");
+  EXPECT_EQ(refused("{}", 1), "model.eco: the tensors have 0 bytes, but the file has 1");
 }
 
 TEST(TensorFile, ShapesThatOverflowAreRefused) {
@@ -201,8 +201,8 @@ TEST(TensorFile, ShapesThatOverflowAreRefused) {
 TEST(TensorFile, HeadersThatAreNoneAreRefused) {
   EXPECT_EQ(refused(""), "model.eco: has 0 bytes, too few for an ecotone file (safetensors)");
   EXPECT_TRUE(
-      refused("a,b,c\n1,2,3\n4,5,6\n").starts_with("model.eco: is no ecotone file (safetensors), or is truncated"));
-  EXPECT_TRUE(refused(std::string(8, '\xff')).starts_with("model.eco: is no ecotone file"));
+      refused("a,b,c\n1,2,3\n4,5,6\n").starts_with("model.eco: is not an ecotone file (safetensors), or is truncated"));
+  EXPECT_TRUE(refused(std::string(8, '\xff')).starts_with("model.eco: is not an ecotone file"));
   for (const char* header : {"", "[]", "1", "\"x\"", " {}", "null", "\xef\xbb\xbf{}"}) refused(header, 0);
   EXPECT_EQ(refused("{\"x\":}", 0), "model.eco: the header is not valid JSON at byte 6");
   for (const char* header : {"{", "{}}", "{} x", "{\"a\"}", "{\"a\":{}", "{\"\xff\":{}}", "{'a':{}}", "{/**/}"})

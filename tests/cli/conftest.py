@@ -41,7 +41,7 @@ class Program:
         plain = self(*args, exit=exit, **more)
         assert plain.stdout == "", plain.stdout
         # Memory that is available changes from run to run.
-        steady = lambda text: re.sub(r"[0-9.]+ GB are available", "GB", text)
+        steady = lambda text: re.sub(r"[0-9.]+ GB is available", "GB", text)
         assert steady(error["message"].splitlines()[0]) in steady(plain.stderr)
         return error["message"]
 

@@ -41,7 +41,7 @@ def test_the_setting_pins_the_kernels(ecotone):
 
 def test_unknown_kernels_are_refused_before_any_work(ecotone, tmp_path):
     message = ecotone.error("doctor", exit=2, code="bad_kernels", **with_kernels(ECOTONE_KERNELS="pentium"))
-    assert "'pentium' is not known; there are prescott, nehalem," in message
+    assert "unknown kernels 'pentium'; choose one of prescott, nehalem," in message
     ecotone("generate", "clinics", "-o", tmp_path / "c.csv", exit=2, **with_kernels(ECOTONE_KERNELS="pentium"))
     assert not list(tmp_path.iterdir())
 

@@ -77,7 +77,7 @@ struct GzipReader::State {
   }
 
   void step() {
-    if (!fill()) file_error("truncated_gzip", "{}: the gzip data stop early; the file is truncated", name());
+    if (!fill()) file_error("truncated_gzip", "{}: the gzip data end early; the file is truncated", name());
     const int result = inflate(&stream, Z_NO_FLUSH);
     if (result == Z_STREAM_END) {
       between = true;

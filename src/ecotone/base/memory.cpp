@@ -50,7 +50,7 @@ void require_memory(std::size_t bytes, std::string_view who, std::string_view wh
   if (bytes <= always_there) return;
   const std::size_t there = available_memory();
   if (bytes <= there) return;
-  data_error("not_enough_memory", "{}: {} needs {}, {} are available; {}", who, what, size_text(bytes),
+  data_error("not_enough_memory", "{}: {} needs {}, but only {} is available; {}", who, what, size_text(bytes),
              size_text(there), advice);
 }
 

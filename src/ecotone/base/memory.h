@@ -10,7 +10,7 @@ namespace ecotone {
 /// Memory that could be taken now without swapping: the smaller of MemAvailable and what the cgroup leaves.
 std::size_t available_memory();
 /// Throws the data error `not_enough_memory` when `bytes` exceed what is available: «WHO: WHAT needs 7.5 GB, 3.1 GB
-/// are available; ADVICE».
+/// is available; ADVICE».
 void require_memory(std::size_t bytes, std::string_view who, std::string_view what, std::string_view advice);
 /// Asks for large pages under memory that is about to be filled: fewer page faults while it is filled, and faster
 /// reading later. Where the system has none nothing changes.

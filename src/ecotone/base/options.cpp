@@ -197,8 +197,8 @@ class Checker {
     if (text.empty()) return list;
     for (std::size_t begin = 0; begin <= text.size();) {
       const std::size_t end = std::min(text.find(',', begin), text.size());
-      list.push_back(
-          real(parse_real(std::string_view(text).substr(begin, end - begin)), "must be numbers as in 1,2.5", text));
+      list.push_back(real(parse_real(std::string_view(text).substr(begin, end - begin)),
+                          "must be a list of numbers such as 1,2.5", text));
       begin = end + 1;
     }
     return list;
@@ -237,7 +237,7 @@ const OptionInfo& find_option(std::string_view who, const std::vector<OptionInfo
   if (names.empty()) option_error("unknown_option", "unknown option '{}' of {}; it has no options", name, who);
   const std::string near = did_you_mean(name, names);
   if (!near.empty()) option_error("unknown_option", "unknown option '{}' of {}; did you mean '{}'?", name, who, near);
-  option_error("unknown_option", "unknown option '{}' of {}; it has {}", name, who, fmt::join(names, ", "));
+  option_error("unknown_option", "unknown option '{}' of {}; its options are {}", name, who, fmt::join(names, ", "));
 }
 
 /// The values found, in declaration order, defaults where there is none.

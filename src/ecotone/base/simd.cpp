@@ -84,7 +84,7 @@ KernelChoice choose_kernels(const char* ecotone_kernels, const char* openblas_co
   choice.by = KernelsBy::ecotone_kernels;
   if (const Kernels* named = find(ecotone_kernels); named == nullptr) {
     choice.problem =
-        fmt::format("ECOTONE_KERNELS: '{}' is not known; there are {}", ecotone_kernels, names_of_kernels());
+        fmt::format("ECOTONE_KERNELS: unknown kernels '{}'; choose one of {}", ecotone_kernels, names_of_kernels());
   } else if (named->instructions > processor) {
     choice.problem = fmt::format("ECOTONE_KERNELS: {} needs {}, which this processor does not have", named->name,
                                  instructions_name(named->instructions));

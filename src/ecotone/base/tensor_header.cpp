@@ -162,13 +162,13 @@ std::string layout_problem(const TensorHeader& header, std::size_t data_size) {
   std::vector<std::pair<const std::string*, const TensorInfo*>> order;
   for (const auto& [name, info] : header.tensors) {
     if (info.begin > info.end || info.end > data_size)
-      return fmt::format("tensor '{}' lies at bytes {} to {}, the data have {}", shown(name), info.begin, info.end,
-                         data_size);
+      return fmt::format("tensor '{}' lies at bytes {} to {}, but there are {} bytes of data", shown(name), info.begin,
+                         info.end, data_size);
     const auto needed = tensor_bytes(info.type, info.shape);
     if (!needed)
       return fmt::format("tensor '{}' has the shape {}, which is too large", shown(name), shape_text(info.shape));
     if (*needed != info.end - info.begin)
-      return fmt::format("tensor '{}' says {} bytes for shape {} of {}, needs {}", shown(name), info.end - info.begin,
+      return fmt::format("tensor '{}' has {} bytes, but shape {} of {} needs {}", shown(name), info.end - info.begin,
                          shape_text(info.shape), dtype_name(info.type), *needed);
     order.emplace_back(&name, &info);
   }
@@ -181,7 +181,7 @@ std::string layout_problem(const TensorHeader& header, std::size_t data_size) {
       return fmt::format("tensor '{}' begins at byte {}, must begin at {}", shown(*name), info->begin, at);
     at = info->end;
   }
-  if (at != data_size) return fmt::format("the tensors have {} bytes, the file has {}", at, data_size);
+  if (at != data_size) return fmt::format("the tensors have {} bytes, but the file has {}", at, data_size);
   return "";
 }
 
@@ -238,14 +238,16 @@ TensorHeader parse_tensor_file(std::span<const std::byte> bytes, const std::stri
     check(fmt::format("has {} bytes, too few for an ecotone file (safetensors)", bytes.size()));
   std::memcpy(&size, bytes.data(), sizeof(size));
   if (size > most_header_bytes || size > bytes.size() - sizeof(size))
-    check(fmt::format("is no ecotone file (safetensors), or is truncated: it says {} bytes of header and has {} in all",
-                      size, bytes.size()));
+    check(
+        fmt::format("is not an ecotone file (safetensors), or is truncated: it announces a header of {} bytes and has "
+                    "{} bytes in all",
+                    size, bytes.size()));
   TensorHeader header;
   header.data_begin = sizeof(size) + size;
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + sizeof(size), size);
   // The parser would take a zero byte for the end of its input.
   if (!text.starts_with('{') || text.find('\0') != std::string_view::npos)
-    check("is no ecotone file (safetensors): the header is not a JSON object");
+    check("is not an ecotone file (safetensors): the header is not a JSON object");
   HeaderHandler handler(header);
   if (!Json::sax_parse(text.begin(), text.end(), &handler))
     check(handler.problem().empty() ? "the header is not valid JSON" : handler.problem());

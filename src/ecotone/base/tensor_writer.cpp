@@ -74,7 +74,7 @@ void TensorWriter::emit(const Sink& sink) const {
   try {
     text = header.dump();
   } catch (const Json::exception&) {
-    data_error("not_utf8", "a name or a text that must be saved is not valid UTF-8; convert the data to UTF-8");
+    data_error("not_utf8", "a name or text to be saved is not valid UTF-8; convert the data to UTF-8");
   }
   // Spaces behind the JSON are part of the format: 8 + header is a multiple of 64.
   text.resize((sizeof(std::uint64_t) + text.size() + 63) / 64 * 64 - sizeof(std::uint64_t), ' ');

@@ -100,7 +100,7 @@ void require_address_space() {
   void* const probe = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (probe == MAP_FAILED) {
     data_error("not_enough_memory",
-               "linear algebra: the limit of {} MB of address space leaves no {} MB to work in; raise it (ulimit -v)",
+               "linear algebra: the address space limit of {} MB does not leave the {} MB needed; raise it (ulimit -v)",
                limit.rlim_cur >> 20, bytes >> 20);
   }
   munmap(probe, bytes);
@@ -111,7 +111,7 @@ void require_kernels_in_use() {
   require_kernels();
   const KernelChoice& choice = kernel_choice();
   if (choice.by == KernelsBy::ecotone_kernels && core_in_use() != choice.kernels.blas_core) {
-    option_error("bad_kernels", "ECOTONE_KERNELS: this OpenBLAS has its {} kernels only, not {}", core_in_use(),
+    option_error("bad_kernels", "ECOTONE_KERNELS: this OpenBLAS has only its {} kernels, not {}", core_in_use(),
                  choice.kernels.name);
   }
 }

@@ -146,7 +146,7 @@ Matrix Cholesky::solve_lower(Matrix b, const Context& context) const {
 
 Cholesky Cholesky::of_lower(Matrix lower) {
   if (lower.rows() != lower.cols() || !(lower.diagonal().array() > 0).all())
-    internal_error("cholesky: {} x {} numbers are no factor", lower.rows(), lower.cols());
+    internal_error("cholesky: a matrix of {} x {} is not a factor", lower.rows(), lower.cols());
   lower.triangularView<Eigen::StrictlyUpper>().setZero();
   return Cholesky(std::move(lower));
 }

@@ -17,7 +17,7 @@ Index sum_parts(Index size) { return (size + sum_side - 1) / sum_side; }
 
 void require_sums(Index down, Index across, const Context& context) {
   require_memory(at(down) * at(across) * at(context.threads() + 6) * sizeof(double), "distributional kernel",
-                 fmt::format("sums over {} x {} domains", down, across), "take fewer domains");
+                 fmt::format("sums over {} x {} domains", down, across), "use fewer domains");
 }
 
 void divide(Matrix& sum, const Vector& down, const Vector& across) {
@@ -30,12 +30,14 @@ void divide(Matrix& sum, const Vector& down, const Vector& across) {
 
 void check_domain_rows(const DomainRows& rows) {
   if (std::ssize(rows.domain) != rows.x.rows())
-    data_error("shape_mismatch", "distributional kernel: {} domains for {} rows", rows.domain.size(), rows.x.rows());
+    data_error("shape_mismatch", "distributional kernel: {} domain indices for {} rows", rows.domain.size(),
+               rows.x.rows());
   if (rows.x.rows() == 0) data_error("empty_data", "distributional kernel: there are no rows");
   for (Index i = 0; i < rows.x.rows(); ++i) {
     const std::int32_t d = rows.domain[at(i)];
     if (d < 0 || d >= rows.domains)
-      data_error("shape_mismatch", "distributional kernel: row {} has domain {} of {}", i, d, rows.domains);
+      data_error("shape_mismatch", "distributional kernel: row {} has domain {}, but there are {} domains", i, d,
+                 rows.domains);
     if (!rows.x.row(i).allFinite())
       data_error("non_finite", "distributional kernel: row {} has a value that is not finite", i);
   }

@@ -20,7 +20,7 @@ Index pair_parts(Index size) { return (size + pair_side - 1) / pair_side; }
 
 void require_gram(Index rows, Index cols) {
   require_memory(at(rows) * at(cols) * sizeof(double), "distributional kernel",
-                 fmt::format("the Gram matrix of {} x {} rows", rows, cols), "take fewer rows");
+                 fmt::format("the Gram matrix of {} x {} rows", rows, cols), "use fewer rows");
 }
 
 /// k(r, c) <- k1(down_r, across_c) k(r, c)
@@ -41,20 +41,20 @@ DistributionKernel::DistributionKernel(const Kernel& kernel, Matrix x, std::vect
   domain_kernel(Matrix(0, 0), sigma1);
   const auto in_range = [&](std::int32_t d) { return d >= 0 && d < norms_.size(); };
   if (x_.rows() == 0 || std::ssize(domain_) != x_.rows() || !std::all_of(domain_.begin(), domain_.end(), in_range))
-    data_error("bad_kernel", "distributional kernel: {} rows, {} domains of rows, {} domains", x_.rows(),
-               domain_.size(), norms_.size());
+    data_error("bad_kernel", "distributional kernel: {} rows, {} domain indices, {} domains", x_.rows(), domain_.size(),
+               norms_.size());
   if (!x_.allFinite() || !norms_.allFinite() || (norms_.array() < 0).any())
-    data_error("bad_kernel", "distributional kernel: a row or a norm is no number");
+    data_error("bad_kernel", "distributional kernel: a row or a norm is not a number");
 }
 
 void DistributionKernel::check(const DomainRows& rows, ConstMatrixView k1) const {
   check_domain_rows(rows);
   if (rows.x.cols() != x_.cols())
-    data_error("shape_mismatch", "distributional kernel: rows of {} columns, training rows of {}", rows.x.cols(),
+    data_error("shape_mismatch", "distributional kernel: the rows have {} columns, the training rows {}", rows.x.cols(),
                x_.cols());
   if (k1.rows() != rows.domains || k1.cols() != domains())
-    data_error("shape_mismatch", "distributional kernel: k1 is {} x {} for {} domains and {} of training", k1.rows(),
-               k1.cols(), rows.domains, domains());
+    data_error("shape_mismatch", "distributional kernel: k1 is {} x {} for {} domains and {} training domains",
+               k1.rows(), k1.cols(), rows.domains, domains());
 }
 
 Vector DistributionKernel::origin() const {
@@ -155,7 +155,8 @@ Matrix DistributionKernel::multiply(const DomainRows& rows, ConstMatrixView k1, 
 DistributionFit fit_distribution_kernel(const Kernel& kernel, const DomainRows& rows, double sigma1,
                                         const Context& context, double factor) {
   if (!(sigma1 >= 0) || !std::isfinite(sigma1))
-    option_error("bad_option", "distributional kernel: sigma1 must be >= 0 (0: by the domains), got {}", sigma1);
+    option_error("bad_option", "distributional kernel: sigma1 must be >= 0 (0: chosen from the domains), got {}",
+                 sigma1);
   MeanEmbeddings means = mean_embeddings(kernel, rows, context);
   DomainWidth width;
   if (sigma1 > 0) {

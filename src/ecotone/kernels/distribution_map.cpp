@@ -35,23 +35,25 @@ DistributionMap::DistributionMap(DistributionMapParts parts) {
   const bool linear = parts.kernel.kind == KernelKind::linear;
   const bool rbf = parts.kernel.kind == KernelKind::rbf;
   const Index along = parts.basis.cols();
-  require_map((parts.means.rank() == 0) == linear, "means of the linear kernel need no map, others need one");
+  require_map((parts.means.rank() == 0) == linear,
+              "the linear kernel needs no map for its means, other kernels need one");
   require_map(linear || parts.origin.size() == 0, "only the linear kernel has an origin");
   cols_ = linear ? parts.origin.size() : parts.means.cols();
   const Index length = linear ? cols_ : parts.means.rank();
   require_map(cols_ > 0, "there are no columns");
   require_map(parts.centre.size() == length && parts.basis.rows() == length,
-              "centre or basis are not as long as a mean");
-  require_map(along > 0 && parts.coordinates.cols() == along, "coordinates and basis differ in their columns");
+              "the centre or the basis does not have the length of a mean");
+  require_map(along > 0 && parts.coordinates.cols() == along,
+              "coordinates and basis have different numbers of columns");
   require_map(parts.coordinates.rows() > 0, "there are no training domains");
   require_map(
       parts.origin.allFinite() && parts.centre.allFinite() && parts.basis.allFinite() && parts.coordinates.allFinite(),
-      "a number is not finite");
-  require_map((parts.domains.rank() == 0) == rbf, "the rbf kernel needs no map of domains, others need one");
-  require_map(rbf || parts.domains.cols() == along, "the map of domains has other columns than their coordinates");
-  require_map(linear || parts.rows.rank() > 0, "there is no map of rows");
+      "a value is not finite");
+  require_map((parts.domains.rank() == 0) == rbf, "the rbf kernel needs no domain map, other kernels need one");
+  require_map(rbf || parts.domains.cols() == along, "the columns of the domain map do not match the coordinates");
+  require_map(linear || parts.rows.rank() > 0, "there is no row map");
   require_map(parts.rows.rank() == 0 || parts.rows.cols() == (rbf ? cols_ + along : cols_),
-              "the map of rows has other columns than the rows");
+              "the columns of the row map do not match the rows");
   const Index wide = parts.rows.rank() > 0 ? parts.rows.rank() : cols_;
   rank_ = rbf ? wide : parts.domains.rank() * wide;
   parts_ = std::make_shared<const DistributionMapParts>(std::move(parts));
@@ -59,12 +61,15 @@ DistributionMap::DistributionMap(DistributionMapParts parts) {
 
 void DistributionMap::check(const DomainFeatures& rows) const {
   if (rows.x.cols() != cols())
-    data_error("shape_mismatch", "distributional map: rows of {} columns, training rows of {}", rows.x.cols(), cols());
+    data_error("shape_mismatch", "distributional map: the rows have {} columns, the training rows {}", rows.x.cols(),
+               cols());
   if (std::ssize(rows.domain) != rows.x.rows())
-    data_error("shape_mismatch", "distributional map: {} rows, {} domains of rows", rows.x.rows(), rows.domain.size());
+    data_error("shape_mismatch", "distributional map: {} rows, but {} domain indices", rows.x.rows(),
+               rows.domain.size());
   for (const std::int32_t d : rows.domain)
     if (d < 0 || d >= rows.domains)
-      data_error("shape_mismatch", "distributional map: domain {} of {}", d, rows.domains);
+      data_error("shape_mismatch", "distributional map: a row has domain {}, but there are {} domains", d,
+                 rows.domains);
   if (rows.x.rows() == 0) data_error("empty_data", "distributional map: there are no rows");
 }
 
@@ -110,7 +115,7 @@ void DistributionMap::features(ConstMatrixView x, std::span<const std::int32_t> 
   const Index n = x.rows(), along = parts_->basis.cols();
   if (x.cols() != cols() || out.rows() != n || out.cols() != rank() || std::ssize(domain) != n ||
       places.coordinates.cols() != along || places.factors.rows() != places.coordinates.rows())
-    internal_error("distributional map: {} x {} rows, {} domains of rows, {} x {} features", n, x.cols(), domain.size(),
+    internal_error("distributional map: {} x {} rows, {} domain indices, {} x {} features", n, x.cols(), domain.size(),
                    out.rows(), out.cols());
   const auto d = [&](Index i) { return static_cast<Index>(domain[at(i)]); };
   if (parts_->kernel.kind == KernelKind::rbf) {

@@ -150,15 +150,17 @@ double fit_maps(const DomainFeatures& rows, const LowRankOptions& options, const
 
 void check(const DomainFeatures& rows, double sigma1, const LowRankOptions& options) {
   if (!(sigma1 >= 0) || !std::isfinite(sigma1))
-    option_error("bad_option", "distributional map: sigma1 must be >= 0 (0: by the domains), got {}", sigma1);
+    option_error("bad_option", "distributional map: sigma1 must be >= 0 (0: chosen from the domains), got {}", sigma1);
   if (options.rank < 1) option_error("bad_option", "distributional map: rank must be >= 1, got {}", options.rank);
   if (options.kind == LowRankKind::fourier)
-    option_error("bad_option", "distributional map: it is made of landmarks, fourier has none");
+    option_error("bad_option", "distributional map: the map needs landmarks, and fourier has none");
   if (std::ssize(rows.domain) != rows.x.rows())
-    data_error("shape_mismatch", "distributional map: {} rows, {} domains of rows", rows.x.rows(), rows.domain.size());
+    data_error("shape_mismatch", "distributional map: {} rows, but {} domain indices", rows.x.rows(),
+               rows.domain.size());
   for (const std::int32_t d : rows.domain)
     if (d < 0 || d >= rows.domains)
-      data_error("shape_mismatch", "distributional map: domain {} of {}", d, rows.domains);
+      data_error("shape_mismatch", "distributional map: a row has domain {}, but there are {} domains", d,
+                 rows.domains);
   if (rows.x.rows() == 0 || rows.x.cols() == 0)
     data_error("empty_data", "distributional map: {} rows of {} columns", rows.x.rows(), rows.x.cols());
 }

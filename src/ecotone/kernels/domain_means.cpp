@@ -73,7 +73,7 @@ LowRankMeans low_rank_means(const LowRankMap& map, const Vector& origin, const D
   const std::size_t bytes =
       at(rows.domains) * at(cols) * (threads + 6) + threads * at(rows.x.block_rows()) * at(cols + rows.x.cols());
   require_memory(bytes * sizeof(double), "distributional map",
-                 fmt::format("means of {} domains of {} numbers", rows.domains, cols), "lower the rank");
+                 fmt::format("means of {} domains with {} values each", rows.domains, cols), "use a lower rank");
   Partial sums = sum_blocks(rows.x.blocks(), context, Partial(rows.domains, cols),
                             [&](Partial& partial, Index b) { partial.add(map, origin, rows, b); });
   require_finite(sums, rows, context);

@@ -46,7 +46,7 @@ GramOperator::GramOperator(const Kernel& kernel, ConstMatrixView x, Tiles tiles,
   if (tiles == Tiles::computed) return;
   const Index n = x.rows();
   require_memory(bytes(n), kernel_name(kernel.kind), fmt::format("half of the Gram matrix of {} rows", n),
-                 "take fewer rows");
+                 "use fewer rows");
   Matrix kept(lower_.count() * side, side);
   take_pages(kept.data(), bytes(n), context);
   context.parallel(lower_.count(), [&](Index t) {
@@ -99,7 +99,7 @@ Matrix GramOperator::multiply_centred(ConstMatrixView b, const Context& context)
 Matrix GramOperator::centred_lower(const Vector& means, double ridge, const Context& context) const {
   const Index n = size();
   require_memory(static_cast<std::size_t>(n) * static_cast<std::size_t>(n) * sizeof(double), "components",
-                 fmt::format("a factor of {} x {} rows", n, n), "take fewer rows or another route");
+                 fmt::format("a factor of {} x {} rows", n, n), "use fewer rows or another route");
   const double all = n == 0 ? 0 : means.mean();
   Matrix a(n, n);
   take_pages(a.data(), static_cast<std::size_t>(a.size()) * sizeof(double), context);

@@ -20,7 +20,7 @@ Index parts(Index size, Index part) { return (size + part - 1) / part; }
 void require_gram(const Kernel& kernel, Index rows, Index cols) {
   require_memory(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols) * sizeof(double),
                  kernel_name(kernel.kind), fmt::format("the Gram matrix of {} x {} rows", rows, cols),
-                 "take fewer rows");
+                 "use fewer rows");
 }
 
 }  // namespace

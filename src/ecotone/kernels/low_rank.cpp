@@ -18,10 +18,10 @@ void require(bool good, const char* what) {
 
 LowRankMap LowRankMap::of_landmarks(const Kernel& kernel, Vector origin, Matrix landmarks, Matrix lower) {
   require(landmarks.rows() > 0, "there are no landmarks");
-  require(landmarks.cols() == origin.size(), "landmarks and origin differ in their columns");
+  require(landmarks.cols() == origin.size(), "landmarks and origin have different numbers of columns");
   require(lower.rows() == landmarks.rows() && lower.cols() == landmarks.rows(),
-          "the factor is not square or has another size than the landmarks");
-  require(origin.allFinite() && landmarks.allFinite() && lower.allFinite(), "a number is not finite");
+          "the factor is not square, or its size is not the number of landmarks");
+  require(origin.allFinite() && landmarks.allFinite() && lower.allFinite(), "a value is not finite");
   require((lower.diagonal().array() > 0).all(), "the diagonal of the factor must be positive");
   LowRankMap map;
   map.kernel_ = kernel;
@@ -38,9 +38,9 @@ LowRankMap LowRankMap::of_frequencies(const Kernel& kernel, Vector origin, Matri
   if (!shift_invariant(kernel))
     option_error("bad_option", "fourier: the kernel must be rbf or laplacian, got {}", kernel_name(kernel.kind));
   require(frequencies.rows() > 0, "there are no frequencies");
-  require(frequencies.cols() == origin.size(), "frequencies and origin differ in their columns");
-  require(phases.size() == frequencies.rows(), "there are not as many phases as frequencies");
-  require(origin.allFinite() && frequencies.allFinite() && phases.allFinite(), "a number is not finite");
+  require(frequencies.cols() == origin.size(), "frequencies and origin have different numbers of columns");
+  require(phases.size() == frequencies.rows(), "the numbers of phases and frequencies differ");
+  require(origin.allFinite() && frequencies.allFinite() && phases.allFinite(), "a value is not finite");
   LowRankMap map;
   map.kernel_ = kernel;
   map.origin_ = std::move(origin);

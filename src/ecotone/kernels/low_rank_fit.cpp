@@ -225,7 +225,7 @@ LowRankFit landmarks(const Matrix& sample, const Kernel& kernel, const LowRankOp
   const Index rank = std::min(options.rank, sample.rows());
   const auto bytes = (at(sample.rows()) + at(rank)) * at(rank) * sizeof(double);
   require_memory(bytes, "low-rank map", fmt::format("a factor of {} rows and rank {}", sample.rows(), rank),
-                 "lower the rank");
+                 "use a lower rank");
   Elimination work(sample, kernel, typical_row(sample), rank, context);
   if (!(work.trace() > 0))
     data_error("no_variation", "low-rank map: the {} kernel is 0 on all rows", kernel_name(kernel.kind));
@@ -255,7 +255,7 @@ double relative_error(const LowRankMap& map, const Matrix& x, const Context& con
 LowRankFit frequencies(const Matrix& sample, const Kernel& kernel, const LowRankOptions& options,
                        const Context& context) {
   if (options.residual > 0)
-    option_error("bad_option", "fourier: residual stops the choice of landmarks, and fourier has none");
+    option_error("bad_option", "fourier: residual limits the choice of landmarks, and fourier has none");
   check_kernel(kernel);
   constexpr double pi = 3.14159265358979323846;
   Random random = context.random("low-rank frequencies");

@@ -21,7 +21,7 @@ double unbiased(ConstMatrixView x, ConstMatrixView y, double sigma, const Contex
 }
 
 void require_two_rows(Index x, Index y) {
-  if (x < 2 || y < 2) data_error("too_few_rows", "mmd: two rows of each sample are needed, got {} and {}", x, y);
+  if (x < 2 || y < 2) data_error("too_few_rows", "mmd: each sample needs at least two rows, got {} and {}", x, y);
 }
 
 }  // namespace
@@ -34,8 +34,8 @@ double mmd_squared(ConstMatrixView x, ConstMatrixView y, double sigma, const Con
 BlockMmd block_mmd(ConstMatrixView x, ConstMatrixView y, double sigma, Index block, const Context& context) {
   const Index blocks = block < 2 ? 0 : std::min(x.rows(), y.rows()) / block;
   if (blocks < least_blocks)
-    option_error("bad_option", "mmd: {} and {} rows make {} blocks of {}; at least {} are needed", x.rows(), y.rows(),
-                 blocks, block, least_blocks);
+    option_error("bad_option", "mmd: {} and {} rows form {} blocks of {} rows; at least {} blocks are needed", x.rows(),
+                 y.rows(), blocks, block, least_blocks);
   Vector part(blocks);
   context.parallel(blocks, [&](Index b) {
     const auto rows = [&](ConstMatrixView of) {

@@ -232,11 +232,11 @@ struct Sizes {
 
 void check(ConstMatrixView x, Index first, Index permutations) {
   if (first < 2 || x.rows() - first < 2)
-    data_error("too_few_rows", "mmd: two rows of each sample are needed, got {} and {}", first, x.rows() - first);
+    data_error("too_few_rows", "mmd: each sample needs at least two rows, got {} and {}", first, x.rows() - first);
   if (permutations < 1) option_error("bad_option", "mmd: permutations must be at least 1, got {}", permutations);
   require_memory(static_cast<std::size_t>(x.rows() * (permutations + line)) * sizeof(float), "mmd",
                  fmt::format("the labels of {} permutations of {} rows", permutations, x.rows()),
-                 "take fewer rows or permutations");
+                 "use fewer rows or permutations");
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ PivotedCholesky pivoted_cholesky(const Kernel& kernel, ConstMatrixView x, double
     if (rank == rows.rows()) {
       const Index more = std::min(n, std::max<Index>(16, 2 * rank));
       require_memory(static_cast<std::size_t>(more + rank) * static_cast<std::size_t>(n) * sizeof(double),
-                     "pivoted_cholesky", fmt::format("a factor of {} rows and rank {}", n, more), "take fewer rows");
+                     "pivoted_cholesky", fmt::format("a factor of {} rows and rank {}", n, more), "use fewer rows");
       rows.conservativeResize(more, n);
     }
     const Index pivot = rest.row;

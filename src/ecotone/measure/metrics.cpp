@@ -15,7 +15,7 @@ constexpr double smallest_probability = 1e-15;
 constexpr Index calibration_bins = 15;
 
 constexpr std::array<MetricInfo, 9> all_metrics{{
-    {"accuracy", "accuracy", "Part of the rows whose class is predicted right.", Task::classify, true},
+    {"accuracy", "accuracy", "Share of rows classified correctly.", Task::classify, true},
     {"balanced_accuracy", "balanced accuracy", "Accuracy within each class, averaged over classes.", Task::classify,
      true},
     {"auroc", "AUROC", "Chance that a random positive row is ranked above a random negative one; 0.5 is guessing.",
@@ -23,11 +23,12 @@ constexpr std::array<MetricInfo, 9> all_metrics{{
     {"log_loss", "log loss", "Mean negative logarithm of the probability given to the true class.", Task::classify,
      false},
     {"brier", "Brier score", "Mean squared error of the probabilities, summed over classes.", Task::classify, false},
-    {"calibration_error", "calibration error", "How far stated confidence is from the accuracy observed, over 15 bins.",
-     Task::classify, false},
-    {"rmse", "RMSE", "Root of the mean squared error, in units of the label.", Task::regress, false},
+    {"calibration_error", "calibration error",
+     "Mean gap between stated confidence and observed accuracy, over 15 bins.", Task::classify, false},
+    {"rmse", "RMSE", "Root mean squared error, in units of the label.", Task::regress, false},
     {"mae", "MAE", "Mean absolute error, in units of the label.", Task::regress, false},
-    {"r2", "R²", "Part of the label's variance that is explained; 0 is predicting the mean.", Task::regress, true},
+    {"r2", "R²", "Share of the label's variance explained by the predictions; 0 is predicting the mean.", Task::regress,
+     true},
 }};
 
 void check_rows(std::string_view who, Index truth, Index predicted) {

@@ -162,7 +162,7 @@ TEST(SetTargets, NamesTheDomainsWhenOneIsUnknown) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::data);
     EXPECT_EQ(error.code(), "unknown_domain");
-    EXPECT_STREQ(error.what(), "no domain 'd'; there are: a, b, c");
+    EXPECT_STREQ(error.what(), "no domain 'd'; the domains are a, b, c");
   }
   EXPECT_EQ(data.role, (Roles{Role::source, Role::source, Role::source})) << "a refused call changes nothing";
 }

@@ -117,7 +117,7 @@ TrainView train_view(const Dataset& data, std::span<const Index> source, std::sp
   if (data.y) {
     std::erase_if(rows, [&](Index row) { return data.y->missing(row); });
     if (rows.empty() && !source.empty())
-      data_error("no_labels", "fit: none of the source rows has a label ({} in all)", source.size());
+      data_error("no_labels", "fit: none of the {} source rows has a label", source.size());
   }
 
   TrainView view;
@@ -183,7 +183,7 @@ void set_targets(Dataset& data, const std::vector<std::string>& targets) {
   for (const std::string& name : targets) {
     const auto it = std::ranges::find(data.domain.names, name);
     if (it == data.domain.names.end())
-      data_error("unknown_domain", "no domain '{}'; there are: {}", name, fmt::join(data.domain.names, ", "));
+      data_error("unknown_domain", "no domain '{}'; the domains are {}", name, fmt::join(data.domain.names, ", "));
     role[at(it - data.domain.names.begin())] = Role::target;
   }
   data.role = std::move(role);

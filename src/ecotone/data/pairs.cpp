@@ -12,14 +12,14 @@ namespace {
 void refuse_pairs(const Dataset& data) {
   const auto& names = data.x.names();
   if (!names.empty() && std::all_of(names.begin(), names.end(), is_pair_name))
-    data_error("pairs_of_pairs", "pairs: the data hold pairs already ({}, ...); give the rows they were made of",
+    data_error("pairs_of_pairs", "pairs: the data already hold pairs ({}, ...); give the rows they were made from",
                names.front());
 }
 
 const Labels& class_labels(const Dataset& data) {
-  if (!data.y) data_error("no_labels", "pairs: there are no classes to pair; name their column with --label");
+  if (!data.y) data_error("no_labels", "pairs: there are no classes to pair; name the class column with --label");
   if (data.y->task != Task::classify)
-    data_error("needs_two_classes", "pairs: the label must hold classes, not numbers; say --task classify");
+    data_error("needs_two_classes", "pairs: the label must be a class, not a number; use --task classify");
   return *data.y;
 }
 
@@ -86,10 +86,11 @@ Dataset draw_pairs(const Dataset& data, Index per_class, const Context& context)
   const Labels& y = class_labels(data);
   const auto rows = rows_by_class(y);
   const auto classes = std::count_if(rows.begin(), rows.end(), [](const auto& r) { return !r.empty(); });
-  if (classes < 2) data_error("needs_two_classes", "pairs: rows of two classes are needed, got {}", classes);
+  if (classes < 2) data_error("needs_two_classes", "pairs: rows of at least two classes are needed, got {}", classes);
   if (classes == 2)
-    context.warn("two_classes",
-                 "pairs: there are two classes, so all pairs of different ones have both: leaving one out needs three");
+    context.warn(
+        "two_classes",
+        "pairs: with only two classes, every pair of different classes contains both; leaving one out needs three");
   std::vector<Index> order;
   for (const auto& of_class : rows) order.insert(order.end(), of_class.begin(), of_class.end());
   PairRows pairs;
@@ -97,11 +98,11 @@ Dataset draw_pairs(const Dataset& data, Index per_class, const Context& context)
   for (std::size_t c = 0; c < rows.size(); ++c) {
     const auto n = static_cast<Index>(rows[c].size()), others = static_cast<Index>(order.size()) - n;
     if (n == 0) continue;
-    if (n == 1) data_error("one_row_class", "pairs: class '{}' has one row, so there is no pair in it", y.classes[c]);
+    if (n == 1) data_error("one_row_class", "pairs: class '{}' has only one row, so it has no pairs", y.classes[c]);
     const Index count = std::min({per_class, n * (n - 1) / 2, n * others});
     if (count < per_class)
-      context.warn("fewer_pairs", "pairs: class '{}' has {} rows: {} pairs of each kind instead of {}", y.classes[c], n,
-                   count, per_class);
+      context.warn("fewer_pairs", "pairs: class '{}' has only {} rows, so it gets {} pairs of each kind instead of {}",
+                   y.classes[c], n, count, per_class);
     Random random = context.random("pairs", c);
     for (const Index t : random.sample(n * (n - 1) / 2, count)) {
       const auto pair = unrank(t);
@@ -119,9 +120,9 @@ Dataset listed_pairs(const Dataset& data, PairRows pairs, const Context& context
   for (const auto* rows : {&pairs.first, &pairs.second}) {
     for (const Index row : *rows) {
       if (row < 0 || row >= data.rows())
-        data_error("bad_row", "pairs: row {} of {}; rows count from 1", row + 1, data.rows());
+        data_error("bad_row", "pairs: row {} is not one of rows 1 to {}", row + 1, data.rows());
       if (data.y && data.y->missing(row))
-        data_error("no_labels", "pairs: row {} has no label; leave --label out to pair rows without", row + 1);
+        data_error("no_labels", "pairs: row {} has no label; drop --label to pair rows without labels", row + 1);
     }
   }
   if (data.y) class_labels(data);

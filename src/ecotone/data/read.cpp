@@ -47,7 +47,7 @@ Inputs open_inputs(const std::vector<std::filesystem::path>& paths, const ReadOp
     option_error("labels_file", "a file of labels goes with {} data, not with {}", or_list(names_with_labels_file()),
                  paths.front().string());
   if (options.domain_from_file && !options.domain.empty())
-    option_error("column_twice", "domains are taken from the files or from column '{}', not both", options.domain);
+    option_error("column_twice", "domains come from the files or from column '{}', not from both", options.domain);
   return inputs;
 }
 

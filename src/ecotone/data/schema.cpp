@@ -18,10 +18,10 @@ class SchemaReader {
   explicit SchemaReader(const std::string& origin) : origin_(origin) {}
 
   Schema read(const Json& json) const {
-    require(json.is_object(), "the schema is no object");
+    require(json.is_object(), "the schema is not an object");
     Schema schema;
     const Json& columns = member(json, "columns");
-    require(columns.is_array(), "'columns' is no list");
+    require(columns.is_array(), "'columns' is not a list");
     for (const Json& item : columns) schema.columns.push_back(column(item));
     schema.label = text(member(json, "label"), "label");
     schema.domain = text(member(json, "domain"), "domain");
@@ -42,25 +42,25 @@ class SchemaReader {
   }
 
   std::string text(const Json& json, const char* key) const {
-    require(json.is_string(), fmt::format("'{}' in the schema is no text", key));
+    require(json.is_string(), fmt::format("'{}' in the schema is not text", key));
     return json.get<std::string>();
   }
 
   Column column(const Json& json) const {
-    require(json.is_object(), "a column in the schema is no object");
+    require(json.is_object(), "a column in the schema is not an object");
     Column result;
     result.name = text(member(json, "name"), "name");
     require(!result.name.empty(), "a column in the schema has no name");
     const std::string kind = text(member(json, "kind"), "kind");
     require(kind == "numeric" || kind == "categorical",
-            fmt::format("column '{}' is of unknown kind '{}'", result.name, kind));
+            fmt::format("column '{}' has the unknown kind '{}'", result.name, kind));
     if (kind == "numeric") {
       require(!json.contains("levels"), fmt::format("numeric column '{}' has levels", result.name));
       return result;
     }
     result.kind = ColumnKind::categorical;
     const Json& levels = member(json, "levels");
-    require(levels.is_array(), fmt::format("levels of column '{}' are no list", result.name));
+    require(levels.is_array(), fmt::format("the levels of column '{}' are not a list", result.name));
     for (const Json& level : levels) {
       result.levels.push_back(text(level, "levels"));
     }
@@ -68,7 +68,7 @@ class SchemaReader {
     require(result.levels.empty() || !result.levels.front().empty(),
             fmt::format("column '{}' has an empty level", result.name));
     require(std::ranges::adjacent_find(result.levels, std::ranges::greater_equal{}) == result.levels.end(),
-            fmt::format("levels of column '{}' are not sorted or repeat", result.name));
+            fmt::format("the levels of column '{}' are not sorted or not distinct", result.name));
     return result;
   }
 
@@ -77,13 +77,13 @@ class SchemaReader {
     for (const Column& column : schema.columns)
       require(seen.insert(column.name).second, fmt::format("column '{}' occurs twice", column.name));
     for (const std::string* name : {&schema.label, &schema.domain, &schema.weight})
-      require(name->empty() || seen.insert(*name).second, fmt::format("column '{}' has two uses", *name));
+      require(name->empty() || seen.insert(*name).second, fmt::format("column '{}' has two roles", *name));
     // A long column name times many levels could need far more memory than the file has bytes.
     std::size_t bytes = 0;
     for (const Column& column : schema.columns) bytes += column.name.size() * column.levels.size();
     require(bytes <= longest_names, "the names of the features are too long");
     if (const auto clash = schema.clash())
-      require(false, fmt::format("columns '{}' and '{}' both give a feature '{}'", clash->first, clash->second,
+      require(false, fmt::format("columns '{}' and '{}' both produce a feature '{}'", clash->first, clash->second,
                                  clash->feature));
   }
 

@@ -89,7 +89,7 @@ TEST(CsvScan, ErrorsAreTheFirstInTheFileForAnyThreads) {
   for (const int threads : {1, 2, 7})
     EXPECT_EQ(
         message_of("ragged_row", ErrorKind::data, [&] { csv(text, {}, {.segment_bytes = 30}, context_of(threads)); }),
-        "data.csv line 79: 1 fields, the header has 2");
+        "data.csv line 79: 1 fields, but the header has 2");
 }
 
 }  // namespace csv_scan_test

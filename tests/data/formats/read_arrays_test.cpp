@@ -31,7 +31,7 @@ TEST(Svmlight, BaseIsDetectedOrGiven) {
   EXPECT_EQ(svmlight("1 1:1 4:1\n").x.column, (std::vector<std::int32_t>{0, 3}));
   EXPECT_EQ(svmlight("1 1:1 4:1\n", 0).x.cols, 5);
   EXPECT_EQ(message_of("bad_index", ErrorKind::data, [] { svmlight("1 1:1\n1 0:1\n", 1); }),
-            "d.svm line 2: index 0, but indices begin at 1");
+            "d.svm line 2: index 0, but indices start at 1");
 }
 
 TEST(Svmlight, UnsortedRowsAreSorted) {
@@ -44,7 +44,7 @@ TEST(Svmlight, ErrorsNameTheLine) {
   EXPECT_EQ(message_of("duplicate_index", ErrorKind::data, [] { svmlight("1 1:1\n1 3:1 3:2\n"); }),
             "d.svm line 2: index 3 occurs twice");
   EXPECT_EQ(message_of("bad_value", ErrorKind::data, [] { svmlight("1 1:1\nyes 1:1\n"); }),
-            "d.svm line 2: the label is 'yes', a number is expected");
+            "d.svm line 2: the label is 'yes', expected a number");
   message_of("bad_value", ErrorKind::data, [] { svmlight("1 1:x\n"); });
   message_of("bad_value", ErrorKind::data, [] { svmlight("1 1\n"); });
   message_of("bad_index", ErrorKind::data, [] { svmlight("1 -1:2\n"); });

@@ -70,15 +70,15 @@ TEST(ReadCsv, QuotedFields) {
 
 TEST(ReadCsv, RaggedRowsAreNamedByLine) {
   EXPECT_EQ(message_of("ragged_row", ErrorKind::data, [] { csv("a,b,c\n1,2,3\n\"x\ny\",2,3\n1,2\n"); }),
-            "data.csv line 5: 2 fields, the header has 3");
+            "data.csv line 5: 2 fields, but the header has 3");
   EXPECT_EQ(message_of("ragged_row", ErrorKind::data, [] { csv("a,b\n1,2\n1,2,3,4\n"); }),
-            "data.csv line 3: 4 fields, the header has 2");
+            "data.csv line 3: 4 fields, but the header has 2");
   message_of("ragged_row", ErrorKind::data, [] { csv("a,b\n1,2\n1,2,\n"); });
 }
 
 TEST(ReadCsv, BadHeadersAndEmptyFiles) {
   EXPECT_EQ(message_of("duplicate_column", ErrorKind::data, [] { csv("a,b,a\n1,2,3\n"); }),
-            "data.csv: column 'a' occurs twice in the header, as column 1 and 3");
+            "data.csv: column 'a' occurs twice in the header, as columns 1 and 3");
   message_of("empty_column_name", ErrorKind::data, [] { csv("a,,b\n1,2,3\n"); });
   EXPECT_EQ(message_of("empty_data", ErrorKind::data, [] { csv(""); }), "data.csv is empty");
   message_of("empty_data", ErrorKind::data, [] { csv("\n\n\r\n"); });
@@ -278,7 +278,7 @@ TEST(ReadCsv, NulBytesAndLongFields) {
 
 TEST(ReadCsv, WeightMustBeANumber) {
   EXPECT_EQ(message_of("bad_value", ErrorKind::data, [] { csv("w,x\n1,2\nheavy,3\n", {.weight = "w"}); }),
-            "data.csv line 3: column 'w' is 'heavy', a number is expected");
+            "data.csv line 3: column 'w' is 'heavy', expected a number");
 }
 
 TEST(ReadCsv, OneRowAndOneColumn) {

@@ -41,7 +41,7 @@ TEST(ReadForModel, AMissingColumnIsNamed) {
 
 TEST(ReadForModel, TextForANumberIsNamedByLineAndColumn) {
   EXPECT_EQ(message_of("bad_value", ErrorKind::data, [] { for_model("age,sex\n1,M\n2,F\nold,M\n"); }),
-            "new.csv line 4: column 'age' is 'old', a number is expected");
+            "new.csv line 4: column 'age' is 'old', expected a number");
 }
 
 TEST(ReadForModel, UnknownCategoriesAreZerosAndCounted) {
@@ -82,7 +82,7 @@ TEST(ReadForModel, ArraysAreMatchedByPosition) {
   const auto wide = folder.write("wide.svm", "1 4:5\n");
   EXPECT_NE(
       message_of("column_count", ErrorKind::data, [&] { read_for_model({wide}, training.schema, {}, context_of(1)); })
-          .find("4 columns, the model has 3"),
+          .find("4 columns, but the model has 3"),
       std::string::npos);
 }
 

@@ -54,7 +54,7 @@ Domains domains_by_file(const std::vector<Index>& file_rows, const std::vector<B
   for (std::size_t f = 0; f < sources.size(); ++f) {
     const std::string stem = sources[f].stem();
     if (static_cast<std::size_t>(stems.code(stem)) != f)
-      option_error("duplicate_domain", "two files make a domain '{}': rename one", stem);
+      option_error("duplicate_domain", "two files would both be domain '{}'; rename one", stem);
     domains.index.insert(domains.index.end(), static_cast<std::size_t>(file_rows[f]), static_cast<std::int32_t>(f));
   }
   domains.names = stems.words();
@@ -136,7 +136,7 @@ Dataset match_by_position(Dataset data, const Schema& schema, const std::string&
     for (std::size_t j = 0; j < wanted.size(); ++j) {
       const auto found = place.find(wanted[j]);
       if (found == place.end() || data.x.is_sparse())
-        data_error("column_count", "{}: {} columns, the model has {}", origin, data.x.cols(), count);
+        data_error("column_count", "{}: {} columns, but the model has {}", origin, data.x.cols(), count);
       columns[j] = found->second;
     }
   }

@@ -28,7 +28,7 @@ std::string read_to_end(const std::string& name, Read&& read_piece) {
   for (;;) {
     if (text.capacity() - text.size() < piece_size) {
       const std::size_t wanted = std::max(piece_size, 2 * text.capacity());
-      require_memory(wanted, name, "the uncompressed text", "uncompress the file, which is then read in pieces");
+      require_memory(wanted, name, "the uncompressed text", "uncompress the file, so that it is read in pieces");
       text.reserve(wanted);
     }
     const std::size_t old = text.size();
@@ -80,7 +80,7 @@ class Stream {
     }
   }
   [[noreturn]] void failed() const {
-    file_error("cannot_read", "{}: cannot be read: {}", name_, std::generic_category().message(errno));
+    file_error("cannot_read", "cannot read {}: {}", name_, std::generic_category().message(errno));
   }
 
   const std::string& name_;

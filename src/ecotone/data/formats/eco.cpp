@@ -52,7 +52,7 @@ class EcoReader {
     const auto& meta = file_.metadata();
     const auto format = meta.find("format");
     if (format == meta.end() || format->second != "ecotone-data")
-      bad(format == meta.end() ? "not a data file of ecotone" : fmt::format("holds '{}', not data", format->second));
+      bad(format == meta.end() ? "not an ecotone data file" : fmt::format("holds '{}', not data", format->second));
     const std::string& version = file_.meta("format_version");
     if (version != "1" && version != "2")
       file_error("newer_format", "{}: data format {} is newer than this program, which knows 1 and 2", file_.origin(),
@@ -61,17 +61,17 @@ class EcoReader {
 
   Json json(const char* key) const {
     Json value = Json::parse(file_.meta(key), nullptr, false);
-    if (value.is_discarded()) bad(fmt::format("'{}' in the metadata is no JSON", key));
+    if (value.is_discarded()) bad(fmt::format("'{}' in the metadata is not JSON", key));
     return value;
   }
 
   /// A list of texts.
   std::vector<std::string> texts(const char* key) const {
     const Json list = json(key);
-    if (!list.is_array()) bad(fmt::format("'{}' in the metadata is no list", key));
+    if (!list.is_array()) bad(fmt::format("'{}' in the metadata is not a list", key));
     std::vector<std::string> result;
     for (const Json& item : list) {
-      if (!item.is_string()) bad(fmt::format("'{}' in the metadata holds other than text", key));
+      if (!item.is_string()) bad(fmt::format("'{}' in the metadata must hold only text", key));
       result.push_back(item.get<std::string>());
     }
     return result;
@@ -92,9 +92,9 @@ class EcoReader {
 
   Features dense(std::vector<std::string> names) const {
     const TensorView x = file_.tensor("x");
-    if (x.type != DType::f64 || x.shape.size() != 2) bad("'x' must be a matrix of F64");
+    if (x.type != DType::f64 || x.shape.size() != 2) bad("'x' must be an F64 matrix");
     if (x.shape[1] != static_cast<Index>(names.size()))
-      bad(fmt::format("'x' has {} columns, the schema {}", x.shape[1], names.size()));
+      bad(fmt::format("'x' has {} columns, but the schema has {}", x.shape[1], names.size()));
     return Features(std::make_shared<MappedStorage>(file_, x), std::move(names));
   }
 
@@ -118,7 +118,7 @@ class EcoReader {
 
   /// Products of pairs of the rows.
   Features pairs(const Features& x) const {
-    if (x.is_sparse()) bad("pairs of sparse rows");
+    if (x.is_sparse()) bad("pairs of sparse rows are not supported");
     PairRows rows{row_numbers("pair.first", x.rows()), row_numbers("pair.second", x.rows())};
     if (rows.first.size() != rows.second.size()) bad("'pair.first' and 'pair.second' differ in length");
     return x.with_storage(std::make_shared<PairStorage>(x.shared_storage(), std::move(rows)));
@@ -127,7 +127,7 @@ class EcoReader {
   std::vector<Index> row_numbers(const char* name, Index rows) const {
     const std::vector<std::int64_t> values = file_.integers(name);
     for (const std::int64_t value : values)
-      if (value < 0 || value >= rows) bad(fmt::format("'{}' holds {}, there are {} rows", name, value, rows));
+      if (value < 0 || value >= rows) bad(fmt::format("'{}' holds {}, but there are {} rows", name, value, rows));
     return std::vector<Index>(values.begin(), values.end());
   }
 
@@ -141,7 +141,7 @@ class EcoReader {
       Index last = -1;
       for (auto k = static_cast<std::size_t>(x.row_start[i]); k < static_cast<std::size_t>(x.row_start[i + 1]); ++k) {
         if (x.column[k] <= last || x.column[k] >= x.cols)
-          bad(fmt::format("sparse row {} has column {} out of place", i, x.column[k]));
+          bad(fmt::format("sparse row {} has column {} out of order", i, x.column[k]));
         last = x.column[k];
       }
     }
@@ -154,7 +154,7 @@ class EcoReader {
     result.reserve(values.size());
     for (const std::int64_t value : values) {
       if (value < (missing ? -1 : 0) || value >= static_cast<std::int64_t>(count))
-        bad(fmt::format("'{}' holds {}, there are {} names", name, value, count));
+        bad(fmt::format("'{}' holds {}, but there are {} names", name, value, count));
       result.push_back(static_cast<std::int32_t>(value));
     }
     return result;
@@ -290,11 +290,11 @@ Dataset match_by_name(Dataset data, const Schema& schema, const std::string& ori
   for (const Column& wanted : schema.columns) {
     const auto found = known.find(wanted.name);
     if (found == known.end())
-      data_error("missing_column", "{}: no column '{}' that the model needs", origin, wanted.name);
+      data_error("missing_column", "{}: no column '{}', which the model needs", origin, wanted.name);
     if (found->second->kind != wanted.kind)
-      data_error(
-          "bad_value", "{}: column '{}' holds {}", origin, wanted.name,
-          wanted.kind == ColumnKind::numeric ? "text, the model needs numbers" : "numbers, the model needs categories");
+      data_error("bad_value", "{}: column '{}' holds {}", origin, wanted.name,
+                 wanted.kind == ColumnKind::numeric ? "text, but the model needs numbers"
+                                                    : "numbers, but the model needs categories");
     if (wanted.kind == ColumnKind::numeric) {
       features.push_back(place.at(wanted.name));
       continue;

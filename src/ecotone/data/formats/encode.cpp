@@ -54,11 +54,11 @@ Labels numeric_labels(Vector values, std::optional<Task> task, const std::string
   if (!task && integers) {
     const std::size_t count = integers->size();
     if (count > 0)
-      context.note("label '{}' holds {}: task classify (--task regress changes that)", column,
-                   count == 1 ? "one integer" : fmt::format("{} different integers", count));
+      context.note("label '{}' holds {}: task classify (use --task regress to change that)", column,
+                   count == 1 ? "one integer" : fmt::format("{} distinct integers", count));
     return classes_of(values, *integers);
   }
-  if (!task) context.note("label '{}' holds numbers: task regress (--task classify changes that)", column);
+  if (!task) context.note("label '{}' holds numbers: task regress (use --task classify to change that)", column);
   Labels labels;
   labels.task = Task::regress;
   labels.value = std::move(values);

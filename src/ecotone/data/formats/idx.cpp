@@ -72,7 +72,7 @@ NumberArray open_idx(const ByteSource& source) {
   }
   const std::size_t bytes = array_bytes(source, rows, cols, size_of(element));
   if (bytes != source.size() - offset)
-    data_error("bad_idx", "{}: {} x {} values need {} bytes, the file has {}", name, rows, cols, bytes,
+    data_error("bad_idx", "{}: {} x {} values need {} bytes, but the file has {}", name, rows, cols, bytes,
                source.size() - offset);
   if (rows > 0 && cols == 0) data_error("empty_data", "{}: images without pixels", name);
   return {source,

@@ -38,13 +38,13 @@ class NpyHeader {
   }
 
   void expect(char c) {
-    if (!accept(c)) fail(fmt::format("'{}' expected at byte {}", c, at_));
+    if (!accept(c)) fail(fmt::format("expected '{}' at byte {}", c, at_));
   }
 
   std::string quoted() {
     skip_blank();
     const char quote = at_ < text_.size() ? text_[at_] : ' ';
-    if (quote != '\'' && quote != '"') fail("a quoted word expected");
+    if (quote != '\'' && quote != '"') fail("expected a quoted word");
     const std::size_t end = text_.find(quote, at_ + 1);
     if (end == std::string_view::npos) fail("a quote is never closed");
     std::string word(text_.substr(at_ + 1, end - at_ - 1));
@@ -59,7 +59,7 @@ class NpyHeader {
       at_ += std::string_view(word).size();
       return value;
     }
-    fail("True or False expected");
+    fail("expected True or False");
   }
 
   std::vector<std::size_t> tuple() {
@@ -69,7 +69,7 @@ class NpyHeader {
       skip_blank();
       std::size_t size = 0;
       const auto [stop, status] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), size);
-      if (status != std::errc()) fail("a size expected");
+      if (status != std::errc()) fail("expected a size");
       at_ = static_cast<std::size_t>(stop - text_.data());
       sizes.push_back(size);
       if (sizes.size() > 32) fail("too many dimensions");
@@ -135,7 +135,7 @@ HeaderPlace header_place(const ByteSource& source) {
   if (!is_npy(start)) data_error("bad_npy", "{}: not an NPY file", name);
   const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(start[i])); };
   const std::size_t version = byte(6);
-  if (version < 1 || version > 3) data_error("bad_npy", "{}: NPY version {} is not known", name, version);
+  if (version < 1 || version > 3) data_error("bad_npy", "{}: unknown NPY version {}", name, version);
   if (version > 1 && source.size() < 12) data_error("bad_npy", "{}: too short for an NPY file", name);
   HeaderPlace place{version == 1 ? 10U : 12U, byte(8) | byte(9) << 8};
   if (version > 1) place.length |= byte(10) << 16 | byte(11) << 24;
@@ -170,13 +170,13 @@ NumberArray open_npy(const ByteSource& source) {
                "{}: type '{}' is not supported; use float64, float32, an integer or bool in little-endian order",
                source.name(), header.descr);
   if (header.shape.empty() || header.shape.size() > 2)
-    data_error("bad_npy", "{}: an array of {} dimensions; 1 or 2 are supported", source.name(), header.shape.size());
+    data_error("bad_npy", "{}: the array has {} dimensions; 1 or 2 are supported", source.name(), header.shape.size());
   const std::size_t rows = header.shape[0];
   const std::size_t cols = header.shape.size() == 2 ? header.shape[1] : 1;
   const std::size_t offset = place.begin + place.length;
   const std::size_t bytes = array_bytes(source, rows, cols, size_of(*element));
   if (bytes > source.size() - offset)
-    data_error("bad_npy", "{}: {} x {} values need {} bytes, the file has {}", source.name(), rows, cols, bytes,
+    data_error("bad_npy", "{}: {} x {} values need {} bytes, but the file has {}", source.name(), rows, cols, bytes,
                source.size() - offset);
   if (rows > 0 && cols == 0) data_error("empty_data", "{}: an array without columns", source.name());
   return {source,

@@ -78,7 +78,7 @@ class LineParser {
     std::string_view word = next_word(rest);
     if (word.empty()) return;
     double label = 0;
-    if (!parse_value(word, label)) fail("bad_value", "the label is '{}', a number is expected", shown(word));
+    if (!parse_value(word, label)) fail("bad_value", "the label is '{}', expected a number", shown(word));
     const std::size_t first = piece_.index.size();
     while (!(word = next_word(rest)).empty()) pair(word);
     sort_row(first);
@@ -93,10 +93,10 @@ class LineParser {
     std::int64_t index = -1;
     const auto [stop, status] = std::from_chars(word.data(), word.data() + colon, index);
     if (status != std::errc() || stop != word.data() + colon || index < 0 || index > largest_index)
-      fail("bad_index", "'{}' is no index between 0 and {}", shown(word.substr(0, colon)), largest_index);
+      fail("bad_index", "'{}' is not an index between 0 and {}", shown(word.substr(0, colon)), largest_index);
     double value = 0;
     if (!parse_value(word.substr(colon + 1), value))
-      fail("bad_value", "'{}' is no number", shown(word.substr(colon + 1)));
+      fail("bad_value", "'{}' is not a number", shown(word.substr(colon + 1)));
     const auto column = static_cast<std::int32_t>(index);
     if (column < piece_.lowest) {
       piece_.lowest = column;
@@ -152,7 +152,7 @@ int find_base(const std::vector<ByteSource>& sources, const std::vector<Lines>& 
   if (base < 0) return lowest != pieces.end() && lowest->lowest == 0 ? 0 : 1;
   if (lowest != pieces.end() && lowest->lowest < base) {
     const ByteSource& source = sources[runs[at(lowest - pieces.begin())].file];
-    data_error("bad_index", "{} line {}: index {}, but indices begin at {}", source.name(),
+    data_error("bad_index", "{} line {}: index {}, but indices start at {}", source.name(),
                source.line_at(lowest->lowest_at), lowest->lowest, base);
   }
   return base;

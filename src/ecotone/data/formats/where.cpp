@@ -104,7 +104,7 @@ Condition Condition::parse(const std::string& text, const std::vector<std::strin
   result.missing_ = is_missing(result.value_);
   result.is_number_ = !result.missing_ && parse_number(result.value_, result.number_) && !std::isnan(result.number_);
   if (!result.is_number_ && result.operator_ != Operator::equal && result.operator_ != Operator::unequal)
-    option_error("bad_where", "where '{}' compares with '{}', which is no number", text, result.value_);
+    option_error("bad_where", "where '{}' compares with '{}', which is not a number", text, result.value_);
   return result;
 }
 
@@ -161,7 +161,7 @@ Dataset filter_rows(Dataset data, const std::vector<std::string>& where, const s
   std::vector<Index> rows;
   for (std::size_t i = 0; i < keep.size(); ++i)
     if (keep[i]) rows.push_back(static_cast<Index>(i));
-  if (rows.empty()) data_error("empty_data", "{}: no row is left by where", origin);
+  if (rows.empty()) data_error("empty_data", "{}: no row satisfies where", origin);
   Vector weight(data.weight.size() > 0 ? static_cast<Index>(rows.size()) : 0);
   for (Index i = 0; i < weight.size(); ++i) weight[i] = data.weight[rows[at(i)]];
   data.weight = std::move(weight);

@@ -15,9 +15,9 @@ struct ClinicsOptions {
 
   static constexpr auto fields() {
     return std::tuple{
-        field("size", &ClinicsOptions::size, "Multiplies the rows of every hospital", between(0.1, 1e5)),
+        field("size", &ClinicsOptions::size, "Factor for the number of rows of every hospital", between(0.1, 1e5)),
         field("missing", &ClinicsOptions::missing,
-              "Multiplies the shares of missing values, 5 to 25 %; 0 gives complete data", between(0, 3))};
+              "Factor for the shares of missing values (5% to 25%); 0 gives complete data", between(0, 3))};
   }
 };
 
@@ -215,7 +215,7 @@ Dataset draw_clinics(const ClinicsOptions& options, const Context& context) {
 
 Generator clinics_generator() {
   return make_generator<ClinicsOptions, draw_clinics>(
-      "clinics", "Eight invented hospitals: shifted patients, one misleading column, one unit mix-up, missing values",
+      "clinics", "Eight simulated hospitals: shifted patients, a misleading column, a unit mix-up and missing values",
       "");
 }
 

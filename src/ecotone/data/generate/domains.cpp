@@ -21,13 +21,14 @@ struct SyntheticDomainsOptions {
   static constexpr auto fields() {
     using O = SyntheticDomainsOptions;
     return std::tuple{
-        field("mode", &O::mode, "How the spurious features' effects vary over domains",
+        field("mode", &O::mode, "How the effects of the spurious features vary across domains",
               one_of("iid", "hard", "common")),
         field("sources", &O::sources, "Number of source domains", between(1, 1e5)),
-        field("tests", &O::tests, "Number of further domains", between(0, 1e5)),
-        field("rows", &O::rows, "Rows of each domain", at_least(2)),
-        field("features", &O::features, "Features: 15 invariant, 60 spurious, the others noise", between(75, 1e6)),
-        field("relu", &O::relu, "Give this many random ReLU features of these instead; 0 gives them as they are",
+        field("tests", &O::tests, "Number of test domains", between(0, 1e5)),
+        field("rows", &O::rows, "Rows per domain", at_least(2)),
+        field("features", &O::features, "Number of features: 15 invariant, 60 spurious, the rest noise",
+              between(75, 1e6)),
+        field("relu", &O::relu, "Replace the features by this many random ReLU features of them; 0 keeps them",
               between(0, 1e6))};
   }
 };
@@ -116,7 +117,8 @@ Dataset draw_synthetic_domains(const SyntheticDomainsOptions& options, const Con
 
 Generator synthetic_domains_generator() {
   return make_generator<SyntheticDomainsOptions, draw_synthetic_domains>(
-      "synthetic_domains", "Domains with invariant, spurious and noise features, for selection across domains", "");
+      "synthetic_domains", "Domains with invariant, spurious and noise features, for feature selection across domains",
+      "");
 }
 
 }  // namespace ecotone

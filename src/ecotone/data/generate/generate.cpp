@@ -35,7 +35,7 @@ const Generator& generator(std::string_view name) {
   for (const Generator& item : list) names.push_back(item.name);
   const std::string nearest = did_you_mean(name, names);
   if (!nearest.empty()) option_error("unknown_generator", "no generator '{}'; did you mean '{}'?", name, nearest);
-  option_error("unknown_generator", "no generator '{}'; there are: {}", name, fmt::join(names, ", "));
+  option_error("unknown_generator", "no generator '{}'; the generators are {}", name, fmt::join(names, ", "));
 }
 
 Dataset generate(std::string_view name, const OptionTexts& options, const Context& context) {
@@ -48,7 +48,7 @@ Matrix generated_matrix(std::string_view generator, Index rows, Index cols) {
   // Beyond 2^63 a double has no size_t; no machine has that much either.
   constexpr double most = 9.2e18;
   require_memory(bytes < most ? static_cast<std::size_t>(bytes) : static_cast<std::size_t>(most), generator,
-                 fmt::format("{} x {} values", rows, cols), "ask for fewer rows or features");
+                 fmt::format("{} x {} values", rows, cols), "use fewer rows or features");
   return Matrix(rows, cols);
 }
 

@@ -17,8 +17,9 @@ struct MoonsOptions {
     return std::tuple{
         field("angle", &MoonsOptions::angle, "Anticlockwise rotation of the target domain, in degrees",
               between(-360, 360)),
-        field("rows", &MoonsOptions::rows, "Rows of each domain; half of them in each class", at_least(2)),
-        field("test", &MoonsOptions::test, "Rows of a third domain, test, that follows the target's law", at_least(0)),
+        field("rows", &MoonsOptions::rows, "Rows per domain, half of them in each class", at_least(2)),
+        field("test", &MoonsOptions::test, "Rows of a third domain, test, drawn from the target distribution",
+              at_least(0)),
         field("thickness", &MoonsOptions::thickness, "Thickness of the half annuli of radius 1", between(0, 1))};
   }
 };

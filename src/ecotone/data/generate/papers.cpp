@@ -18,7 +18,7 @@ struct WishartOptions {
     return std::tuple{
         field("domains", &WishartOptions::domains, "Number of domains, each with its own covariance",
               between(1, 100000)),
-        field("rows", &WishartOptions::rows, "Mean of the Poisson law of the rows of a domain", between(1, 1e8))};
+        field("rows", &WishartOptions::rows, "Mean number of rows per domain (Poisson distributed)", between(1, 1e8))};
   }
 };
 
@@ -72,11 +72,13 @@ struct LogisticOptions {
   static constexpr auto fields() {
     return std::tuple{
         field("rows", &LogisticOptions::rows, "Rows of the source domain", at_least(1)),
-        field("target", &LogisticOptions::target, "Rows of a target domain whose label rule differs", at_least(0)),
+        field("target", &LogisticOptions::target, "Rows of a target domain labelled by a different model", at_least(0)),
         field("features", &LogisticOptions::features, "Number of features", between(1, 1e6)),
-        field("noise", &LogisticOptions::noise, "Draw labels by the model's probability instead of taking its sign"),
+        field("noise", &LogisticOptions::noise,
+              "Draw labels from the model's probabilities instead of taking the more likely class"),
         field("angle", &LogisticOptions::angle,
-              "Degrees between the weights of the two domains; auto draws them independently", between(0, 180))};
+              "Angle between the weight vectors of the two domains, in degrees; auto draws them independently",
+              between(0, 180))};
   }
 };
 
@@ -126,12 +128,14 @@ Dataset draw_logistic(const LogisticOptions& options, const Context& context) {
 
 Generator wishart_generator() {
   return make_generator<WishartOptions, draw_wishart>(
-      "wishart", "Regression over Gaussian domains with Wishart covariances that share one output rule", "muandet2013");
+      "wishart", "Regression on Gaussian domains with Wishart covariances and one shared labelling rule",
+      "muandet2013");
 }
 
 Generator logistic_generator() {
   return make_generator<LogisticOptions, draw_logistic>(
-      "logistic", "Normal features labelled by a random logistic model; optionally a target with another one",
+      "logistic",
+      "Normal features labelled by a random logistic model; optionally a target domain with a different model",
       "sayed2022");
 }
 

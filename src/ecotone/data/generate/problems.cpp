@@ -20,7 +20,7 @@ struct ShiftOptions {
     return std::tuple{
         field("source", &ShiftOptions::source, "Rows of the source domain", at_least(1)),
         field("target", &ShiftOptions::target, "Rows of the target domain", at_least(1)),
-        field("test", &ShiftOptions::test, "Rows of the test domain, which follows the target's law", at_least(0))};
+        field("test", &ShiftOptions::test, "Rows of the test domain, drawn from the target distribution", at_least(0))};
   }
 };
 
@@ -91,7 +91,7 @@ struct ActiveOptions {
   int test = 3000;
 
   static constexpr auto fields() {
-    return std::tuple{field("pool", &ActiveOptions::pool, "Rows of the pool to choose from", at_least(1)),
+    return std::tuple{field("pool", &ActiveOptions::pool, "Rows of the pool of unlabelled rows to query", at_least(1)),
                       field("test", &ActiveOptions::test, "Rows of the test domain", at_least(0))};
   }
 };
@@ -159,20 +159,23 @@ Dataset draw_three_classes(const ActiveOptions& options, const Context& context)
 
 std::vector<Generator> shift_generators() {
   return {make_generator<ShiftOptions, draw_misspecified>(
-              "misspecified", "Covariate shift where the best line depends on where the mass is: weights help", ""),
+              "misspecified",
+              "Covariate shift under a misspecified model, whose best line depends on where the rows are: weights help",
+              ""),
           make_generator<WideShiftOptions, draw_strong>(
-              "strong", "Target 3 sd away along the diagonal: even the true weights hurt", ""),
-          make_generator<WideShiftOptions, draw_noshift>("noshift", "Source and target of one law: weights are 1", "")};
+              "strong", "Target 3 standard deviations away along the diagonal: even the true weights hurt", ""),
+          make_generator<WideShiftOptions, draw_noshift>(
+              "noshift", "Source and target from the same distribution: all weights are 1", "")};
 }
 
 std::vector<Generator> active_generators() {
   return {
       make_generator<ActiveOptions, draw_separable10>(
-          "separable10", "Two linearly separable classes in 10 dimensions: uncertainty queries pay", ""),
+          "separable10", "Two linearly separable classes in 10 dimensions: uncertainty sampling helps", ""),
       make_generator<ActiveOptions, draw_noisy10>(
-          "noisy10", "Labels drawn from a logistic model in 10 dimensions: uncertainty queries do not pay", ""),
+          "noisy10", "Labels drawn from a logistic model in 10 dimensions: uncertainty sampling does not help", ""),
       make_generator<ActiveOptions, draw_hidden_blob>(
-          "hidden_blob", "A far blob of 12 % that a confident line puts in the wrong class", ""),
+          "hidden_blob", "A distant cluster with 12% of the rows that a confident linear model misclassifies", ""),
       make_generator<ActiveOptions, draw_three_classes>("three_classes", "Three Gaussian classes in 5 dimensions", "")};
 }
 

@@ -33,7 +33,7 @@ Csr sparse_products(const Csr& x, const PairRows& pairs) {
   for (Index k = 0; k < pairs.size(); ++k)
     over_common(x, pairs.first[at(k)], pairs.second[at(k)], [&](std::size_t, std::size_t) { ++count; });
   require_memory(count * (sizeof(double) + sizeof(std::int32_t)) + at(pairs.size()) * sizeof(Index), "pairs",
-                 "the products of sparse rows", "make fewer pairs, or of rows with fewer values");
+                 "the products of sparse rows", "make fewer pairs, or pair rows with fewer values");
   Csr out;
   out.rows = pairs.size();
   out.cols = x.cols;

@@ -35,10 +35,10 @@ void sniff(const CsvTable& table, CsvColumns& columns, const Context& context) {
   std::vector<std::string> names;
   for (const Index i : inputs) names.push_back(columns.inputs[at(i)].name);
   data_error("too_many_levels",
-             "{}: {} '{}' {} more than {} different texts (such as '{}'), too many for a category; leave {} out with "
+             "{}: {} '{}' {} more than {} distinct values (such as '{}'), too many for a category; leave {} out with "
              "--ignore {}",
              table.origin(), names.size() == 1 ? "column" : "columns", fmt::join(names, "', '"),
-             names.size() == 1 ? "holds" : "hold each", most_levels, examples.front(),
+             names.size() == 1 ? "holds" : "each hold", most_levels, examples.front(),
              names.size() == 1 ? "it" : "them", fmt::join(names, ","));
 }
 
@@ -78,13 +78,13 @@ ValueStore choose_store(const CsvTable& table, Index cols, const CsvTuning& tuni
   const std::size_t bytes = static_cast<std::size_t>(table.rows()) * static_cast<std::size_t>(cols) * sizeof(double);
   if (on_disk && bytes > available_memory()) {
     context.note(
-        "{}: {} rows x {} features do not fit into memory and are read from the file again and again; an .eco file is "
+        "{}: {} rows x {} features do not fit into memory and are read from the file on every pass; an .eco file is "
         "faster",
         table.origin(), table.rows(), cols);
     return ValueStore::streamed;
   }
   require_memory(bytes, table.origin(), fmt::format("{} rows x {} features", table.rows(), cols),
-                 "uncompress the file (it is then read in pieces) or use fewer columns");
+                 "uncompress the file, so that it is read in pieces, or use fewer columns");
   return ValueStore::dense;
 }
 
@@ -111,7 +111,7 @@ Domains domains_from_files(const CsvTable& table) {
   Domains domains;
   for (const CsvFile& file : table.files()) {
     if (std::ranges::find(domains.names, file.source.stem()) != domains.names.end())
-      option_error("duplicate_domain", "two files make a domain '{}': rename one", file.source.stem());
+      option_error("duplicate_domain", "two files would both be domain '{}'; rename one", file.source.stem());
     domains.names.push_back(file.source.stem());
   }
   for (const CsvTask& task : table.tasks())
@@ -129,7 +129,7 @@ Domains make_domains(const CsvTable& table, const CsvColumns& columns, CsvValues
   const auto missing = std::ranges::find(values.domain_codes, -1);
   if (missing != values.domain_codes.end()) {
     const std::string& name = table.names()[at(columns.domain)];
-    data_error("missing_domain", "{}: row {} has no domain in column '{}'; leave such rows out with --where '{}!='",
+    data_error("missing_domain", "{}: row {} has no domain in column '{}'; drop such rows with --where '{}!='",
                table.origin(), origin_of(table.origin_rows(), missing - values.domain_codes.begin()) + 1, name, name);
   }
   return {std::move(values.domain_words), std::move(values.domain_codes)};
@@ -137,10 +137,11 @@ Domains make_domains(const CsvTable& table, const CsvColumns& columns, CsvValues
 
 void refuse_clash(const Schema& schema, const std::string& origin) {
   if (const auto clash = schema.clash())
-    data_error("duplicate_column",
-               "{}: columns '{}' and '{}' both give a feature '{}' (a category becomes COLUMN=CATEGORY); rename one or "
-               "leave it out with --ignore",
-               origin, clash->first, clash->second, clash->feature);
+    data_error(
+        "duplicate_column",
+        "{}: columns '{}' and '{}' both produce a feature '{}' (a category becomes COLUMN=CATEGORY); rename one or "
+        "leave it out with --ignore",
+        origin, clash->first, clash->second, clash->feature);
 }
 
 Dataset finish(CsvTable table, CsvColumns& columns, CsvValues values, const ReadOptions& options,
@@ -175,7 +176,7 @@ void require_model_columns(const CsvTable& table, const Schema& schema) {
     for (const Column& column : schema.columns)
       if (!there.contains(column.name)) missing.push_back(column.name);
     if (!missing.empty())
-      data_error("missing_column", "{}: no column {} that the model needs; the columns are {}", file.source.name(),
+      data_error("missing_column", "{}: no column {}, which the model needs; the columns are {}", file.source.name(),
                  quoted_names(missing), some_names(file.names));
   }
 }

@@ -89,7 +89,7 @@ class Cursor {
 
   [[noreturn]] void bad_number(std::size_t j, std::string_view text) const {
     bool changed = false;
-    data_error("bad_value", "{} line {}: column '{}' is '{}', a number is expected", source_.name(),
+    data_error("bad_value", "{} line {}: column '{}' is '{}', expected a number", source_.name(),
                source_.line_at(record_offset()), plan_.names[j], to_utf8(text.substr(0, 60), changed));
   }
 
@@ -141,7 +141,7 @@ class Cursor {
       if (*p_ != plan_.delimiter) break;
       ++p_;
     }
-    data_error("ragged_row", "{} line {}: {} fields, the header has {}", source_.name(),
+    data_error("ragged_row", "{} line {}: {} fields, but the header has {}", source_.name(),
                source_.line_at(record_offset()), fields, plan_.fields.size());
   }
 

@@ -66,7 +66,7 @@ void check_names(const CsvFile& file) {
       data_error("empty_column_name", "{}: column {} of the header has no name", file.source.name(), j + 1);
     const auto [other, fresh] = seen.emplace(name, j);
     if (!fresh)
-      data_error("duplicate_column", "{}: column '{}' occurs twice in the header, as column {} and {}",
+      data_error("duplicate_column", "{}: column '{}' occurs twice in the header, as columns {} and {}",
                  file.source.name(), name, other->second + 1, j + 1);
   }
 }
@@ -152,7 +152,7 @@ void CsvTable::scan(const std::vector<std::string>& where, std::size_t segment_b
     task.first_kept = rows_;
     rows_ += task.kept;
   }
-  if (rows_ == 0) data_error("empty_data", "{}: no row is left by where", origin());
+  if (rows_ == 0) data_error("empty_data", "{}: no row satisfies where", origin());
 }
 
 void CsvTable::filter(const std::vector<Condition>& conditions, const Context& context) {

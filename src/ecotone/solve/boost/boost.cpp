@@ -32,14 +32,14 @@ void check_options(const BoostProblem& problem, const BoostOptions& o) {
   if (!(o.scale.raw > 0) || !std::isfinite(o.scale.raw))
     option_error("bad_option", "{}: a scale must be > 0, got {}", who, o.scale.raw);
   if (o.search == BoostSearch::all && problem.target.rows() > 0)
-    option_error("bad_option", "{}: the best of all stumps is for boosting without a target", who);
+    option_error("bad_option", "{}: the search over all stumps works only without target rows", who);
   if (o.depth < 0 || o.depth > boost_most_depth || (o.depth > 0 && o.search == BoostSearch::fixed))
     option_error("bad_option", "{}: depth must be in [0, {}], and 0 with fixed stumps; got {}", who, boost_most_depth,
                  o.depth);
   for (const auto& list : o.fixed) {
     for (const StumpCandidate& c : list)
       if (c.attribute < 0 || c.attribute >= problem.source.cols() || !std::isfinite(c.theta))
-        option_error("bad_option", "{}: no stump at {} of attribute {}", who, c.theta, c.attribute);
+        option_error("bad_option", "{}: no stump at threshold {} of attribute {}", who, c.theta, c.attribute);
   }
 }
 
@@ -110,7 +110,8 @@ BoostData prepared(const BoostProblem& problem, double gamma, const Kept& kept, 
     (data.y[i] > 0 ? positive : negative) = true;
   }
   if (!positive || !negative)
-    data_error("one_class", "{}: all source rows with weight are of one class; two are needed", problem.who);
+    data_error("one_class", "{}: all source rows with positive weight belong to one class; two are needed",
+               problem.who);
   data.source = whole ? problem.source : problem.source.take(kept.rows);
   data.target = problem.target.rows() > 0 ? problem.target : Features::dense(Matrix(0, problem.source.cols()));
   check_finite(data.source, problem.who, "source", context);
@@ -350,7 +351,7 @@ void require_round_memory(const BoostData& data, const BoostOptions& options, in
   // p and the weight of every row, a sorted copy, and cumulative sums that may grow into others.
   const auto rows = static_cast<std::size_t>(data.source.rows() + data.target.rows());
   require_memory(rows * 56 * static_cast<std::size_t>(side_by_side), data.who, "the criteria",
-                 "leave criteria out and use stop=last");
+                 "drop criteria and use stop=last");
 }
 
 }  // namespace

@@ -237,7 +237,7 @@ std::unique_ptr<BoostTable> make_exact_table(const BoostData& data, int runs, co
   // Numbers and their order, and the weights and margins of every run.
   const std::size_t bytes =
       rows * (12 * static_cast<std::size_t>(data.source.cols()) + 16) + 24 * rows * static_cast<std::size_t>(runs);
-  require_memory(bytes, data.who, "exact boosting", "use exact=false, which takes one byte a value");
+  require_memory(bytes, data.who, "exact boosting", "use exact=false, which needs one byte per value");
   return std::make_unique<ExactTable>(data);
 }
 

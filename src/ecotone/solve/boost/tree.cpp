@@ -307,7 +307,7 @@ StumpCandidate TreeRows::best_split(const Context& context) {
 std::unique_ptr<BoostTable> make_tree_table(const BoostData& data, BoostBins bins, int depth, int runs,
                                             const Context& context) {
   const auto rows = static_cast<std::size_t>(data.source.rows() + data.target.rows());
-  require_memory(rows * static_cast<std::size_t>(data.source.cols() + 16 + 24 * runs), data.who, "boosting of trees",
+  require_memory(rows * static_cast<std::size_t>(data.source.cols() + 16 + 24 * runs), data.who, "boosting trees",
                  "use fewer rows or runs");
   return std::make_unique<TreeTable>(data, bins, depth, context);
 }

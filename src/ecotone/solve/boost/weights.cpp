@@ -15,7 +15,7 @@ std::vector<double> scaled_weights(std::vector<double> weight, bool copies, cons
   if (weight.empty()) return weight;
   double total = 0;
   for (const double w : weight) total += w;
-  if (!std::isfinite(total)) data_error("non_finite", "{}: the row weights add up to infinity", who);
+  if (!std::isfinite(total)) data_error("non_finite", "{}: the sum of the row weights is infinite", who);
   const auto range = std::minmax_element(weight.begin(), weight.end());
   const double least = *range.first;
   if (least == *range.second) return {};

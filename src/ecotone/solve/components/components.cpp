@@ -92,7 +92,7 @@ Vector scale_factors(const ComponentOptions& options, const ChosenPairs& pairs, 
     if (std::isfinite(factors[j])) continue;
     // A part of a complex pair may vanish.
     if (pairs.gamma_imag[j] == 0 || std::isnan(factors[j]))
-      data_error("non_finite", "components: component {} of eigenvalue {} has no finite length", j + 1, gamma[j]);
+      data_error("non_finite", "components: component {} with eigenvalue {} has no finite length", j + 1, gamma[j]);
     factors[j] = 0;
   }
   return factors;
@@ -105,7 +105,7 @@ Matrix group_factor(std::span<const std::int32_t> group, Index groups) {
     rows[d] += 1;
   }
   for (Index d = 0; d < groups; ++d)
-    if (rows[d] == 0) data_error("empty_group", "components: group {} of {} has no row", d, groups);
+    if (rows[d] == 0) data_error("empty_group", "components: group {} of {} has no rows", d, groups);
   const auto count = static_cast<double>(groups);
   Matrix f = Matrix::Constant(static_cast<Index>(group.size()), groups, 0);
   for (Index i = 0; i < f.rows(); ++i) {
@@ -143,7 +143,7 @@ Matrix output_transform(const Matrix& centred_gram, Index rows, double epsilon, 
   Matrix a = centred_gram;
   a.diagonal().array() += static_cast<double>(rows) * epsilon;
   const std::optional<Cholesky> c = Cholesky::factor(std::move(a), context);
-  if (!c) data_error("non_finite", "components: the outputs' Gram matrix is not positive definite");
+  if (!c) data_error("non_finite", "components: the Gram matrix of the outputs is not positive definite");
   const Index size = centred_gram.rows();
   // C^-T = (C^-1)'
   return c->solve_lower(Matrix::Identity(size, size), context).transpose();

@@ -184,7 +184,7 @@ Factored factored(std::string_view who, const Begin& b, const ComponentOptions& 
                   const GramOperator& gram_operator, const Context& context) {
   std::optional<Cholesky> s = Cholesky::factor(gram_operator.centred_lower(b.means, options.lam, context), context);
   if (!s)
-    data_error("singular", "{}: K + lam I is not positive definite to rounding at lam = {}; raise lam", who,
+    data_error("singular", "{}: K + lam I is numerically not positive definite at lam = {}; raise lam", who,
                options.lam);
   Matrix su = s->solve(b.u, context);
   Matrix fu = b.u - options.lam * su;
@@ -294,14 +294,14 @@ bool nothing_varies(const ComponentProblem& problem, const Begin& b, ConstMatrix
 
 void check(const ComponentProblem& problem, const ComponentOptions& options, ExactRoute route) {
   const Index n = problem.x.rows();
-  if (n < 2) data_error("too_few_rows", "{}: two rows are needed, got {}", problem.who, n);
+  if (n < 2) data_error("too_few_rows", "{}: at least two rows are needed, got {}", problem.who, n);
   if (static_cast<Index>(problem.group.size()) != n)
     internal_error("components: {} groups for {} rows", problem.group.size(), n);
   if (options.supervised && (!problem.output || problem.output->g.rows() != n))
     internal_error("components: outputs for {} of {} rows", problem.output ? problem.output->g.rows() : 0, n);
   if (!(options.lam >= 0) || !(options.weight >= 0) || options.components < 1)
-    option_error("bad_option", "{}: lam {} and weight {} must be >= 0, components {} >= 1", problem.who, options.lam,
-                 options.weight, options.components);
+    option_error("bad_option", "{}: lam and weight must be >= 0 and components >= 1, got {}, {} and {}", problem.who,
+                 options.lam, options.weight, options.components);
   if (route_applies(options, route)) return;
   if (route == ExactRoute::cholesky)
     option_error("bad_option", "{}: the Cholesky route needs lam > 0, got {}", problem.who, options.lam);
@@ -346,11 +346,11 @@ ExactComponents exact_components(const ComponentProblem& problem, const Componen
   const std::size_t needed = route_bytes(options, route, size);
   if (route == ExactRoute::cholesky) {
     require_memory(needed, problem.who, fmt::format("a factorisation of {} rows", n),
-                   "take fewer rows, route=lowrank, or lam=0 with the symmetric form");
+                   "use fewer rows, route=lowrank, or lam=0 with the symmetric form");
   } else {
     require_memory(needed, problem.who,
                    fmt::format("components={} of {} rows in {} domains", options.components, n, problem.groups),
-                   "take fewer of them, or route=lowrank");
+                   "use fewer of them, or route=lowrank");
   }
   // Centred rows have the same centred K under the linear kernel, and keep its digits at large offsets.
   Vector origin = Vector::Zero(problem.x.cols());

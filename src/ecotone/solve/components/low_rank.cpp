@@ -65,7 +65,7 @@ Reduced reduce(const LowRankSums& sums, const ComponentOptions& options, double 
   reduced.lam = options.lam;
   reduced.weight = options.weight;
   for (Index g = 0; g < sums.groups(); ++g)
-    if (sums.group_rows[g] == 0) data_error("empty_group", "components: group {} of {} has no row", g, sums.groups());
+    if (sums.group_rows[g] == 0) data_error("empty_group", "components: group {} of {} has no rows", g, sums.groups());
   const Vector mean = sums.group_sum.colwise().sum().transpose() / sums.rows;
   reduced.mean = sums.shift + mean;
   // R'R = sum of rho rho' - n m m'

@@ -171,7 +171,8 @@ void LowRankSums::add(MatrixView rho, std::span<const std::int32_t> group, std::
 
 void LowRankSums::merge(const LowRankSums& other) {
   if (other.rank() != rank() || other.groups() != groups() || other.outputs() != outputs())
-    data_error("different_sums", "low-rank sums: {} features, {} groups, {} outputs cannot be added to {}, {}, {}",
+    data_error("different_sums",
+               "low-rank sums: sums of {} features, {} groups and {} outputs cannot be added to sums of {}, {} and {}",
                other.rank(), other.groups(), other.outputs(), rank(), groups(), outputs());
   gram += other.gram;
   group_sum += other.group_sum;
@@ -199,7 +200,7 @@ LowRankSums gather_low_rank_sums(const LowRankRows& rows, const Context& context
   const auto threads = at(context.threads());
   const std::size_t bytes = LowRankSums::bytes(rows.map.rank(), rows.groups, q) * (threads + 6) +
                             threads * at(rows.x.block_rows()) * at(rows.map.rank() + rows.x.cols()) * sizeof(double);
-  require_memory(bytes, "low-rank sums", fmt::format("sums of rank {}", rows.map.rank()), "lower the rank");
+  require_memory(bytes, "low-rank sums", fmt::format("sums of rank {}", rows.map.rank()), "use a lower rank");
   const PartialSums zero(begin(rows));
   LowRankSums sums =
       sum_blocks(rows.x.blocks(), context, zero, [&](PartialSums& partial, Index b) { partial.add(rows, b); }).sums;

@@ -45,7 +45,7 @@ GpTargets::GpTargets(const GpProblem& problem)
 Matrix gp_covariance(const GpProblem& problem, const GpParameters& parameters, double jitter, const Context& context) {
   const Index n = problem.rows.size();
   const auto bytes = static_cast<std::size_t>(n) * static_cast<std::size_t>(n) * sizeof(double);
-  require_memory(bytes, problem.who, fmt::format("the covariance of {} rows", n), "take fewer rows or a low rank");
+  require_memory(bytes, problem.who, fmt::format("the covariance of {} rows", n), "use fewer rows or a low rank");
   Matrix a(n, n);
   prefer_large_pages(a.data(), bytes);
   const GpTiles tiles = problem.rows.tiles(parameters.sigma);

@@ -98,8 +98,8 @@ void check_gp(const GpProblem& p, const GpParameters& parameters) {
     if (!(w > 0) || !std::isfinite(w)) data_error("bad_weight", "{}: weights must be > 0, got {}", p.who, w);
   if (p.mean != GpMean::linear) return;
   if (p.inputs.rows() != n)
-    data_error("shape_mismatch", "{}: {} rows of inputs of the mean for {} rows", p.who, p.inputs.rows(), n);
-  check_finite(p.who, "inputs of the mean", p.inputs);
+    data_error("shape_mismatch", "{}: {} rows of mean inputs for {} rows", p.who, p.inputs.rows(), n);
+  check_finite(p.who, "the mean inputs", p.inputs);
   if (p.inputs.cols() + 1 >= n)
     data_error("too_few_rows", "{}: a linear mean of {} columns needs more than {} rows", p.who, p.inputs.cols(), n);
 }
@@ -116,7 +116,7 @@ GpFit fit_gp(const GpProblem& problem, const GpParameters& parameters, const Con
       fit->jitter = jitter;
       if (jitter > 0)
         context.warn("jitter",
-                     "{}: the covariance of the rows is not positive definite, so {:.2g} was added to the noise; give "
+                     "{}: the covariance of the rows is not positive definite, so {:.2g} was added to the noise; set "
                      "noise > 0",
                      problem.who, jitter);
       return std::move(*fit);
@@ -151,7 +151,7 @@ GpPrediction predict_gp(const GpFit& fit, const Kernel& kernel, ConstMatrixView 
   Kernel with_width = kernel;
   with_width.sigma = fit.parameters.sigma;
   const std::size_t block = at(std::min(block_rows, z.rows())) * at(x.rows()) * sizeof(double);
-  require_memory(2 * block, "gp", fmt::format("a block of kernel values of {} rows", x.rows()), "take fewer rows");
+  require_memory(2 * block, "gp", fmt::format("a block of kernel values of {} rows", x.rows()), "use fewer rows");
   GpPrediction result{Matrix(z.rows(), fit.alpha.cols()), Vector(variance == GpVariance::none ? 0 : z.rows())};
   // Distances are seen from the training rows, so a far row among new ones changes none of the others.
   const bool rbf = kernel.kind == KernelKind::rbf;

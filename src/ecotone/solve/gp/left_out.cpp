@@ -71,7 +71,7 @@ std::optional<std::vector<Matrix>> gp_left_out(const GpProblem& problem, const G
   for (const std::vector<Index>& block : blocks)
     if (std::ssize(block) >= n) internal_error("gp: {} of {} rows are left out", block.size(), n);
   const auto bytes = static_cast<std::size_t>(n) * static_cast<std::size_t>(n) * sizeof(double);
-  require_memory(3 * bytes, problem.who, fmt::format("cross-validation of {} rows", n), "take fewer rows");
+  require_memory(3 * bytes, problem.who, fmt::format("cross-validation of {} rows", n), "use fewer rows");
   const GpTargets targets(problem);
   std::optional<GpFit> fit = factor_gp(gp_covariance(problem, parameters, 0, context), targets, parameters, context);
   if (!fit) return std::nullopt;

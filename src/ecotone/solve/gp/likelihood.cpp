@@ -42,7 +42,7 @@ std::optional<GpLikelihood> gp_likelihood(const GpProblem& problem, const GpPara
   check_gp(problem, parameters);
   const auto n = static_cast<std::size_t>(problem.rows.size());
   require_memory(2 * n * n * sizeof(double), problem.who, fmt::format("the likelihood of {} rows", n),
-                 "take fewer rows or fixed parameters");
+                 "use fewer rows or fixed parameters");
   const GpTargets targets(problem);
   const std::optional<GpFit> fit =
       factor_gp(gp_covariance(problem, parameters, 0, context), targets, parameters, context);

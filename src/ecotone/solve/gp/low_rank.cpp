@@ -88,9 +88,8 @@ void check_rows(const GpMapRows& rows, ConstMatrixView y, ConstMatrixView inputs
   for (const double w : weight)
     if (!(w > 0) || !std::isfinite(w)) data_error("bad_weight", "gp: weights must be > 0, got {}", w);
   if (mean != GpMean::linear) return;
-  if (inputs.rows() != n)
-    data_error("shape_mismatch", "gp: {} rows of inputs of the mean for {} rows", inputs.rows(), n);
-  if (!inputs.allFinite()) data_error("non_finite", "gp: an input of the mean is not finite");
+  if (inputs.rows() != n) data_error("shape_mismatch", "gp: {} rows of mean inputs for {} rows", inputs.rows(), n);
+  if (!inputs.allFinite()) data_error("non_finite", "gp: a mean input is not finite");
   if (inputs.cols() + 1 >= n)
     data_error("too_few_rows", "gp: a linear mean of {} columns needs more than {} rows", inputs.cols(), n);
 }
@@ -120,7 +119,7 @@ void require_room(const GpMapRows& rows, Index columns, const Context& context) 
   const std::size_t bytes = (rank * (rank + static_cast<std::size_t>(columns)) * (threads + 6) +
                              threads * block * (rank + static_cast<std::size_t>(rows.x.cols()))) *
                             sizeof(double);
-  require_memory(bytes, "gp", fmt::format("sums of rank {}", rows.rank), "lower the rank");
+  require_memory(bytes, "gp", fmt::format("sums of rank {}", rows.rank), "use a lower rank");
 }
 
 /// Sums are finite when every value is: what is not is looked for only then.
@@ -228,7 +227,7 @@ GpPrediction predict_gp_low_rank(const GpLowRankFit& fit, const GpMapRows& rows,
     data_error("shape_mismatch", "gp: a map of rank {} for weights of rank {}", rows.rank, fit.weights.rows());
   const bool linear = fit.basis.mean() == GpMean::linear;
   if (linear && inputs.rows() != x.rows())
-    data_error("shape_mismatch", "gp: {} rows of inputs of the mean for {} rows", inputs.rows(), x.rows());
+    data_error("shape_mismatch", "gp: {} rows of mean inputs for {} rows", inputs.rows(), x.rows());
   const double amplitude = fit.parameters.amplitude;
   const bool with_variance = variance != GpLowRankVariance::none;
   // ||L^-1 rho||^2 by rows; what is not known of beta is ||root'(h - amplitude H'R B^-1 rho)||^2.

@@ -22,7 +22,7 @@ GpBasis::GpBasis(GpMean mean, Vector centre, Vector scale)
     : mean_(mean), centre_(std::move(centre)), scale_(std::move(scale)) {
   const bool fits = centre_.size() == scale_.size() && (mean == GpMean::linear || centre_.size() == 0);
   if (!fits || !centre_.allFinite() || !scale_.allFinite() || (scale_.array() < 0).any())
-    data_error("bad_mean", "gp: {} centres and {} scales are not those of a mean", centre_.size(), scale_.size());
+    data_error("bad_mean", "gp: {} centres and {} scales do not define a mean", centre_.size(), scale_.size());
 }
 
 Index GpBasis::size() const {

@@ -219,13 +219,14 @@ bool starts_on_part(const GpProblem& p, const GpSearchOptions& options) {
 GpSearch maximise_objective(const GpObjective& objective, const GpScales& scales, const GpSearchOptions& options,
                             const char* who, const Context& context) {
   if (options.starts < 1 || options.starts > static_cast<int>(all_starts.size()))
-    option_error("bad_option", "{}: starts must be 1 to {}, got {}", who, all_starts.size(), options.starts);
+    option_error("bad_option", "{}: starts must be in [1, {}], got {}", who, all_starts.size(), options.starts);
   if (!(options.tolerance > 0) || options.max_iterations < 0)
-    option_error("bad_option", "{}: tolerance {} and {} iterations", who, options.tolerance, options.max_iterations);
+    option_error("bad_option", "{}: tolerance must be > 0 and max_iterations >= 0, got {} and {}", who,
+                 options.tolerance, options.max_iterations);
   GpSearch best = LikelihoodSearch(objective, scales, options, context).run();
   if (!std::isfinite(best.log_likelihood))
     data_error("not_positive_definite",
-               "{}: the covariance of the rows is not positive definite at any start; give noise > 0", who);
+               "{}: the covariance of the rows is not positive definite from any start; set noise > 0", who);
   return best;
 }
 

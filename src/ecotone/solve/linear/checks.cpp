@@ -37,11 +37,11 @@ void check_options(const LinearProblem& problem) {
   const bool smooth = problem.solver == LinearSolver::lbfgs || problem.solver == LinearSolver::newton ||
                       problem.solver == LinearSolver::irls;
   if (problem.l1 > 0 && smooth) {
-    option_error("bad_option", "{}: solver={} cannot have l1 = {}; use solver=prox-newton or solver=auto", problem.who,
-                 solver_name(problem.solver), problem.l1);
+    option_error("bad_option", "{}: solver={} does not support l1 = {}; use solver=prox-newton or solver=auto",
+                 problem.who, solver_name(problem.solver), problem.l1);
   }
   if (problem.l1 > 0 && problem.solver == LinearSolver::sgd)
-    option_error("bad_option", "{}: solver=sgd cannot have l1 = {}; use solver=prox-sgd", problem.who, problem.l1);
+    option_error("bad_option", "{}: solver=sgd does not support l1 = {}; use solver=prox-sgd", problem.who, problem.l1);
 }
 
 void check_each_label(const LinearProblem& problem) {
@@ -57,7 +57,7 @@ void check_each_label(const LinearProblem& problem) {
     if (!std::isfinite(problem.value[n]))
       data_error("non_finite", "{}: the label of row {} is {}", problem.who, i + 1, problem.value[n]);
     if (problem.family == LinearFamily::poisson && problem.value[n] < 0)
-      data_error("bad_label", "{}: the label of row {} is {}; a count is not negative", problem.who, i + 1,
+      data_error("bad_label", "{}: the label of row {} is {}; counts must be >= 0", problem.who, i + 1,
                  problem.value[n]);
   }
 }
@@ -69,12 +69,13 @@ double check_classes(const LinearProblem& problem) {
   const Index present = (total.array() > 0).count();
   if (present == 0)
     data_error("zero_weights", "{}: the weights of all {} rows are zero", problem.who, problem.x.rows());
-  if (present == 1) data_error("one_class", "{}: all rows with weight are of one class", problem.who);
+  if (present == 1) data_error("one_class", "{}: all rows with positive weight belong to one class", problem.who);
   const bool needed = (problem.offset && !problem.penalise_offset) || problem.l2 == 0;
   if (present < problem.classes && needed) {
     Index missing = 0;
     while (total[missing] > 0) ++missing;
-    data_error("empty_class", "{}: class {} of {} has no row with weight", problem.who, missing, problem.classes);
+    data_error("empty_class", "{}: class {} of {} has no row with positive weight", problem.who, missing,
+               problem.classes);
   }
   return total.sum();
 }
@@ -88,7 +89,8 @@ double check_numbers(const LinearProblem& problem) {
   }
   if (total == 0) data_error("zero_weights", "{}: the weights of all {} rows are zero", problem.who, problem.x.rows());
   if (problem.family == LinearFamily::poisson && counts == 0)
-    data_error("zero_counts", "{}: all counts with weight are zero, so the rate has no finite logarithm", problem.who);
+    data_error("zero_counts", "{}: all counts with positive weight are zero, so the rate has no finite logarithm",
+               problem.who);
   return total;
 }
 

@@ -163,7 +163,7 @@ class Standard {
                                           .unpenalised = unpenalised(),
                                           .max_iterations = problem_.max_iterations});
     if (result.separable) {
-      data_error("separable", "{}: the classes can be separated, so there is no optimum without a penalty; use l2 > 0",
+      data_error("separable", "{}: the classes are separable, so there is no optimum without a penalty; use l2 > 0",
                  problem_.who);
     }
     give(result.point, fit);
@@ -327,7 +327,7 @@ LinearFit solve_stochastically(const LinearProblem& problem, LinearSolver solver
   fit.kkt = end.kkt;
   fit.risk = end.risk;
   if (!std::isfinite(fit.risk) || !std::isfinite(fit.kkt)) {
-    data_error("diverged", "{}: steps of {:.3g} lead away from the optimum; scale the features or use a smaller step",
+    data_error("diverged", "{}: the fit diverges with step {:.3g}; scale the features or use a smaller step",
                problem.who, fit.step);
   }
   // Steps end near the optimum, not at it: a fiftieth of the first gradient is what can be asked.

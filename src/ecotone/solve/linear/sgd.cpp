@@ -62,11 +62,12 @@ double safe_step(const Window& window, const Loss& loss, const SgdOptions& optio
     steepest += bend;
     counted += bend > 0 ? 1 : 0;
   }
-  if (counted == 0) data_error("diverged", "sgd: no row among the first {} has weight; give a step", window.row.size());
+  if (counted == 0)
+    data_error("diverged", "sgd: none of the first {} rows has positive weight; set step", window.row.size());
   steepest /= static_cast<double>(counted);
   const double batch = options.reduce_sum ? static_cast<double>(options.batch) : 1.0;
   const double step = 0.25 / (batch * std::max(steepest * norm, 1e-300) + 2 * options.l2);
-  if (!(step > 0)) data_error("diverged", "sgd: the features are too large for steps of any size; scale them first");
+  if (!(step > 0)) data_error("diverged", "sgd: the features are too large for any step; scale them first");
   return step;
 }
 

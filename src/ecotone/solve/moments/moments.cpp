@@ -89,7 +89,7 @@ std::vector<std::uint8_t> labelled_groups(const MomentRows& rows) {
     int& found = kind[at(rows.group[at(i)])];
     const int here = i < rows.y.size() ? 1 : 0;
     if (found >= 0 && found != here)
-      data_error("mixed_domain", "moments: domain '{}' has rows with a label and rows without",
+      data_error("mixed_domain", "moments: domain '{}' has both rows with a label and rows without",
                  rows.group_names[at(rows.group[at(i)])]);
     found = here;
   }
@@ -114,7 +114,8 @@ void require_finite(const Moments& moments, const MomentRows& rows, const Contex
     const Index row = rows.origin.empty() ? found.row : rows.origin[at(found.row)];
     const bool missing = std::isnan(found.value);
     data_error("non_finite", "moments: column '{}' is {} in row {}; {}", rows.x.name(found.column),
-               missing ? "not a number" : "infinite", row + 1, missing ? "add impute before it" : "leave the row out");
+               missing ? "not a number" : "infinite", row + 1,
+               missing ? "add impute before it" : "leave the row out");
   }
   data_error("non_finite", "moments: sums of squares overflow; scale the columns or the labels first");
 }
@@ -200,11 +201,12 @@ GramKind Moments::gram_kind() const {
 
 void Moments::merge(const Moments& other) {
   if (other.features != features)
-    data_error("different_moments", "moments: the features differ, so they cannot be merged");
+    data_error("different_moments", "moments: the features differ, so the moments cannot be merged");
   if (other.classes != classes)
-    data_error("different_moments", "moments: the classes of the labels differ, so they cannot be merged");
+    data_error("different_moments", "moments: the label classes differ, so the moments cannot be merged");
   if (other.gram_kind() != gram_kind())
-    data_error("different_moments", "moments: one has another kind of Gram matrix; make all with the same --gram");
+    data_error("different_moments",
+               "moments: the kinds of Gram matrices differ; make all moments with the same --gram");
   std::vector<std::size_t> place;
   for (std::size_t g = 0; g < other.groups.size(); ++g) {
     const auto found = std::find(groups.begin(), groups.end(), other.groups[g]);

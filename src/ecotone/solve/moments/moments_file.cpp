@@ -49,7 +49,7 @@ class Reader {
     m.groups = names("groups");
     m.classes = names("classes");
     if (m.features.empty() || m.groups.empty()) bad("no features or no domains");
-    if (!m.classes.empty() && m.classes.size() != 2) bad("'classes' must be two or none");
+    if (!m.classes.empty() && m.classes.size() != 2) bad("'classes' must hold two names or none");
     const auto p = static_cast<Index>(m.features.size());
     const auto g = static_cast<Index>(m.groups.size());
     for (const std::int64_t has : integers("labelled", g)) {
@@ -68,7 +68,7 @@ class Reader {
         (m.xx.array() < 0).any())
       bad("a count, weight or sum of squares is negative");
     read_grams(m);
-    if (file_.names().size() != 8 + m.gram.size() + m.single_gram.size()) bad("arrays that do not belong there");
+    if (file_.names().size() != 8 + m.gram.size() + m.single_gram.size()) bad("unexpected arrays");
     return m;
   }
 
@@ -79,7 +79,7 @@ class Reader {
 
   const std::string& meta(const std::string& key) const {
     const auto found = file_.metadata().find(key);
-    if (found == file_.metadata().end()) bad(fmt::format("'{}' is missing in the metadata", key));
+    if (found == file_.metadata().end()) bad(fmt::format("'{}' is missing from the metadata", key));
     return found->second;
   }
 
@@ -96,24 +96,24 @@ class Reader {
     if (!list.is_array()) bad(fmt::format("'{}' must be a list", key));
     std::vector<std::string> result;
     for (const Json& item : list) {
-      if (!item.is_string()) bad(fmt::format("'{}' must be a list of texts", key));
+      if (!item.is_string()) bad(fmt::format("'{}' must be a list of text", key));
       result.push_back(item.get<std::string>());
     }
     if (std::set<std::string>(result.begin(), result.end()).size() != result.size())
-      bad(fmt::format("'{}' has repeats", key));
+      bad(fmt::format("'{}' holds duplicates", key));
     return result;
   }
 
   TensorView array(const std::string& name, DType type, const std::vector<Index>& shape) const {
     if (!file_.has(name)) bad(fmt::format("array '{}' is missing", name));
     TensorView view = file_.tensor(name);
-    if (view.type != type || view.shape != shape) bad(fmt::format("array '{}' has another type or shape", name));
+    if (view.type != type || view.shape != shape) bad(fmt::format("array '{}' has the wrong type or shape", name));
     return view;
   }
 
   void require_finite(std::span<const double> values, const std::string& name) const {
     for (const double v : values)
-      if (!std::isfinite(v)) bad(fmt::format("array '{}' holds a number that is not finite", name));
+      if (!std::isfinite(v)) bad(fmt::format("array '{}' holds a value that is not finite", name));
   }
 
   Vector vector(const std::string& name, Index size) const {
@@ -136,7 +136,7 @@ class Reader {
   void check_rows(const Vector& rows) const {
     constexpr double largest = 9007199254740992.0;  // 2^53
     if ((rows.array().floor() != rows.array()).any() || !(rows.sum() <= largest))
-      bad("array 'rows' holds other than whole numbers, or too large ones");
+      bad("array 'rows' holds values that are not whole numbers or are too large");
   }
 
   std::vector<std::int64_t> integers(const std::string& name, Index size) const {
@@ -153,7 +153,7 @@ class Reader {
     } else if (kind == "single") {
       read_grams(m, m.single_gram, DType::f32);
     } else if (kind != "none") {
-      bad(fmt::format("unknown kind of Gram '{}'", kind));
+      bad(fmt::format("unknown kind of Gram matrix '{}'", kind));
     }
   }
 
@@ -168,7 +168,7 @@ class Reader {
       grams.emplace_back(size);
       if (!view.bytes.empty()) std::memcpy(grams.back().values().data(), view.bytes.data(), view.bytes.size());
       for (const Scalar v : grams.back().values())
-        if (!std::isfinite(v)) bad(fmt::format("array '{}' holds a number that is not finite", name));
+        if (!std::isfinite(v)) bad(fmt::format("array '{}' holds a value that is not finite", name));
     }
   }
 };
@@ -184,7 +184,7 @@ std::string_view gram_name(GramKind kind) {
     case GramKind::single_precision:
       return "single";
   }
-  internal_error("kind of Gram {} has no name", static_cast<int>(kind));
+  internal_error("kind of Gram matrix {} has no name", static_cast<int>(kind));
 }
 
 TensorWriter moments_tensors(const Moments& m) {

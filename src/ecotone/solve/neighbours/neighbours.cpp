@@ -328,25 +328,27 @@ void check_finite(ConstMatrixView x, const char* who) {
     if (!x.row(i).allFinite()) data_error("non_finite", "{}: row {} holds a value that is not finite", who, i + 1);
     // ||x - y||^2 <= 2 ||x||^2 + 2 ||y||^2
     if (!std::isfinite(4 * x.row(i).squaredNorm())) {
-      data_error("non_finite", "{}: the values of row {} are too large to measure distances", who, i + 1);
+      data_error("non_finite", "{}: the values of row {} are too large to compute distances", who, i + 1);
     }
   }
 }
 
 void check(ConstMatrixView query, ConstMatrixView reference, Index k, Self self, bool pairs, const char* who) {
   if (query.cols() != reference.cols()) {
-    data_error("shape_mismatch", "{}: {} columns to look up among {}", who, query.cols(), reference.cols());
+    data_error("shape_mismatch", "{}: the query rows have {} columns, the reference rows {}", who, query.cols(),
+               reference.cols());
   }
   const Index others = std::max<Index>(0, reference.rows() - (self == Self::leave_out ? 1 : 0));
   if (self == Self::leave_out && query.rows() > reference.rows()) {
-    data_error("shape_mismatch", "{}: {} rows are not among {} rows", who, query.rows(), reference.rows());
+    data_error("shape_mismatch", "{}: {} query rows cannot be among {} reference rows", who, query.rows(),
+               reference.rows());
   }
   if (reference.rows() > std::numeric_limits<std::int32_t>::max()) {
-    data_error("too_many_rows", "{}: neighbours are found among up to {} rows, got {}", who,
+    data_error("too_many_rows", "{}: the neighbour search supports up to {} rows, got {}", who,
                std::numeric_limits<std::int32_t>::max(), reference.rows());
   }
   if (k < 1 || k > others) {
-    data_error("bad_k", "{}: k must be from 1 to the {} rows there are to choose from, got {}", who, others, k);
+    data_error("bad_k", "{}: k must be between 1 and the {} rows to choose from, got {}", who, others, k);
   }
   check_finite(reference, who);
   if (!pairs) check_finite(query, who);
@@ -354,8 +356,8 @@ void check(ConstMatrixView query, ConstMatrixView reference, Index k, Self self,
   const auto singles = (rows + static_cast<std::size_t>(reference.rows())) * static_cast<std::size_t>(query.cols() + 4);
   const auto each = static_cast<std::size_t>(k) * (sizeof(double) + sizeof(Index));
   const std::size_t list = 2 * static_cast<std::size_t>(2 * k + 16) * sizeof(NearRow) + sizeof(Candidates);
-  require_memory(singles * sizeof(float) + rows * each + (pairs ? rows * (list + each) : 0), who, "finding neighbours",
-                 "use fewer rows");
+  require_memory(singles * sizeof(float) + rows * each + (pairs ? rows * (list + each) : 0), who,
+                 "the neighbour search", "use fewer rows");
 }
 
 }  // namespace

@@ -21,12 +21,13 @@ GreedyPath::GreedyPath(const Moments& moments, const PathOptions& options, Index
     : options_(options), means_(moments, options.shares, options.centring, list_of(left_out)) {
   const Index cols = means_.cols();
   if (means_.used() < (options.rule == PathRule::tgreedy ? 2 : 1))
-    data_error("needs_two_domains", "tgreedy: T compares domains, so it needs two with labels, got {}", means_.used());
+    data_error("needs_two_domains", "tgreedy: T compares domains, so it needs at least two labelled domains, got {}",
+               means_.used());
   const bool ortho = options.mode == PathMode::ortho || options.mode == PathMode::ortho_resid;
   if (options.nonnegative && ortho)
-    option_error("bad_option", "select: nonnegative is for mode=stagewise and mode=stepwise");
+    option_error("bad_option", "select: nonnegative needs mode=stagewise or mode=stepwise");
   if (options.ex2.size() > 0 && options.mode != PathMode::stagewise)
-    option_error("bad_option", "select: ex2 of other rows is for mode=stagewise");
+    option_error("bad_option", "select: ex2 of other rows needs mode=stagewise");
   if (options.ex2.size() > 0 && options.ex2.size() != cols)
     internal_error("select: {} values of ex2 for {} columns", options.ex2.size(), cols);
   residual_ = means_.xy;

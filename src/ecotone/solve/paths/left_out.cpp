@@ -37,7 +37,7 @@ void compare_with_empty(LeftOutTable& result, const Matrix& table) {
   const auto empty = std::find_if(result.candidates.begin(), result.candidates.end(),
                                   [](const Candidate& each) { return each.size == 0; });
   const Index zero = empty - result.candidates.begin();
-  if (empty == result.candidates.end()) internal_error("the empty model is no candidate");
+  if (empty == result.candidates.end()) internal_error("the empty model is not a candidate");
   for (Index d = 0; d < table.rows(); ++d) {
     gain.push_back(result.criterion == LeftOutCriterion::auroc ? table(d, result.best) - 0.5
                                                                : table(d, zero) - table(d, result.best));

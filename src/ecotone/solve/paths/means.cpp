@@ -29,7 +29,7 @@ GroupMeans::GroupMeans(const Moments& moments, GroupShares shares, Centring cent
   for (Index d = 0; d < groups; ++d) {
     const double weight = moments.weight[labelled[at(d)]];
     if (!(weight > 0))
-      data_error("no_weight", "moments: the rows of domain '{}' have no weight", moments.groups[at(labelled[at(d)])]);
+      data_error("no_weight", "moments: all rows of domain '{}' have weight 0", moments.groups[at(labelled[at(d)])]);
     if (std::find(left_out.begin(), left_out.end(), d) != left_out.end()) continue;
     in_use.push_back(d);
     share[d] = shares == GroupShares::equal ? 1.0 : weight;

@@ -36,8 +36,8 @@ class Search {
     const bool choose = penalties_.size() > 1 || sizes_.size() > 1;
     if (choose && groups() < 2)
       data_error("needs_two_domains",
-                 "{}: the penalty and the size are chosen by leaving one domain out, so it needs two with labels, got "
-                 "{}; or give lam=, size= and penalty=ridge",
+                 "{}: the penalty and the size are chosen by leaving one domain out, which needs at least two labelled "
+                 "domains, got {}; or set lam, size and penalty=ridge",
                  options_.who, groups());
     require_room();
     PenalisedSelection result;
@@ -107,7 +107,7 @@ class Search {
     const std::size_t means = (folds + 1) * 2 * labelled_.size() * cols;
     const std::size_t basis = folds * at(most_) * cols;
     const std::size_t bases = std::max(basis, std::min<std::size_t>(most_together, penalties_.size() * basis));
-    require_memory((means + bases) * sizeof(double), options_.who, "the state of its paths",
+    require_memory((means + bases) * sizeof(double), options_.who, "the state of the paths",
                    "use fewer steps, columns or domains");
   }
 

@@ -19,7 +19,7 @@ namespace {
 
 Cholesky factor_or_refuse(Matrix a, std::string_view who, double lam, const Context& context) {
   auto factor = Cholesky::factor(std::move(a), context);
-  if (!factor) data_error("singular", "{}: the equations cannot be solved with lam={}; use a larger lam", who, lam);
+  if (!factor) data_error("singular", "{}: the equations are singular with lam={}; use a larger lam", who, lam);
   return std::move(*factor);
 }
 
@@ -198,7 +198,7 @@ void require_room(const MomentRows& rows, RidgeRoute route, std::string_view who
   const std::size_t numbers = route == RidgeRoute::features ? grams * p * p / 2 + 5 * p * p / 2 : 2 * n * p + 2 * n * n;
   require_memory(numbers * sizeof(double), who,
                  route == RidgeRoute::features ? "a Gram matrix for every domain or fold" : "the products of all rows",
-                 "use step, which chooses few features, or fewer columns");
+                 "use step, which selects few features, or use fewer columns");
 }
 
 /// The empty model, then every penalty.
@@ -270,10 +270,10 @@ RidgePathFit fit_ridge_path(const MomentRows& rows, const RidgePathOptions& opti
   if (!options.lam || options.mix.size() > 1) {
     const auto groups = labelled_list(moments).size();
     if (groups < 2)
-      data_error(
-          "needs_two_domains",
-          "{}: the penalty is chosen by leaving one domain out, so it needs two with labels, got {}; or give lam=",
-          options.who, groups);
+      data_error("needs_two_domains",
+                 "{}: the penalty is chosen by leaving one domain out, which needs at least two labelled domains, got "
+                 "{}; or set lam",
+                 options.who, groups);
     result.table = left_out_table(rows, moments, *equations, options, context);
     const Candidate& best = result.table->candidates[at(result.table->best)];
     result.lam = best.lam;

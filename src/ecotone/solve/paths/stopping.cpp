@@ -24,13 +24,16 @@ bool clearly_above(const std::vector<std::vector<double>>& table, Index a, Index
 
 void require_groups(const PathOptions& options, const StopOptions& stop, Index groups) {
   if (options.rule == PathRule::tgreedy && groups < 2)
-    data_error("needs_two_domains", "tgreedy: T compares domains, so it needs two with labels, got {}", groups);
+    data_error("needs_two_domains", "tgreedy: T compares domains, so it needs at least two labelled domains, got {}",
+               groups);
   if (stop.stop != PathStop::lodo) return;
   if (options.rule == PathRule::tgreedy && groups < 3)
     data_error("needs_three_domains",
-               "tgreedy: stop=lodo leaves one domain out and T needs two, so it needs three with labels, got {}",
+               "tgreedy: stop=lodo leaves one domain out and T needs two, so at least three labelled domains are "
+               "needed, got {}",
                groups);
-  if (groups < 2) data_error("needs_two_domains", "greedy: stop=lodo needs two domains with labels, got {}", groups);
+  if (groups < 2)
+    data_error("needs_two_domains", "greedy: stop=lodo needs at least two labelled domains, got {}", groups);
 }
 
 Index taken_by(const Selection& selection, const StopOptions& stop) {
@@ -118,7 +121,7 @@ Selection select_features(const Moments& moments, GramColumns& columns, const Pa
   // Each path keeps means and residuals of all groups.
   const std::size_t arrays = 3 + (options.mode == PathMode::ortho_resid ? 1 : 0);
   require_memory(at(with_folds ? groups + 1 : 1) * arrays * at(groups) * at(moments.cols()) * sizeof(double), "select",
-                 "the state of its paths", "use fewer columns or domains");
+                 "the state of the paths", "use fewer columns or domains");
   std::vector<GreedyPath> paths;
   paths.emplace_back(moments, options);
   for (Index d = 0; with_folds && d < groups; ++d) paths.emplace_back(moments, options, d);

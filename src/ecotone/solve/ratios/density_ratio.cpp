@@ -12,7 +12,7 @@ namespace {
 
 void require_both(const Features& x, Index sources, const char* who) {
   if (sources > 0 && sources < x.rows()) return;
-  data_error("empty_data", "{}: the {} has no rows", who, sources <= 0 ? "source" : "target");
+  data_error("empty_data", "{}: the {} domain has no rows", who, sources <= 0 ? "source" : "target");
 }
 
 /// [h, h^2], or h.

@@ -67,11 +67,10 @@ Cholesky factor_of(const Gaussian& sample, const Vector& scale, Index rows, cons
   // A pivot that is rounding alone is not one.
   const bool regular = factor && (factor->lower().diagonal().array().square() > 1e-13 * diagonal.array()).all();
   if (!regular) {
-    data_error(
-        "singular_covariance",
-        "{}: the covariance matrix of the {} rows ({}) is singular; use shrink above 0, or leave out columns that "
-        "are constant or follow from others",
-        options.who, which, rows);
+    data_error("singular_covariance",
+               "{}: the covariance matrix of the {} rows ({}) is singular; use shrink > 0, or drop columns that "
+               "are constant or determined by others",
+               options.who, which, rows);
   }
   return std::move(*factor);
 }
@@ -119,7 +118,7 @@ Vector pooled_variance(const Gaussian& s, const Gaussian& t, double p_s) {
 Vector gaussian_log_ratio(const Features& x, Index sources, const GaussianRatioOptions& options,
                           const Context& context) {
   if (sources <= 0 || sources >= x.rows()) {
-    data_error("empty_data", "{}: the {} has no rows", options.who, sources <= 0 ? "source" : "target");
+    data_error("empty_data", "{}: the {} domain has no rows", options.who, sources <= 0 ? "source" : "target");
   }
   const auto p = static_cast<std::size_t>(x.cols());
   require_memory(8 * p * p * sizeof(double), options.who, "the covariance matrices", "use fewer columns");
@@ -130,12 +129,12 @@ Vector gaussian_log_ratio(const Features& x, Index sources, const GaussianRatioO
   const double p_s = static_cast<double>(sources) / static_cast<double>(x.rows());
   const Vector variance = pooled_variance(s, t, p_s);
   if (!s.covariance.allFinite() || !t.covariance.allFinite() || !variance.allFinite()) {
-    data_error("non_finite", "{}: the values of the features are too large for their covariances", options.who);
+    data_error("non_finite", "{}: the feature values are so large that their covariances overflow", options.who);
   }
   const std::vector<Index> columns = varying(variance);
   if (static_cast<Index>(columns.size()) < x.cols() && (columns.empty() || (options.shrink && *options.shrink == 0))) {
-    data_error("singular_covariance", "{}: {} constant, so the covariance matrices are singular; leave {} out",
-               options.who, columns.empty() ? "all columns are" : "a column is", columns.empty() ? "them" : "it");
+    data_error("singular_covariance", "{}: {} constant, so the covariance matrices are singular; drop {}", options.who,
+               columns.empty() ? "all columns are" : "a column is", columns.empty() ? "them" : "it");
   }
   if (static_cast<Index>(columns.size()) < x.cols()) {
     return gaussian_log_ratio(x.columns(columns, {}, context), sources, options, context);

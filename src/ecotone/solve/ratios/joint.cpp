@@ -243,7 +243,7 @@ JointFit two_stage(const JointProblem& problem, const Context& context) {
   Vector weight = ratio.log_weight.array().exp();
   if (problem.weight.size() > 0) weight.array() *= problem.weight.array();
   if (!weight.allFinite()) {
-    data_error("non_finite", "{}: the domains are so far apart that weights are too large; use a larger domain_l2",
+    data_error("non_finite", "{}: the domains are so far apart that the weights overflow; use a larger domain_l2",
                problem.who);
   }
   const LinearFit label = fit_linear({.x = problem.x.head(problem.sources),

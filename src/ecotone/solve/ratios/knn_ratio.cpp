@@ -9,10 +9,10 @@ namespace ecotone {
 
 Vector knn_ratio(const Features& x, Index sources, const KnnRatioOptions& options, const Context& context) {
   if (sources <= 0 || sources >= x.rows()) {
-    data_error("empty_data", "{}: the {} has no rows", options.who, sources <= 0 ? "source" : "target");
+    data_error("empty_data", "{}: the {} domain has no rows", options.who, sources <= 0 ? "source" : "target");
   }
   if (options.k < 1 || options.k >= x.rows()) {
-    data_error("bad_k", "{}: k must be less than the {} source and target rows together, got {}", options.who, x.rows(),
+    data_error("bad_k", "{}: k must be less than the total of {} source and target rows, got {}", options.who, x.rows(),
                options.k);
   }
   const Matrix rows = x.to_matrix();

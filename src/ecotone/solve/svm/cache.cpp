@@ -17,7 +17,7 @@ template <class Scalar>
 SvmCache<Scalar>::SvmCache(SvmSource& source, Index least, std::size_t bytes, const char* who, const Context& context)
     : source_(source), context_(context), slot_of_(at(source.rows()), -1) {
   const std::size_t row = at(std::max<Index>(source.rows(), 1)) * sizeof(Scalar);
-  require_memory(at(least) * row, who, fmt::format("a cache of {} kernel rows", least), "take fewer rows");
+  require_memory(at(least) * row, who, fmt::format("a cache of {} kernel rows", least), "use fewer rows");
   limit_ = std::min(source.rows(), std::max(least, static_cast<Index>(bytes / row)));
 }
 

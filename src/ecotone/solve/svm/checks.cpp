@@ -26,19 +26,19 @@ void check_svm_problem(const SvmProblem& p, Index rows) {
   if (!p.weight.empty() && std::ssize(p.weight) != n)
     data_error("shape_mismatch", "{}: {} weights for {} rows", p.who, p.weight.size(), n);
   if (!p.start.empty() && std::ssize(p.start) != n)
-    data_error("shape_mismatch", "{}: {} coefficients to start from for {} rows", p.who, p.start.size(), n);
+    data_error("shape_mismatch", "{}: {} starting coefficients for {} rows", p.who, p.start.size(), n);
   if (n == 0) data_error("empty_data", "{}: there are no rows", p.who);
 }
 
 void check_svm_labels(const SvmProblem& p) {
   for (std::size_t i = 0; i < p.y.size(); ++i) {
-    if (!std::isfinite(p.y[i])) data_error("non_finite", "{}: label of row {} is {}", p.who, i, p.y[i]);
+    if (!std::isfinite(p.y[i])) data_error("non_finite", "{}: the label of row {} is {}", p.who, i, p.y[i]);
     if (p.kind == SvmKind::classes && std::abs(p.y[i]) != 1)
       data_error("bad_label", "{}: labels must be -1 or 1, got {} in row {}", p.who, p.y[i], i);
   }
   for (std::size_t i = 0; i < p.weight.size(); ++i)
     if (!(p.weight[i] >= 0) || !std::isfinite(p.weight[i]))
-      data_error("negative_weight", "{}: weight of row {} is {}", p.who, i, p.weight[i]);
+      data_error("negative_weight", "{}: the weight of row {} is {}", p.who, i, p.weight[i]);
 }
 
 std::vector<Index> svm_rows_with_cost(const SvmProblem& p) {
@@ -51,7 +51,7 @@ std::vector<Index> svm_rows_with_cost(const SvmProblem& p) {
   }
   if (rows.empty()) data_error("zero_weights", "{}: all rows have weight 0", p.who);
   if (p.kind == SvmKind::classes && !(plus && minus))
-    data_error("one_class", "{}: all rows with a weight have the label {}", p.who, plus ? 1 : -1);
+    data_error("one_class", "{}: all rows with positive weight have the label {}", p.who, plus ? 1 : -1);
   return rows;
 }
 

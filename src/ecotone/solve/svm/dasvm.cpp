@@ -37,13 +37,13 @@ void check_data(const DasvmProblem& p) {
     if (std::abs(p.y[at(i)]) != 1)
       data_error("bad_label", "{}: labels must be -1 or 1, got {} in row {}", p.who, p.y[at(i)], i);
     const double w = p.weight.empty() ? 1.0 : p.weight[at(i)];
-    if (!(w >= 0) || !std::isfinite(w)) data_error("negative_weight", "{}: weight of row {} is {}", p.who, i, w);
+    if (!(w >= 0) || !std::isfinite(w)) data_error("negative_weight", "{}: the weight of row {} is {}", p.who, i, w);
     if (p.cost * w > 0) (p.y[at(i)] > 0 ? plus : minus) = true;
     sum += w;
   }
   if (!(sum > 0)) data_error("zero_weights", "{}: all source rows have weight 0", p.who);
   if (!plus || !minus)
-    data_error("one_class", "{}: all source rows with a weight have the label {}", p.who, plus ? 1 : -1);
+    data_error("one_class", "{}: all source rows with positive weight have the label {}", p.who, plus ? 1 : -1);
 }
 
 /// Labelled rows, rows without labels, and what is known of them between rounds.

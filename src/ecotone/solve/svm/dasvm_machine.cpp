@@ -107,7 +107,7 @@ DasvmMachine::DasvmMachine(const Kernel& kernel, ConstMatrixView x, double toler
     if (!x.row(i).allFinite()) data_error("non_finite", "{}: row {} has a value that is not finite", who, i);
   // The rows, and once more where all of them are gathered.
   require_memory(2 * at(x.rows()) * at(x.cols()) * sizeof(double), who, fmt::format("{} rows", x.rows()),
-                 "take fewer rows or columns");
+                 "use fewer rows or columns");
   rows_ = std::make_unique<Rows>(kernel, x, who, context_);
 }
 

@@ -42,7 +42,8 @@ void check_features(const SvmProblem& p, const Features& x, const Context& conte
   if (found.row >= 0) data_error("non_finite", "{}: row {} has a value that is not finite", p.who, found.row);
   const auto cols = at(x.cols());
   const std::size_t bytes = (cols * cols * (at(context.threads()) + 8) + 6 * at(x.rows())) * sizeof(double);
-  require_memory(bytes, p.who, fmt::format("a linear machine of {} columns", cols), "take fewer columns");
+  require_memory(bytes, p.who, fmt::format("a linear support vector machine with {} columns", cols),
+                 "use fewer columns");
 }
 
 /// Means of the columns.

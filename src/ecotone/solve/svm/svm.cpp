@@ -19,7 +19,8 @@ void check_values(const SvmProblem& p, ConstMatrixView values) {
   for (Index i = 0; i < values.rows(); ++i)
     if (!values.row(i).allFinite()) data_error("non_finite", "{}: row {} has a value that is not finite", p.who, i);
   for (std::size_t i = 0; i < p.start.size(); ++i)
-    if (!std::isfinite(p.start[i])) data_error("non_finite", "{}: start of row {} is {}", p.who, i, p.start[i]);
+    if (!std::isfinite(p.start[i]))
+      data_error("non_finite", "{}: the starting coefficient of row {} is {}", p.who, i, p.start[i]);
   check_svm_labels(p);
 }
 
@@ -140,7 +141,7 @@ SvmFit fit_rows(const SvmProblem& problem, const Kernel& kernel, ConstMatrixView
   const std::vector<Index> rows = checked_rows(problem, x);
   // The rows, and once more while they are put in another order.
   require_memory(2 * rows.size() * at(x.cols()) * sizeof(double), problem.who, fmt::format("{} rows", rows.size()),
-                 "take fewer rows or columns");
+                 "use fewer rows or columns");
   SvmFeatures source(kernel, x, rows, groups);
   SvmFit fit = fit_source(problem, rows, source, context);
   if (kernel.kind == KernelKind::linear) fit.offset -= svm_moved_offset(x, fit.beta, source.centre().transpose());
@@ -199,8 +200,8 @@ SvmFit fit_svm(const SvmProblem& problem, const Kernel& kernel, ConstMatrixView 
 SvmFit fit_svm(const SvmProblem& problem, const Kernel& kernel, ConstMatrixView x, const SvmGroups& groups,
                const Context& context) {
   if (groups.factor.rows() != groups.factor.cols())
-    data_error("shape_mismatch", "{}: the factors of groups are {} x {}, not square", problem.who, groups.factor.rows(),
-               groups.factor.cols());
+    data_error("shape_mismatch", "{}: the matrix of group factors is {} x {}, not square", problem.who,
+               groups.factor.rows(), groups.factor.cols());
   check_groups(problem.who, groups.x, x.rows(), groups.factor.cols());
   return fit_rows(problem, kernel, x, &groups, context);
 }

@@ -178,7 +178,7 @@ TEST(GpStage, HardLabelsAndRows) {
   EXPECT_EQ(recorder.warnings.back().first, "jitter");
   const auto searched = [&] { fitted(view_of_rows(view, rows), {.noise = {0.0}}); };
   EXPECT_EQ(code_of(searched), "not_positive_definite");
-  EXPECT_TRUE(message_of(searched).ends_with("give noise > 0")) << message_of(searched);
+  EXPECT_TRUE(message_of(searched).ends_with("set noise > 0")) << message_of(searched);
   EXPECT_LT((twice.fitted->predict({view.x, std::nullopt}, context()).value - view.y.value).cwiseAbs().maxCoeff(),
             1e-2);
   // A huge offset of the labels moves the answer and nothing else.

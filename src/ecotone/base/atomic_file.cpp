@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
              std::generic_category().message(error));
 }
 
-/// The number of a descriptor that a path such as /dev/stdout or /dev/fd/3 names.
+/// The descriptor number named by a path such as /dev/stdout or /dev/fd/3.
 std::optional<int> named_descriptor(const fs::path& path) {
   const std::string text = path.string();
   if (text == "/dev/stdout") return STDOUT_FILENO;
@@ -59,7 +59,7 @@ bool same_file(int fd, const fs::path& path) {
          opened.st_dev == named.st_dev;
 }
 
-/// The process number in `.NAME.PID.tmp` or `.NAME.PID-N.tmp`.
+/// The process id in `.NAME.PID.tmp` or `.NAME.PID-N.tmp`.
 std::optional<pid_t> temporary_owner(const std::string& file, const std::string& name) {
   const std::string prefix = "." + name + ".";
   const std::string suffix = ".tmp";
@@ -74,7 +74,7 @@ std::optional<pid_t> temporary_owner(const std::string& file, const std::string&
   return static_cast<pid_t>(pid);
 }
 
-/// Removes a temporary file if no living writer holds it: writers lock theirs.
+/// Removes a temporary file unless a living writer holds it: writers lock their files.
 void remove_if_unlocked(const fs::path& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
   if (fd < 0) return;
@@ -82,8 +82,8 @@ void remove_if_unlocked(const fs::path& path) {
   ::close(fd);
 }
 
-/// Removes what killed processes left behind. A living process's file stays; with our own number (numbers return, in
-/// containers at once) the lock decides.
+/// Removes what killed processes left behind. Files of living processes stay; for our own process id (ids are reused,
+/// in containers immediately) the lock decides.
 void remove_stale(const fs::path& folder, const std::string& name) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
@@ -102,7 +102,7 @@ int create_temporary(const fs::path& folder, const std::string& name, fs::path& 
     const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0 && errno == EEXIST) continue;
     if (fd < 0) return -1;
-    // File systems without locks refuse; then the process number alone protects the file.
+    // Some file systems have no locks; there the process id alone protects the file.
     if (::flock(fd, LOCK_EX) != 0 || same_file(fd, temporary)) return fd;
     ::close(fd);  // removed by another thread between the two calls
   }
@@ -137,7 +137,7 @@ struct AtomicFile::State {
     const bool exists = ::stat(target.c_str(), &old) == 0;
     if (exists && S_ISDIR(old.st_mode)) write_failed(target, EISDIR);
     if (exists && !S_ISREG(old.st_mode)) return open_directly(std::nullopt);
-    // A file that its owner made read-only is not replaced behind his back.
+    // A file that its owner made read-only is not silently replaced.
     if (exists && ::access(target.c_str(), W_OK) != 0) write_failed(target, errno);
     final = follow_links(target);
     const std::string name = final.filename().string();
@@ -179,7 +179,7 @@ struct AtomicFile::State {
   void sync_folder() const {
     const fs::path folder = final.has_parent_path() ? final.parent_path() : fs::path(".");
     const int folder_fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder_fd < 0) return;  // a folder that may be written but not read: the file itself is safe
+    if (folder_fd < 0) return;  // the folder is writable but not readable: the file itself is safe
     ::fsync(folder_fd);
     ::close(folder_fd);
   }
@@ -210,9 +210,9 @@ void AtomicFile::commit() {
   if (state_->fd < 0) internal_error("{}: committed twice", state_->target.string());
   state_->flush();
   if (state_->temporary.empty()) return state_->close();
-  // Some file systems cannot sync and say EINVAL; there is nothing better to do there.
+  // Some file systems cannot sync and return EINVAL; there is nothing better to do there.
   if (::fsync(state_->fd) != 0 && errno != EINVAL && errno != ENOTSUP) write_failed(state_->target, errno);
-  // Renamed while still open, and so locked: nobody takes the file for a stale one in between.
+  // Renamed while still open and locked, so that nobody takes the file for a stale one in between.
   if (::rename(state_->temporary.c_str(), state_->final.c_str()) != 0) write_failed(state_->target, errno);
   state_->temporary.clear();
   state_->close();

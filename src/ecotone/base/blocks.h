@@ -11,15 +11,15 @@
 
 namespace ecotone {
 
-/// How many partial sums `sum_blocks` keeps; depends on nothing but the number of blocks.
+/// How many partial sums `sum_blocks` keeps; depends only on the number of blocks.
 inline Index sum_groups(Index blocks) { return std::min<Index>(blocks, 32); }
 
-/// Sums over blocks 0 .. blocks-1 in an order fixed by their number, on all threads.
+/// Sums over blocks 0 .. blocks-1 on all threads, in an order that depends only on the number of blocks.
 ///
-/// `add(acc, b)` adds block b to an accumulator that began as a copy of `zero`. Blocks form at most 32
-/// contiguous groups, added in order; groups are merged by a fixed binary tree, as soon as both
-/// children are there, with `acc.merge(other)` or `acc += other`. So the result is the same bytes for any number
-/// of threads, and about threads + 5 accumulators are alive at once.
+/// `add(acc, b)` adds block b to an accumulator that started as a copy of `zero`. Blocks form at most 32 contiguous
+/// groups, each added in order; groups are merged along a fixed binary tree, as soon as both children are ready, with
+/// `acc.merge(other)` or `acc += other`. The result is therefore identical to the byte for any number of threads, and
+/// about threads + 5 accumulators are alive at once.
 template <class Acc, class Add>
 Acc sum_blocks(Index blocks, const Context& context, Acc zero, Add&& add) {
   const Index groups = sum_groups(blocks);

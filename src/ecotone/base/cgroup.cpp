@@ -34,7 +34,7 @@ std::optional<double> number_in(const fs::path& path) {
   return value;
 }
 
-/// Sum of the lines `KEY VALUE` with the given keys.
+/// Sum over the lines `KEY VALUE` with the given keys.
 double stat_sum(const fs::path& path, const std::vector<std::string>& keys) {
   std::istringstream in(slurp(path));
   std::string key;
@@ -44,7 +44,7 @@ double stat_sum(const fs::path& path, const std::vector<std::string>& keys) {
   return sum;
 }
 
-/// Calls `look` with the group's folder and each above it up to and including `root`.
+/// Calls `look` with the group's folder and with each folder above it, up to and including `root`.
 void walk_up(const fs::path& root, const fs::path& group, const std::function<void(const fs::path&)>& look) {
   fs::path relative = group.lexically_relative("/").lexically_normal();
   if (relative.empty() || *relative.begin() == "..") relative.clear();
@@ -61,7 +61,7 @@ void lower(std::optional<double>& least, std::optional<double> value) {
 
 std::optional<double> cpus_v2(const fs::path& folder) {
   std::istringstream in(slurp(folder / "cpu.max"));
-  double quota = 0, period = 0;  // «max 100000» means no quota and fails to parse
+  double quota = 0, period = 0;  // "max 100000" means no quota and fails to parse
   if (!(in >> quota >> period) || quota <= 0 || period <= 0) return std::nullopt;
   return quota / period;
 }

@@ -7,7 +7,8 @@
 
 namespace ecotone {
 
-/// What the control groups of this process (version 1 or 2) allow; the tightest of its group and all above it.
+/// The limits that the control groups of this process (version 1 or 2) impose: the tightest of its group and all groups
+/// above it.
 class Cgroup {
  public:
   /// The groups of this process.
@@ -15,9 +16,9 @@ class Cgroup {
   /// `root` is where the controllers are mounted, `membership` the text of the process's `cgroup` file. For tests.
   Cgroup(std::filesystem::path root, std::string_view membership);
 
-  /// Processors' worth of time per period; empty when there is no quota.
+  /// CPU quota in processors; empty without a quota.
   std::optional<double> cpus() const;
-  /// Bytes left below the memory limit, file cache counted as free; empty when there is no limit.
+  /// Bytes left below the memory limit, counting the file cache as free; empty without a limit.
   std::optional<std::size_t> memory_left() const;
 
  private:

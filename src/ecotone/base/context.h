@@ -15,12 +15,12 @@
 
 namespace ecotone {
 
-/// What every computing call is given: threads, seed, observer and the cancel flag. A cheap value;
-/// copies share the pool. Nothing in it changes results but the seed.
+/// What every computation is given: threads, seed, observer and cancel flag. A cheap value; copies share the thread
+/// pool. Only the seed affects results.
 class Context {
  public:
   struct Settings {
-    int threads = 0;                     ///< 0: all that this process may use
+    int threads = 0;                     ///< 0: all threads that this process may use
     std::uint64_t seed = 0;              ///< root of every random stream
     Observer* observer = nullptr;        ///< not owned; may be null
     const CancelFlag* cancel = nullptr;  ///< not owned; may be null
@@ -38,15 +38,15 @@ class Context {
   /// This context with another seed, derived from (seed, purpose, number): for folds and repetitions.
   Context derived(std::string_view purpose, std::uint64_t number) const;
 
-  /// This context with another observer (null: none): for inner fits whose messages are gathered, or not told again.
+  /// This context with another observer (null: none): for inner fits whose messages are collected or suppressed.
   Context observed_by(Observer* observer) const;
 
-  /// Runs body(0) .. body(tasks - 1) on the pool, on at most so many threads (0: on all); see ThreadPool::run.
+  /// Runs body(0) .. body(tasks - 1) on the pool, on at most the given number of threads (0: all); see ThreadPool::run.
   void parallel(Index tasks, const std::function<void(Index)>& body, int at_most = 0) const {
     pool_->run(tasks, body, cancel_, at_most);
   }
 
-  /// Throws the `cancelled` error when the user asked to stop.
+  /// Throws the `cancelled` error if the user asked to stop.
   void check_cancelled() const;
 
   template <class... Args>

@@ -9,17 +9,17 @@
 
 namespace ecotone {
 
-/// Who has to act on an error; decides the program's exit code.
+/// Who has to act on an error; decides the exit code of the program.
 enum class ErrorKind {
   option,     ///< wrong usage or option value (exit 2)
   data,       ///< bad data, or not enough memory for it (exit 3)
   file,       ///< a file cannot be read or written (exit 4)
   cancelled,  ///< the user stopped the run (exit 130)
-  internal,   ///< our own bug (exit 70)
+  internal,   ///< a bug in ecotone (exit 70)
 };
 
-/// The one exception type of the library. The message says who, what and which value
-/// («dica: lam must be > 0, got -1»); the code is stable and meant for programs (`one_class`).
+/// The library's only exception type. The message names the subject, the problem and the value ("dica: lam must be > 0,
+/// got -1"); the code is stable and meant for programs (`one_class`).
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, std::string code, const std::string& message)

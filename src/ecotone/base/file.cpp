@@ -22,9 +22,9 @@ namespace {
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
-/// Opens a regular file for reading; anything else is refused by name.
+/// Opens a regular file for reading; anything else is refused, with its kind in the message.
 int open_regular(const std::filesystem::path& path, std::size_t& size) {
-  // O_NONBLOCK: opening a pipe that nobody writes to must not hang; regular files do not care.
+  // O_NONBLOCK: opening a pipe without a writer must not hang; regular files ignore the flag.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) file_error("cannot_open", "cannot open {}: {}", path.string(), reason(errno));
   struct stat status {};
@@ -100,7 +100,7 @@ std::string read_text(const std::filesystem::path& path) {
   std::string text;
   const auto append = [&](auto&& read, std::size_t expected) {
     for (std::size_t done = 0;;) {
-      // The size is only a guess: files of /proc say 0, and a file may grow while it is read.
+      // The size is only a guess: files in /proc report 0, and a file may grow while it is read.
       text.resize(std::max(expected + 1, done + done / 2 + 4096));
       const std::size_t asked = text.size() - done;
       const std::size_t got = read(done, std::span<char>(text).subspan(done));

@@ -9,13 +9,13 @@
 
 namespace ecotone {
 
-/// A file that appears whole or not at all: written beside its target under a temporary name
-/// (`.NAME.PID.tmp`), synced and renamed by `commit`. Destroyed without commit, it leaves nothing and the
-/// old file stays as it was. Every failure is a `file` error naming the path: `no_space` for a full disk, quota or size
-/// limit, else `cannot_write`. Programs ignore SIGXFSZ and SIGPIPE, so that those are errors and not the end of the
-/// process. A symbolic link stays and its target is replaced; an existing file's mode is kept. Pipes, devices and
-/// /dev/stdout are written straight through. What a killed process left behind is removed by the next one that writes
-/// the same target.
+/// A file that appears whole or not at all: it is written next to its target under a temporary name (`.NAME.PID.tmp`),
+/// then synced and renamed by `commit`. Destroyed without a commit, it leaves nothing behind and the old file stays as
+/// it was. Every failure is a `file` error that names the path: `no_space` for a full disk, quota or size limit,
+/// otherwise `cannot_write`. Programs ignore SIGXFSZ and SIGPIPE, so that these are errors and do not end the process.
+/// A symbolic link stays and its target is replaced; the mode of an existing file is kept. Pipes, devices and
+/// /dev/stdout are written directly. What a killed process left behind is removed by the next process that writes the
+/// same target.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path target);
@@ -33,7 +33,8 @@ class AtomicFile {
   std::unique_ptr<State> state_;
 };
 
-/// Read-only random access with pread; never maps. Short reads are loops, EOF inside a request is reported.
+/// Read-only random access with pread; never maps. Short reads are retried; the end of the file within a request is
+/// reported.
 class InputFile {
  public:
   explicit InputFile(std::filesystem::path path);
@@ -52,7 +53,7 @@ class InputFile {
   std::unique_ptr<State> state_;
 };
 
-/// A read-only mapping of a whole file whose size was checked; for our own binary files only.
+/// A read-only mapping of a whole file whose size was checked; only for ecotone's own binary files.
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path);
@@ -66,7 +67,7 @@ class MappedFile {
   std::span<const std::byte> bytes_;
 };
 
-/// The whole file as text; gunzipped when its first bytes say gzip.
+/// The whole file as text; decompressed if its first bytes are those of gzip.
 std::string read_text(const std::filesystem::path& path);
 /// Writes text through an AtomicFile.
 void write_text(const std::filesystem::path& path, std::string_view text);

@@ -25,10 +25,10 @@ struct GzipReader::State {
   std::optional<InputFile> file;  // absent: the bytes are in memory
   std::string bytes;
   std::string label;
-  std::size_t offset = 0;  // of the next compressed byte to read
+  std::size_t offset = 0;  // position of the next compressed byte to read
   std::vector<char> chunk = std::vector<char>(std::size_t{1} << 17);
   z_stream stream{};
-  bool between = true;  // no member is open: at the start, or behind the end of one
+  bool between = true;  // no member is open: at the start, or after the end of one
   bool any = false;     // at least one member was read
 
   explicit State(const std::filesystem::path& path) : file(path), label(path.string()) { begin(); }
@@ -43,13 +43,13 @@ struct GzipReader::State {
 
   const std::string& name() const { return label; }
 
-  /// The next compressed bytes, into the chunk; how many there were.
+  /// Reads the next compressed bytes into the chunk; returns how many there were.
   std::size_t next_bytes() {
     if (file) return file->read(offset, chunk);
     return bytes.copy(chunk.data(), chunk.size(), offset);
   }
 
-  /// Makes sure that there is compressed input; false at the end of the file.
+  /// Ensures that there is compressed input; false at the end of the file.
   bool fill() {
     if (stream.avail_in > 0) return true;
     const std::size_t got = next_bytes();
@@ -59,8 +59,8 @@ struct GzipReader::State {
     return got > 0;
   }
 
-  /// Between members: opens the next one; false when the file is over. Zero bytes there are padding, as for gzip
-  /// itself.
+  /// Between members: opens the next one; false at the end of the file. Zero bytes between members are padding, as in
+  /// gzip itself.
   bool next_member() {
     while (any && fill() && *stream.next_in == 0) {
       ++stream.next_in;

@@ -11,13 +11,13 @@
 
 namespace ecotone {
 
-/// Whether the first bytes of the file are gzip's.
+/// Whether the file starts with the magic bytes of gzip.
 bool is_gzip(const InputFile& file);
-/// Whether these bytes begin as gzip does.
+/// Whether these bytes start with the magic bytes of gzip.
 bool is_gzip(std::string_view bytes);
 
-/// Decompresses a gzip file from front to back; several members in a row read as one stream. A stream that stops early
-/// is the `file` error `truncated_gzip`, one that is damaged (or followed by other bytes) `bad_gzip`; both name the
+/// Decompresses a gzip file from front to back; several members in a row read as one stream. A stream that ends early
+/// is the `file` error `truncated_gzip`; one that is damaged, or followed by other bytes, is `bad_gzip`. Both name the
 /// path.
 class GzipReader {
  public:
@@ -28,7 +28,7 @@ class GzipReader {
   GzipReader(GzipReader&&) noexcept;
   GzipReader& operator=(GzipReader&&) noexcept;
 
-  /// Fills `into` with the next bytes and returns how many there were: fewer than asked, or 0, only at the end.
+  /// Fills `into` with the next bytes and returns how many there were: fewer than requested, or 0, only at the end.
   std::size_t read(std::span<char> into);
 
  private:

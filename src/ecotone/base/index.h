@@ -4,10 +4,10 @@
 
 namespace ecotone {
 
-/// Row, column and block numbers everywhere; signed, as Eigen's and the BLAS's.
+/// Row, column and block numbers; signed, as in Eigen and the BLAS.
 using Index = std::ptrdiff_t;
 
-/// An index of a standard container, whose sizes have no sign.
+/// An index into a standard container, whose sizes are unsigned.
 constexpr std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 }  // namespace ecotone

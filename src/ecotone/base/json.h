@@ -4,7 +4,7 @@
 
 namespace ecotone {
 
-/// JSON whose objects keep the order in which keys were added: equal runs print equal bytes.
+/// JSON whose objects keep the order in which keys were added, so that identical runs print identical bytes.
 using Json = nlohmann::ordered_json;
 
 }  // namespace ecotone

@@ -8,12 +8,12 @@
 
 namespace ecotone {
 
-/// A number, or null where there is none or it is not finite.
+/// A number, or null if it is absent or not finite.
 inline Json json_number(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
 }
 
-/// A number that may be infinite ("inf", "-inf") or undefined (null), which JSON has no numbers for.
+/// A number that may be infinite ("inf", "-inf") or undefined (null), neither of which JSON can express.
 inline Json json_or_word(double value) {
   if (std::isnan(value)) return nullptr;
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";

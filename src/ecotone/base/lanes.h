@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
-/// Vectors of two, four and eight numbers for loops that are written by hand; see simd.h for how they are run.
+/// Vectors of two, four and eight values for hand-written loops; simd.h runs them.
 namespace ecotone::lanes {
 
 using Two = double __attribute__((vector_size(16)));

@@ -45,7 +45,7 @@ std::size_t available_memory() {
 }
 
 void require_memory(std::size_t bytes, std::string_view who, std::string_view what, std::string_view advice) {
-  // Below this the check would cost more than the memory.
+  // Below this the check would cost more than the allocation.
   constexpr std::size_t always_there = std::size_t{1} << 20;
   if (bytes <= always_there) return;
   const std::size_t there = available_memory();

@@ -8,7 +8,7 @@ namespace ecotone {
 
 namespace {
 
-/// Text as it stands in a pipeline: bare where the parser reads it back so, else in quotes.
+/// Text as written in a pipeline: bare where the parser reads it back unchanged, otherwise quoted.
 std::string quoted_if_needed(std::string_view text) {
   const bool bare = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return static_cast<unsigned char>(c) > ' ' && std::string_view("|={}'\"\\\x7f").find(c) == std::string_view::npos;
@@ -73,7 +73,7 @@ class Checker {
  public:
   Checker(std::string_view who, const OptionInfo& info) : who_(who), info_(info) {}
 
-  /// The JSON value that a text stands for, checked.
+  /// The JSON value of a text, checked.
   Json from_text(const std::string& text) const {
     if (!is_utf8(text)) option_error("bad_option", "{}: {} must be UTF-8 text", who_, info_.name);
     switch (info_.type) {
@@ -164,7 +164,7 @@ class Checker {
     return *value;
   }
 
-  /// Limits first: a number far outside them is better explained by the limit than by the size of an int.
+  /// Limits first: for a number far outside them the limit is a better explanation than the size of an int.
   Json integer(double approximate, std::optional<int> value, std::string_view got) const {
     check_limits(approximate, got);
     if (!value)
@@ -176,7 +176,7 @@ class Checker {
     const std::string_view digits = std::string_view(text).substr(text.starts_with('-') ? 1 : 0);
     if (digits.empty() || digits.find_first_not_of("0123456789") != std::string_view::npos)
       refuse("must be a whole number", text);
-    // More digits than a double holds: beyond any limit, on the side of the sign.
+    // More digits than a double holds: beyond any limit, in the direction of the sign.
     const double huge = text[0] == '-' ? std::numeric_limits<double>::lowest() : std::numeric_limits<double>::max();
     return integer(parse_real(text).value_or(huge), parse_whole<int>(text), text);
   }
@@ -240,7 +240,7 @@ const OptionInfo& find_option(std::string_view who, const std::vector<OptionInfo
   option_error("unknown_option", "unknown option '{}' of {}; its options are {}", name, who, fmt::join(names, ", "));
 }
 
-/// The values found, in declaration order, defaults where there is none.
+/// The given values in declaration order, with defaults for the others.
 OptionValues in_order(const std::vector<OptionInfo>& infos, const OptionValues& found) {
   OptionValues values;
   for (const OptionInfo& info : infos)
@@ -248,7 +248,7 @@ OptionValues in_order(const std::vector<OptionInfo>& infos, const OptionValues& 
   return values;
 }
 
-/// Edit distance in which exchanging two neighbours is one step.
+/// Edit distance in which swapping two neighbouring letters is one step.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), now(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
@@ -375,7 +375,7 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
   std::size_t least = 3;
   for (const std::string& candidate : names) {
     const std::size_t distance = edit_distance(name, candidate);
-    // Two words of two letters are two steps apart whatever they are: at least one letter must be right.
+    // Any two words of two letters are at most two steps apart: at least one letter must match.
     if (distance >= least || distance >= std::max(name.size(), candidate.size())) continue;
     least = distance;
     nearest = candidate;

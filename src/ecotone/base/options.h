@@ -31,21 +31,21 @@ struct AutoNumber {
   bool operator==(const AutoNumber&) const = default;
 };
 
-/// A number, or one of the words that the limits name.
+/// A number, or one of the words named by the limits.
 struct WordOrNumber {
   std::optional<double> value;
-  int word = 0;  ///< counted from 0; when there is no value
+  int word = 0;  ///< index of the word, from 0; used when there is no value
   bool is_word(int number) const { return !value && word == number; }
   bool operator==(const WordOrNumber&) const = default;
 };
 
-/// The path of a file that the user names.
+/// The path of a file named by the user.
 struct FilePath {
   std::string path;
   bool operator==(const FilePath&) const = default;
 };
 
-/// What values an option may take: an interval for numbers, names for choices.
+/// The values that an option accepts: an interval for numbers, names for choices.
 struct Limits {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
@@ -57,8 +57,8 @@ struct Limits {
   const char* shown = nullptr;  ///< what stands for the value on help pages of the program, such as COLUMN
 
   bool contains(double value) const;
-  /// «must be > 0», «must be in [0, 1]», «must be one of mean, median», «must be auto, none or >= 1»; empty when
-  /// anything goes.
+  /// "must be > 0", "must be in [0, 1]", "must be one of mean, median", "must be auto, none or >= 1"; empty without
+  /// limits.
   std::string text() const;
 };
 
@@ -78,7 +78,7 @@ constexpr Limits one_of(Names... names) {
   return {.choices = {names...}, .n_choices = sizeof...(names)};
 }
 
-/// A number within these limits or one of these words; of a WordOrNumber.
+/// A number within these limits or one of these words, for a WordOrNumber.
 template <class... Words>
 constexpr Limits or_words(Limits limits, Words... words) {
   static_assert(sizeof...(words) >= 1 && sizeof...(words) <= 8);
@@ -106,7 +106,7 @@ constexpr Field<Struct, T> field(const char* name, T Struct::*member, const char
 enum class OptionType { boolean, integer, real, auto_real, word_or_real, choice, numbers, texts, text, file };
 std::string_view type_name(OptionType type);
 
-/// One option of one method, with the types erased.
+/// One option of one method, with its types erased.
 struct OptionInfo {
   std::string name;
   OptionType type;
@@ -115,7 +115,7 @@ struct OptionInfo {
   Json default_value;
 };
 
-/// Every option's value, in declaration order; made by `complete_options` and so always valid.
+/// The value of every option, in declaration order; made by `complete_options` and therefore always valid.
 class OptionValues {
  public:
   void set(std::string name, Json value);
@@ -128,21 +128,21 @@ class OptionValues {
   std::vector<std::pair<std::string, Json>> items_;
 };
 
-/// What the user gave: option name and text, in order.
+/// What the user gave: option names and texts, in order.
 using OptionTexts = std::vector<std::pair<std::string, std::string>>;
 
-/// Parses and checks `given` against the declarations and adds the defaults. Errors are of kind option:
-/// `unknown_option` («unknown option 'l3' of logistic; did you mean 'l2'?»), `bad_option` («logistic: l2 must be >= 0,
-/// got -1»), `repeated_option`.
+/// Parses and checks `given` against the declarations and adds the defaults. Throws option errors: `unknown_option`
+/// ("unknown option 'l3' of logistic; did you mean 'l2'?"), `bad_option` ("logistic: l2 must be >= 0, got -1") and
+/// `repeated_option`.
 OptionValues complete_options(std::string_view who, const std::vector<OptionInfo>& infos, const OptionTexts& given);
-/// The same from a JSON object (model files): every option is checked again; missing ones get defaults.
+/// The same from a JSON object (model files): every option is checked again; missing options get their defaults.
 OptionValues complete_options(std::string_view who, const std::vector<OptionInfo>& infos, const Json& given);
 
-/// Canonical text of a value, as in a pipeline: numbers in shortest round-trip form, lists as a,b,c; quoted when needed
-/// (with ', or with " when it contains '; the quote itself is doubled inside).
+/// Canonical text of a value, as in a pipeline: numbers in shortest round-trip form, lists as a,b,c; quoted if needed
+/// (with ', or with " if it contains '; the quote itself is doubled inside).
 std::string option_text(const Json& value);
 
-/// The nearest of `names` to a mistyped `name` (edit distance at most 2, or a prefix), or empty.
+/// The one of `names` closest to a mistyped `name` (edit distance at most 2, or a prefix); empty if there is none.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& names);
 
 /// «a, b or c».
@@ -238,7 +238,7 @@ std::vector<OptionInfo> describe_options() {
   return infos;
 }
 
-/// The struct with the given (complete, checked) values.
+/// The struct with the given values, which are complete and checked.
 template <class Options>
 Options read_options(const OptionValues& values) {
   Options options{};

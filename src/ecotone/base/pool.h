@@ -11,9 +11,9 @@
 
 namespace ecotone {
 
-/// Working memory that tasks borrow and give back, so that blocks do not allocate: about as many exist as tasks ran at
-/// once. What a task finds in it is arbitrary. Every thread has a shelf, mostly for itself: tasks of microseconds on
-/// many threads would queue at one.
+/// Working memory that tasks borrow and return, so that blocks do not allocate: about as many objects exist as tasks
+/// ran at once. Their content is arbitrary. Every thread has a shelf mostly to itself: on many threads, tasks that take
+/// microseconds would queue for a single one.
 template <class T>
 class Pool {
   struct alignas(64) Shelf {

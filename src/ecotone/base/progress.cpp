@@ -14,12 +14,12 @@ Progress::Progress(Observer* observer, std::string what, Index total)
 }
 
 Progress::~Progress() {
-  // A bar that was left early (an exception, a solver that converged) is ended too: the terminal's line must not stay
-  // open.
+  // A bar that is left early (by an exception, or by a solver that converged) is completed too: the terminal line must
+  // not stay open.
   if (!observer_ || total_ <= 0 || shown_.load() >= 100) return;
   try {
     observer_->progress(what_, total_, total_);
-  } catch (...) {  // a screen that fails must not end the run
+  } catch (...) {  // an observer that fails must not end the run
   }
 }
 

@@ -8,19 +8,19 @@
 
 namespace ecotone {
 
-/// Receives what a run has to say while it works. Calls come from any thread; implementations lock.
+/// Receives the messages of a run. Calls come from any thread; implementations must lock.
 class Observer {
  public:
   virtual ~Observer() = default;
-  /// Something the user should know and can act on; `code` is stable («unseen_category»).
+  /// Something the user should know and can act on; `code` is stable ("unseen_category").
   virtual void warning(std::string_view code, std::string_view message) = 0;
-  /// Something the program decided for the user (the task guessed, rows dropped).
+  /// A decision that the program made for the user (the guessed task, dropped rows).
   virtual void note(std::string_view message) = 0;
   /// `done` of `total` units of `what` are finished; done == total ends the bar.
   virtual void progress(std::string_view what, Index done, Index total) = 0;
 };
 
-/// One bar: counts units from any thread and tells the observer about each whole percent.
+/// One progress bar: counts units from any thread and reports each whole percent to the observer.
 class Progress {
  public:
   Progress(Observer* observer, std::string what, Index total);

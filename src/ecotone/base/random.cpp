@@ -39,7 +39,8 @@ std::int64_t poisson_by_inversion(double u, double mean) {
   double p = std::exp(-mean);
   double cumulative = p;
   std::int64_t k = 0;
-  // Below mean 30 the law beyond 1000 has no mass that a 53-bit uniform could reach; the bound guards against rounding.
+  // Below mean 30 the distribution has no mass beyond 1000 that a 53-bit uniform could reach; the bound guards against
+  // rounding.
   while (u >= cumulative && k < 1000) {
     ++k;
     p *= mean / static_cast<double>(k);
@@ -90,7 +91,7 @@ std::uint64_t hash_text(std::string_view text, std::uint64_t start) {
 
 Random::Random(std::uint64_t seed, std::string_view purpose, std::uint64_t block) : buffer_{} {
   // The Philox key comes from (seed, purpose); the upper half of the counter is the block, so that blocks of one
-  // purpose can never meet: each has 2^64 counters of its own.
+  // purpose never overlap: each has 2^64 counters of its own.
   const std::uint64_t key = mix(hash_text(purpose) ^ mix(seed + 0x9e3779b97f4a7c15ULL));
   key_ = {low_word(key), high_word(key)};
   counter_ = {0, 0, low_word(block), high_word(block)};
@@ -120,7 +121,7 @@ double Random::uniform(double low, double high) {
 
 std::uint64_t Random::below(std::uint64_t n) {
   if (n == 0) internal_error("random: below(0)");
-  // The first 2^64 mod n values are refused so that every remainder has equally many.
+  // The first 2^64 mod n values are rejected so that all remainders are equally likely.
   const std::uint64_t refused = (0 - n) % n;
   for (;;) {
     const std::uint64_t x = bits();

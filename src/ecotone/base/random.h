@@ -11,9 +11,9 @@ namespace ecotone {
 
 /// A counter-based random stream (Philox 4x32, 10 rounds) keyed by (seed, purpose, block).
 ///
-/// Streams with different keys are independent, and a stream's draws depend on its key alone, never
-/// on the thread that runs it. All laws are our own, so that draws do not depend on the standard
-/// library. A stream is cheap to make: make one per block instead of sharing one.
+/// Streams with different keys are independent, and the draws of a stream depend on its key alone, never on the thread
+/// that runs it. All distributions are implemented here, so that draws do not depend on the standard library. A stream
+/// is cheap to make: make one per block instead of sharing one.
 class Random {
  public:
   Random(std::uint64_t seed, std::string_view purpose, std::uint64_t block = 0);
@@ -32,7 +32,7 @@ class Random {
   std::int64_t poisson(double mean);
   /// Uniform permutation of 0 .. n-1 (Fisher-Yates).
   std::vector<Index> permutation(Index n);
-  /// k different numbers out of 0 .. n-1, in random order; 0 <= k <= n.
+  /// k distinct numbers out of 0 .. n-1, in random order; 0 <= k <= n.
   std::vector<Index> sample(Index n, Index k);
 
  private:

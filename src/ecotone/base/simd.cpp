@@ -76,7 +76,7 @@ KernelChoice choose_kernels(const char* ecotone_kernels, const char* openblas_co
   KernelChoice choice{best_for(processor), KernelsBy::processor, {}};
   const bool pinned = ecotone_kernels != nullptr && *ecotone_kernels != '\0';
   if (!pinned) {
-    // OpenBLAS deals with names that we do not know.
+    // OpenBLAS handles names that are unknown here.
     const Kernels* named = openblas_coretype == nullptr ? nullptr : find(openblas_coretype);
     if (named != nullptr && named->instructions <= processor) choice = {*named, KernelsBy::openblas_coretype, {}};
     return choice;

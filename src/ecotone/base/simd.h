@@ -7,42 +7,42 @@
 
 namespace ecotone {
 
-/// Vector instructions, each set with those before it.
+/// Vector instruction sets; each includes those before it.
 enum class Instructions { sse2, avx, avx2, avx512 };
 
-/// "AVX2 and FMA": as people call them.
+/// The common name, such as "AVX2 and FMA".
 std::string_view instructions_name(Instructions instructions);
 
-/// What a process multiplies matrices with. Results are equal to the byte between machines on the same kernels; between
-/// kernels they may differ in the last digits.
+/// The matrix multiplication kernels of a process. With the same kernels, results are identical to the byte across
+/// machines; between kernels they may differ in the last digits.
 struct Kernels {
-  std::string_view name;      ///< of the setting ECOTONE_KERNELS
-  const char* blas_core;      ///< as OpenBLAS calls them
-  Instructions instructions;  ///< what they need; our own loops then use the same
+  std::string_view name;      ///< value of ECOTONE_KERNELS
+  const char* blas_core;      ///< OpenBLAS's name for them
+  Instructions instructions;  ///< the instructions they need; ecotone's own loops use the same
 };
 
-/// All that can be chosen, by growing needs.
+/// All kernels that can be chosen, by increasing requirements.
 std::span<const Kernels> known_kernels();
 
-/// Who decided on the kernels.
+/// What decided on the kernels.
 enum class KernelsBy { processor, ecotone_kernels, openblas_coretype };
 
-/// The kernels of this process: those of the environment variable ECOTONE_KERNELS, else of OPENBLAS_CORETYPE, else the
-/// best for the processor. Read once; never throws.
+/// The kernels of this process: those named by the environment variable ECOTONE_KERNELS, else by OPENBLAS_CORETYPE,
+/// else the best for the processor. Read once; never throws.
 struct KernelChoice {
   Kernels kernels;
   KernelsBy by = KernelsBy::processor;
-  std::string problem;  ///< why the setting cannot be followed; empty: it is
+  std::string problem;  ///< why the setting cannot be followed; empty if it can
 };
 const KernelChoice& kernel_choice();
 
 /// The choice for given values of both variables (null: not set) on a processor with these instructions.
 KernelChoice choose_kernels(const char* ecotone_kernels, const char* openblas_coretype, Instructions processor);
 
-/// Throws the error `bad_kernels` when the setting cannot be followed.
+/// Throws the error `bad_kernels` if the setting cannot be followed.
 void require_kernels();
 
-/// The widest instructions that the processor and the operating system have.
+/// The widest instructions that the processor and the operating system support.
 Instructions processor_instructions();
 
 /// Whether loops may use these instructions.
@@ -61,8 +61,8 @@ template <auto loop, class... Args>
 }  // namespace simd
 #endif
 
-/// Runs a loop, an always-inline function, as compiled for the widest vectors that may be used. Multiplications and
-/// additions may fuse, so last digits depend on the kernels.
+/// Runs a loop, an always-inline function, compiled for the widest vectors allowed. Multiplications and additions may
+/// be fused, so the last digits depend on the kernels.
 template <auto loop, class... Args>
 void run_wide(Args&&... args) {
 #if defined(__x86_64__)
@@ -71,7 +71,7 @@ void run_wide(Args&&... args) {
   loop(std::forward<Args>(args)...);
 }
 
-/// The same without fused operations: equal bytes on all kernels.
+/// The same without fused operations: identical bytes on all kernels.
 template <auto loop, class... Args>
 void run_wide_exactly(Args&&... args) {
 #if defined(__x86_64__)

@@ -55,7 +55,7 @@ struct TensorFile::State {
   std::string origin;
   std::string owned;
   std::optional<MappedFile> mapped;
-  std::span<const std::byte> data;  // behind the header
+  std::span<const std::byte> data;  // after the header
   TensorHeader header;
 
   void open(std::span<const std::byte> bytes) {

@@ -19,15 +19,15 @@ constexpr std::array<std::pair<DType, std::string_view>, 5> dtype_names{
 
 constexpr std::uint64_t most_header_bytes = 100'000'000;
 
-/// Text from a file inside a message: short, and without control characters.
+/// Text from a file for use in a message: short, and without control characters.
 std::string shown(std::string_view text) {
   std::string result;
   for (const char c : text.substr(0, 80)) result += static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? '?' : c;
   return text.size() > 80 ? result + "..." : result;
 }
 
-/// Takes the events of the JSON parser and allows only what a safetensors header may contain, so depth is at most
-/// three, whatever the file says. A tensor's own entries: {"NAME": {"dtype": "F64", "shape": [..], "data_offsets":
+/// Takes the events of the JSON parser and accepts only what a safetensors header may contain, so that the depth is at
+/// most three whatever the file holds. The entry of a tensor: {"NAME": {"dtype": "F64", "shape": [..], "data_offsets":
 /// [begin, end]}}.
 class HeaderHandler : public nlohmann::json_sax<Json> {
  public:
@@ -157,7 +157,7 @@ class HeaderHandler : public nlohmann::json_sax<Json> {
   bool repeated(std::string_view what) { return fail(fmt::format("{} '{}' occurs twice", what, shown(key_))); }
 };
 
-/// The arrays must fill the data from begin to end, without gaps or overlaps.
+/// The arrays must fill the data from start to end, without gaps or overlaps.
 std::string layout_problem(const TensorHeader& header, std::size_t data_size) {
   std::vector<std::pair<const std::string*, const TensorInfo*>> order;
   for (const auto& [name, info] : header.tensors) {

@@ -12,17 +12,17 @@
 
 namespace ecotone {
 
-/// Name in safetensors headers: "F64" and so on.
+/// The name in safetensors headers: "F64" and so on.
 std::string_view dtype_name(DType type);
 std::optional<DType> dtype_of(std::string_view name);
 
-/// «[3, 4]».
+/// A shape as text: "[3, 4]".
 std::string shape_text(const std::vector<Index>& shape);
 
-/// Bytes of an array of this shape; empty when they exceed what an Index can count.
+/// Bytes of an array of this shape; empty if they exceed the range of Index.
 std::optional<std::size_t> tensor_bytes(DType type, const std::vector<Index>& shape);
 
-/// Where one array lies, counted from the begin of the data.
+/// Where one array lies, counted from the start of the data.
 struct TensorInfo {
   DType type = DType::u8;
   std::vector<Index> shape;
@@ -37,7 +37,7 @@ struct TensorHeader {
   std::size_t data_begin = 0;
 };
 
-/// Reads and checks the header of a whole file; anything wrong is the `file` error `bad_model` that begins with
+/// Reads and checks the header of a whole file; any problem is the `file` error `bad_model`, whose message starts with
 /// `origin`.
 TensorHeader parse_tensor_file(std::span<const std::byte> bytes, const std::string& origin);
 

@@ -18,7 +18,7 @@ std::size_t bytes_of(const std::string& name, DType type, const std::vector<Inde
   return *bytes;
 }
 
-/// Keeps the values alive inside a producer that can be copied.
+/// Keeps the values alive inside a copyable producer.
 template <class T>
 std::function<void(const TensorWriter::Sink&)> produce_values(const std::string& name, std::vector<T> values,
                                                               const std::vector<Index>& shape, DType type) {
@@ -76,7 +76,7 @@ void TensorWriter::emit(const Sink& sink) const {
   } catch (const Json::exception&) {
     data_error("not_utf8", "a name or text to be saved is not valid UTF-8; convert the data to UTF-8");
   }
-  // Spaces behind the JSON are part of the format: 8 + header is a multiple of 64.
+  // Spaces after the JSON are part of the format: 8 + header is a multiple of 64.
   text.resize((sizeof(std::uint64_t) + text.size() + 63) / 64 * 64 - sizeof(std::uint64_t), ' ');
   const std::uint64_t size = text.size();
   sink(std::as_bytes(std::span(&size, 1)));

@@ -18,7 +18,7 @@ namespace ecotone {
 
 namespace {
 
-/// How many tasks of any pool this thread is inside.
+/// How many tasks (of any pool) this thread is inside.
 thread_local int depth_here = 0;
 
 bool requested(const CancelFlag* cancel) { return cancel && cancel->requested(); }
@@ -29,7 +29,7 @@ void pause() {
 #endif
 }
 
-/// Waits busily until done() for at most as long as waking a thread takes; whether it was.
+/// Spins until done(), for at most as long as waking a thread takes; returns whether it was done.
 template <class Done>
 bool spin(const Done& done) {
   using Clock = std::chrono::steady_clock;
@@ -43,7 +43,7 @@ bool spin(const Done& done) {
   return done();
 }
 
-/// For a few instructions at a time: threads that all want work at once need not sleep over it.
+/// Held for a few instructions at a time: threads that all want work at once need not sleep for it.
 class SpinLock {
  public:
   void lock() {
@@ -58,7 +58,7 @@ class SpinLock {
   std::atomic_flag taken_;
 };
 
-/// One call of run() that several threads work on.
+/// One call of run(), shared by several threads.
 class Job {
  public:
   Job(Index tasks, const std::function<void(Index)>& body, const CancelFlag* cancel, int most_helpers)
@@ -72,10 +72,10 @@ class Job {
            !requested(cancel_);
   }
   void enter() { helpers_.fetch_add(1, std::memory_order_relaxed); }
-  /// The job may be gone afterwards.
+  /// The job may be destroyed after this call.
   void leave() { helpers_.fetch_sub(1, std::memory_order_release); }
 
-  /// Takes tasks until there are none. A task that was taken is always run: so all tasks below one that threw have run
+  /// Takes tasks until none are left. A task that was taken is always run, so all tasks below one that threw have run
   /// too, and the lowest-numbered exception does not depend on timing.
   void work() {
     const int before = std::exchange(depth_here, depth_ + 1);
@@ -121,15 +121,15 @@ class Job {
 
 struct ThreadPool::State {
   int threads = 1;
-  bool spins = false;  // while it waits; not where threads share processors
+  bool spins = false;  // spin while waiting; not where threads share processors
   SpinLock lock;
   std::vector<Job*> jobs;              // open to helpers, oldest first
-  std::atomic<std::uint32_t> came{0};  // counts jobs that were opened
-  std::atomic<std::uint32_t> left{0};  // counts helpers that left a job
+  std::atomic<std::uint32_t> came{0};  // number of jobs opened so far
+  std::atomic<std::uint32_t> left{0};  // number of times a helper left a job
   std::atomic<bool> ending{false};
   std::vector<std::thread> workers;
 
-  /// A job to help with, entered: outer jobs first, then the one with the fewest helpers; null: none.
+  /// Enters a job to help with: outer jobs first, then the one with the fewest helpers; null if there is none.
   Job* enter_job() {
     const std::lock_guard guard(lock);
     Job* best = nullptr;
@@ -143,7 +143,7 @@ struct ThreadPool::State {
 
   void serve() {
     for (;;) {
-      // In this order: an end that comes behind the look at `ending` changes `came`.
+      // The order matters: an end that arrives after the check of `ending` changes `came`.
       const std::uint32_t seen = came;
       if (ending) return;
       if (Job* job = enter_job()) {
@@ -170,7 +170,7 @@ struct ThreadPool::State {
     }
   }
 
-  /// No helper enters any more; those inside are waited for.
+  /// No helper enters any more; waits for those inside.
   void close(Job& job) {
     {
       const std::lock_guard guard(lock);

@@ -8,7 +8,7 @@
 
 namespace ecotone {
 
-/// Set by Ctrl-C (or a caller); looked at between tasks. Setting it is safe in a signal handler.
+/// Set by Ctrl-C (or a caller) and checked between tasks. Setting it is safe in a signal handler.
 class CancelFlag {
  public:
   void request() { requested_.store(true, std::memory_order_relaxed); }
@@ -33,8 +33,8 @@ class ThreadPool {
 
   int threads() const;
 
-  /// Runs body(0) .. body(tasks - 1), on at most so many threads (0: on all); returns when all are done. Throws the
-  /// `cancelled` error when `cancel` is given and was requested. May be called from several threads at once.
+  /// Runs body(0) .. body(tasks - 1) on at most the given number of threads (0: all); returns when all are done. Throws
+  /// the `cancelled` error if `cancel` is given and was requested. May be called from several threads at once.
   void run(Index tasks, const std::function<void(Index)>& body, const CancelFlag* cancel = nullptr, int at_most = 0);
 
  private:

@@ -7,7 +7,7 @@
 
 namespace ecotone {
 
-/// A mean with its 95 % t interval.
+/// A mean with its 95% t interval.
 struct Interval {
   double mean = 0;
   std::optional<double> low;  ///< empty with fewer than two values
@@ -18,12 +18,12 @@ struct Interval {
 std::optional<double> mean_of(std::span<const double> values);
 /// Standard deviation with n - 1; empty with fewer than two values.
 std::optional<double> sample_sd(std::span<const double> values);
-/// The value that Student's t with `freedom` degrees of freedom stays below with probability `p`, 0 < p < 1.
+/// The p quantile of Student's t distribution with `freedom` degrees of freedom, 0 < p < 1.
 double t_quantile(double p, double freedom);
-/// Probability that |t| of Student's t is larger; 0 for an infinite one.
+/// Probability that |T| exceeds |t| for Student's t; 0 for an infinite t.
 double t_two_sided(double t, double freedom);
-/// Mean of the values with mean +- t(0.975, n - 1) sd / sqrt(n); empty without values. Paired comparisons give it their
-/// differences.
+/// Mean of the values with the interval mean +- t(0.975, n - 1) sd / sqrt(n); empty without values. For paired
+/// comparisons, pass the differences.
 std::optional<Interval> t_interval(std::span<const double> values);
 
 }  // namespace ecotone

@@ -38,7 +38,7 @@ void check_rows(std::string_view who, Index truth, Index predicted) {
 
 Index rows_of(Truth truth) { return static_cast<Index>(truth.size()); }
 
-/// Probability of a class; 0 when the model does not know it.
+/// Probability of a class; 0 for a class unknown to the model.
 double probability_of(ConstMatrixView probability, Index row, Index k) {
   return k >= 0 && k < probability.cols() ? probability(row, k) : 0.0;
 }
@@ -87,7 +87,7 @@ std::optional<double> auroc(std::span<const std::uint8_t> positive, std::span<co
     double tied_positive = 0;
     for (end = begin; end < order.size() && score[order[end]] == score[order[begin]]; ++end)
       tied_positive += positive[order[end]] != 0;
-    // Ranks count from 1; rows with equal scores share the middle of theirs.
+    // Ranks start at 1; rows with equal scores share the mean of their ranks.
     rank_sum += tied_positive * 0.5 * static_cast<double>(begin + 1 + end);
     n_positive += tied_positive;
   }

@@ -45,7 +45,7 @@ KolmogorovSmirnov kolmogorov_smirnov(std::span<const double> a, std::span<const 
   const auto nb = static_cast<double>(b.size());
   KolmogorovSmirnov result;
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    // Past all values equal to the smaller one, in both samples.
+    // Skips all values equal to the smaller one, in both samples.
     const double value = std::min(a[i], b[j]);
     while (i < a.size() && a[i] <= value) ++i;
     while (j < b.size() && b[j] <= value) ++j;

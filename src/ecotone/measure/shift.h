@@ -4,17 +4,17 @@
 #include <span>
 #include <vector>
 
-/// How far two samples of one number lie apart, and p-values of many such comparisons together.
+/// How far apart two samples of one variable are, and adjusted p-values for many such comparisons.
 namespace ecotone {
 
-/// Mean and variance (n - 1) of the values that are there.
+/// Mean and variance (with n - 1) of the values that are not missing.
 struct Moments {
   double count = 0;
   double mean = 0;
   double m2 = 0;  ///< sum of squared deviations from the mean
 
   double variance() const { return count < 2 ? 0 : m2 / (count - 1); }
-  /// Both samples as one.
+  /// The moments of both samples together.
   Moments merged(const Moments& other) const;
 };
 
@@ -23,18 +23,19 @@ struct Moments {
 std::optional<double> standardised_mean_difference(const Moments& a, const Moments& b);
 
 struct KolmogorovSmirnov {
-  double statistic = 0;  ///< largest distance of the two distribution functions
-  double p = 1;  ///< two-sided; by the limit law at D (sqrt(n) + 0.12 + 0.11 / sqrt(n)), n = n_a n_b / (n_a + n_b)
+  double statistic = 0;  ///< largest distance between the two distribution functions
+  double p = 1;  ///< two-sided; from the limiting distribution at D (sqrt(n) + 0.12 + 0.11 / sqrt(n)), n = n_a n_b /
+                 ///< (n_a + n_b)
 };
 
-/// The two-sample test. Both samples ascend and hold no NaN; one without values gives 0 and p = 1. Ties make p too
-/// large, never too small.
+/// The two-sample test. Both samples are sorted in ascending order and hold no NaN; an empty sample gives 0 and p = 1.
+/// Ties make p too large, never too small.
 KolmogorovSmirnov kolmogorov_smirnov(std::span<const double> a, std::span<const double> b);
 
-/// P(K > x) of Kolmogorov's law.
+/// P(K > x) for the Kolmogorov distribution.
 double kolmogorov_tail(double x);
 
-/// Benjamini and Hochberg's adjusted p-values, in the order given: rejecting those of at most q keeps the expected
+/// Adjusted p-values of Benjamini and Hochberg, in the order given: rejecting those of at most q keeps the expected
 /// share of false rejections below q.
 std::vector<double> benjamini_hochberg(std::span<const double> p);
 

@@ -14,7 +14,7 @@ double positive_sum(ConstVectorView weights) {
   return sum;
 }
 
-/// e^(exponent l), the largest being 1.
+/// e^(exponent l), scaled so that the largest is 1.
 Vector powered(ConstVectorView log_weights, double exponent) {
   const double top = log_weights.maxCoeff();
   Vector weights(log_weights.size());
@@ -41,7 +41,7 @@ Flattened flatten_to_ess(ConstVectorView log_weights, double ess) {
   double low = 0;
   double high = 1;
   if (enough(1)) low = 1;
-  // The effective sample size falls as the exponent grows: halve until the ends are neighbours.
+  // The effective sample size falls as the exponent grows: bisect until the ends are neighbouring numbers.
   while (low < 1) {
     const double middle = low + (high - low) / 2;
     if (middle <= low || middle >= high) break;

@@ -13,9 +13,9 @@
 #include "ecotone/base/error.h"
 #include "ecotone/base/simd.h"
 
-// Functions of OpenBLAS that its header leaves out, and that not every build has.
+// OpenBLAS functions that its header omits and that not every build has.
 extern "C" {
-// With kernels for several processors it picks some when it is loaded; these two make it pick again.
+// An OpenBLAS with kernels for several processors picks some when it is loaded; these two make it pick again.
 [[gnu::weak]] void gotoblas_dynamic_init();
 [[gnu::weak]] void gotoblas_dynamic_quit();
 // Ends its threads; a product on several threads would start them again.
@@ -25,7 +25,7 @@ extern "C" {
 namespace ecotone {
 namespace {
 
-/// What kernels of OpenBLAS need; those that are not listed need no more than SSE.
+/// The instructions that OpenBLAS kernels need; kernels not listed need no more than SSE.
 Instructions instructions_of(std::string_view core) {
   for (const std::string_view name : {"SkylakeX", "Cooperlake", "SapphireRapids"})
     if (core == name) return Instructions::avx512;
@@ -38,7 +38,7 @@ Instructions instructions_of(std::string_view core) {
 
 std::string core_in_use() { return openblas_get_corename(); }
 
-/// An environment variable with another value for a while.
+/// Temporarily sets an environment variable to another value.
 class Setting {
  public:
   Setting(const char* name, const char* value) : name_(name) {
@@ -60,14 +60,14 @@ class Setting {
   std::optional<std::string> before_;
 };
 
-/// Whether kernels with these needs are far below what the processor has. A library that knows the processor may
+/// Whether kernels with these needs are far below the processor's capabilities. A library that knows the processor may
 /// prefer AVX2 to AVX-512.
 bool is_fallback(Instructions kernels, Instructions processor) {
   return kernels < Instructions::avx2 && processor >= Instructions::avx2;
 }
 
 /// The kernels that the library chose when it was loaded. A library that does not know a processor takes its oldest
-/// ones; we then make it take those that the processor has the instructions for.
+/// kernels; it is then made to take those that the processor has the instructions for.
 std::string correct_kernels() {
   std::string chosen = core_in_use();
   const KernelChoice& choice = kernel_choice();
@@ -83,16 +83,17 @@ std::string correct_kernels() {
   return chosen;
 }
 
-/// It starts a thread per processor, each of which waits busily for a tenth of a second: that is taken from ours.
+/// OpenBLAS starts a thread per processor, each of which spins for a tenth of a second, at the expense of our own
+/// threads.
 void end_idle_threads() {
   if (blas_thread_shutdown_ != nullptr) blas_thread_shutdown_();
 }
 
-/// Made while the program or the extension is loaded: no thread multiplies matrices yet.
+/// Initialised while the program or the extension is loaded: no thread multiplies matrices yet.
 const std::string chosen_by_library = (end_idle_threads(), correct_kernels());
 
-/// OpenBLAS maps 128 MB at its first product and asks for ever when they are refused: under a limit of the address
-/// space we ask once before it does.
+/// OpenBLAS maps 128 MB at its first product and retries forever if the system refuses: under an address space limit we
+/// try once before it does.
 void require_address_space() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
@@ -106,7 +107,7 @@ void require_address_space() {
   munmap(probe, bytes);
 }
 
-/// Kernels that were asked for are in use, or nothing is computed.
+/// If kernels were requested, they are in use, or nothing is computed.
 void require_kernels_in_use() {
   require_kernels();
   const KernelChoice& choice = kernel_choice();

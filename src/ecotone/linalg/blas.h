@@ -4,17 +4,17 @@
 
 namespace ecotone {
 
-/// Makes the BLAS ready, once in a process: one thread, because our pool gives the parallelism and results must not
-/// depend on how many threads a product was split over. Throws when the kernels that were asked for cannot be had.
-/// Every entry of linalg/ calls it; whoever multiplies with Eigen directly calls it first.
+/// Prepares the BLAS, once per process: one thread, because our own pool provides the parallelism and results must not
+/// depend on how many threads share a product. Throws if the requested kernels are not available. Every entry point of
+/// linalg/ calls it; code that multiplies with Eigen directly must call it first.
 void prepare_blas();
 
 /// The BLAS of this process, for `ecotone doctor`.
 struct BlasState {
   std::string library;     ///< "OpenBLAS 0.3.21 ..."
-  std::string kernels;     ///< those in use, as the library calls them: "SkylakeX"
-  std::string replaced;    ///< those that the library had chosen, where others are in use; else empty
-  bool fell_back = false;  ///< the kernels use less than the processor has, and nobody asked for that
+  std::string kernels;     ///< the kernels in use, by the library's name: "SkylakeX"
+  std::string replaced;    ///< the kernels that the library had chosen, if others are in use; otherwise empty
+  bool fell_back = false;  ///< the kernels use less than the processor offers, and nobody asked for that
 };
 BlasState blas_state();
 

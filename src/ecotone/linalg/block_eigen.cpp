@@ -14,19 +14,18 @@ namespace {
 
 constexpr Index most_steps = 400;
 constexpr Index small = 256;
-/// Columns that are multiplied at once where all of A is made.
+/// Columns multiplied at once when all of A is formed.
 constexpr Index panel_rows = 64;
 
-/// Columns that are multiplied at once: a panel of 8, or two of them.
+/// Columns multiplied at once: one panel of 8, or two.
 Index block_cols(Index k) { return k <= 16 ? 8 : 16; }
 
-/// Columns of the basis with the block that comes next.
+/// Columns of the basis, including the next block.
 Index basis_cols(Index k) { return k + std::max<Index>(12 * block_cols(k), k) + block_cols(k); }
 
 bool dense(Index n, Index k) { return n <= small || 2 * basis_cols(k) > n; }
 
-/// Block Lanczos: A V = V T + N R', where N is the next block and R couples it to the columns that were multiplied
-/// last.
+/// Block Lanczos: A V = V T + N R', where N is the next block and R couples it to the columns multiplied last.
 class BlockLanczos {
  public:
   BlockLanczos(const BlockOperator& multiply, Index n, Index k, double tolerance, const Context& context)
@@ -74,8 +73,8 @@ class BlockLanczos {
   Matrix t_;      ///< V'AV
   Index size_ = 0;
 
-  /// The guesses, filled up with noise, mapped once where they are noise alone: so that components which A does not see
-  /// vanish.
+  /// The initial guesses, filled up with noise; noise alone is multiplied by A once, so that components in the null
+  /// space of A vanish.
   Matrix first_block(const Matrix* start) {
     const Index n = basis_.rows();
     Matrix block(n, block_);
@@ -90,7 +89,7 @@ class BlockLanczos {
     const Index given = std::min(block_, start->cols());
     Matrix image = multiply_(block);
     require_finite(image);
-    // Noise of the same length as the guesses would hide them in a basis; it comes after them.
+    // Noise as large as the guesses would hide them in the basis; it must come after them.
     image *= 1e-3 / std::max(image.norm(), 1e-300);
     image.leftCols(given) = start->leftCols(given);
     return orthonormal(std::move(image), 0);
@@ -101,14 +100,15 @@ class BlockLanczos {
       data_error("non_finite", "largest_by_blocks: the operator of size {} is not finite", basis_.rows());
   }
 
-  /// An orthonormal basis of what `w` adds to V; directions shorter than `least` or of rounding alone are dropped.
+  /// An orthonormal basis of what `w` adds to V; directions shorter than `least`, or consisting of rounding alone, are
+  /// dropped.
   Matrix orthonormal(Matrix w, double least) const {
     for (int pass = 0; pass < 3; ++pass) {
       if (size_ > 0) {
         const auto v = basis_.leftCols(size_);
         w -= product(v, transpose_product(v, w, context_), context_);
       }
-      // W <- W E diag(e)^(-1/2) of W'W = E diag(e) E'; the later passes repair what the first one lost.
+      // W <- W E diag(e)^(-1/2) with W'W = E diag(e) E'; later passes repair what the first one lost.
       const SymmetricEigen e = symmetric_eigen(gram(w, context_), context_);
       const double cut = pass == 0 ? std::max(1e-26 * e.values[0], least * least) : 1e-13 * e.values[0];
       Index kept = 0;
@@ -138,7 +138,7 @@ class BlockLanczos {
     return next;
   }
 
-  /// The largest residual |R y| of the wanted Ritz pairs, as a part of the largest Ritz value.
+  /// The largest residual |R y| of the wanted Ritz pairs, relative to the largest Ritz value.
   double residual(const SymmetricEigen& ritz, const Matrix& coupling) const {
     const double scale = ritz.values.cwiseAbs().maxCoeff();
     const Matrix rest = coupling * ritz.vectors.block(size_ - coupling.cols(), 0, coupling.cols(), k_);
@@ -182,7 +182,7 @@ std::size_t largest_by_blocks_bytes(Index n, Index k) {
   const auto bytes = [](Index rows, Index cols) {
     return static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols) * sizeof(double);
   };
-  // A, its eigenvectors and 2 n^2 numbers that LAPACK works in; or the basis, T with its eigenvectors, and blocks.
+  // A, its eigenvectors and 2 n^2 values of LAPACK workspace; or the basis, T with its eigenvectors, and blocks.
   if (dense(n, k)) return bytes(n, 4 * n);
   const Index cols = basis_cols(k);
   return bytes(n, cols + 2 * k + 6 * block_cols(k)) + bytes(cols, 5 * cols);

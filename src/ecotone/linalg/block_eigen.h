@@ -13,12 +13,12 @@ namespace ecotone {
 using BlockOperator = std::function<Matrix(const Matrix& x)>;
 
 /// The k (1 <= k <= n) algebraically largest eigenpairs of an n x n operator by restarted block Lanczos with full
-/// orthogonalisation: for operators that must be read from memory, where several columns cost little more than one.
-/// Residuals are at most `tolerance` times the largest eigenvalue when it says that it converged. `start`, when given,
-/// holds guesses of eigenvectors as columns. Densely when n is small. Data error `non_finite`.
+/// orthogonalisation: for operators that are limited by memory bandwidth, where several columns cost little more than
+/// one. If it reports convergence, residuals are at most `tolerance` times the largest eigenvalue. `start`, if given,
+/// holds guesses of eigenvectors as columns. Solved densely when n is small. Data error `non_finite`.
 LargestEigen largest_by_blocks(const BlockOperator& multiply, Index n, Index k, const Context& context,
                                const Matrix* start = nullptr, double tolerance = 1e-12);
-/// What it takes at most, beside the products.
+/// Upper bound on the memory it needs, apart from the products.
 std::size_t largest_by_blocks_bytes(Index n, Index k);
 
 }  // namespace ecotone

@@ -17,7 +17,7 @@ namespace {
 constexpr Index cholesky_tile = 256;
 constexpr Index no_pivot = -1;
 
-/// The tiles of a row-major matrix: where tile (i, j) begins and how large it is.
+/// The tiles of a row-major matrix: where tile (i, j) starts and how large it is.
 struct Tiles {
   double* data;
   Index rows;
@@ -31,9 +31,9 @@ struct Tiles {
   double* at(Index i, Index j) const { return data + i * cholesky_tile * cols + j * cholesky_tile; }
 };
 
-/// L_kk L_kk' = A_kk in place; the row of the tile whose pivot fails, or -1.
+/// L_kk L_kk' = A_kk in place; returns the row of the tile whose pivot fails, or -1.
 Index factor_tile(double* a, int n, int stride) {
-  // LAPACK counts by columns: our lower triangle is its upper one.
+  // LAPACK is column-major: our lower triangle is its upper one.
   int info = 0;
   dpotrf_("U", &n, a, &stride, &info);
   if (info > 0) return info - 1;
@@ -54,7 +54,7 @@ void update_tile(const Tiles& a, Index i, Index j, Index k) {
   }
 }
 
-/// First row whose pivot fails, or -1.
+/// Returns the first row whose pivot fails, or -1.
 Index factor_tiles(const Tiles& a, const Context& context) {
   const Index n = a.down();
   for (Index k = 0; k < n; ++k) {

@@ -7,15 +7,14 @@
 
 namespace ecotone {
 
-/// A = L L' of a symmetric positive definite matrix, by tiles of 256 on all threads; the same bytes for any number of
-/// them.
+/// A = L L' for a symmetric positive definite matrix, by tiles of 256 on all threads. The bytes of the result do not
+/// depend on the number of threads.
 class Cholesky {
  public:
-  /// Only the lower triangle of `a` is read; the factor takes its place, so memory is not doubled. Empty when `a` is
-  /// not positive definite (or not finite): `failed_pivot`, when given, is then the first row whose pivot is not
-  /// positive.
+  /// Only the lower triangle of `a` is read; the factor overwrites it, so memory is not doubled. Empty if `a` is not
+  /// positive definite (or not finite): `failed_pivot`, if given, is then the first row whose pivot is not positive.
   static std::optional<Cholesky> factor(Matrix a, const Context& context, Index* failed_pivot = nullptr);
-  /// A factor that was found before, whose diagonal must be positive; what stands above it is not read and made 0.
+  /// An existing factor, whose diagonal must be positive; entries above the diagonal are ignored and set to 0.
   static Cholesky of_lower(Matrix lower);
 
   Index size() const { return lower_.rows(); }

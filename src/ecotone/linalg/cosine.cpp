@@ -5,7 +5,7 @@
 namespace ecotone {
 namespace {
 
-/// cos(2 pi v) = 1 - 2 sin^2(pi f), f = v less the nearest integer, |f| <= 1/2; the sine by its series.
+/// cos(2 pi v) = 1 - 2 sin^2(pi f), f = v minus the nearest integer, |f| <= 1/2; the sine by its series.
 [[gnu::always_inline]] inline double cos_of_turn(double v) {
   constexpr double to_integer = 6755399441055744.0;  // 1.5 2^52: adding it rounds to an integer
   const double f = v - ((v + to_integer) - to_integer);

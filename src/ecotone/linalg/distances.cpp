@@ -18,7 +18,7 @@ constexpr Index typical_rows = 255;
 
 Index parts(Index size) { return (size + tile_side - 1) / tile_side; }
 
-/// Appends column j at rows that are evenly spaced.
+/// Appends column j at evenly spaced rows.
 void add_some(ConstMatrixView x, Index j, std::vector<double>& values) {
   const Index count = std::min(x.rows(), typical_rows);
   for (Index i = 0; i < count; ++i) {
@@ -27,7 +27,7 @@ void add_some(ConstMatrixView x, Index j, std::vector<double>& values) {
   }
 }
 
-/// The middle value, the lower one of two: a value that is there, so that equal rows are exactly 0 from it.
+/// The median, the lower of two middle values: a value that occurs, so that rows equal to it are exactly 0 away.
 double lower_median(std::vector<double>& values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
@@ -113,7 +113,7 @@ Matrix squared_distances(ConstMatrixView x, const Context& context) {
     if (j > i) return;
     tiles.tile(i, j, d.block(i, j, std::min(tile_side, n - i), std::min(tile_side, n - j)));
   });
-  // One triangle decides: also inside the diagonal tiles.
+  // One triangle decides, also inside the diagonal tiles.
   context.parallel(across, [&](Index t) {
     const Index first = t * tile_side;
     const Index last = std::min(n, first + tile_side);

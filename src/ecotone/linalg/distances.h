@@ -7,18 +7,18 @@
 
 namespace ecotone {
 
-/// A place amid the rows to see them from: medians of the columns over at most 255 rows, evenly spaced. Unlike the mean
-/// it stays where it is when single rows move far away. Values that are not finite are passed over.
+/// A point amid the rows to use as their origin: the medians of the columns over at most 255 evenly spaced rows. Unlike
+/// the mean it does not move when single rows are far away. Values that are not finite are ignored.
 Vector typical_row(ConstMatrixView x);
 
-/// Squared distances tile by tile, for those who do not keep the whole matrix: the rows seen from a typical one and
-/// their lengths. Distances are as those of squared_distances.
+/// Squared distances tile by tile, for callers that do not keep the whole matrix; holds the rows relative to a typical
+/// row, and their lengths. The distances are those of squared_distances.
 class DistanceTiles {
  public:
-  /// Side of the tiles that keep products busy.
+  /// Side of the tiles at which products run at full speed.
   static constexpr Index side = 256;
 
-  /// Of X with itself.
+  /// Distances between the rows of X.
   explicit DistanceTiles(ConstMatrixView x);
   DistanceTiles(ConstMatrixView x, ConstMatrixView y);
 
@@ -34,18 +34,18 @@ class DistanceTiles {
     Vector norms;
   };
   Centred x_;
-  std::optional<Centred> y_;  // none: X itself
+  std::optional<Centred> y_;  // empty: X itself
 
   DistanceTiles(ConstMatrixView x, ConstMatrixView y, const Vector& origin);
   const Centred& y() const { return y_ ? *y_ : x_; }
 };
 
-/// ||x_i - y_j||^2 for all rows of X and Y, through products of rows seen from a typical one, so that a large common
-/// offset costs no digits and far rows cost the others none. Pairs so near that the products would cancel are computed
-/// from differences: equal rows have distance exactly 0. By fixed tiles on all threads.
+/// ||x_i - y_j||^2 for all rows of X and Y, from products of rows relative to a typical row, so that a large common
+/// offset costs no digits and far rows cost the others none. Pairs so close that the products would cancel are computed
+/// from differences: equal rows have distance exactly 0. Computed by fixed tiles on all threads.
 Matrix squared_distances(ConstMatrixView x, ConstMatrixView y, const Context& context);
 
-/// Of X with itself: symmetric to the bit, zero diagonal, half the work.
+/// Distances between the rows of X: exactly symmetric, with zero diagonal, at half the cost.
 Matrix squared_distances(ConstMatrixView x, const Context& context);
 
 }  // namespace ecotone

@@ -17,14 +17,14 @@ extern "C" void dsyevd_(const char* jobz, const char* uplo, const int* n, double
 namespace ecotone {
 namespace {
 
-/// Eigenvalues, ascending, into `values`; eigenvectors as the rows of `a`.
+/// Writes the eigenvalues, ascending, to `values` and the eigenvectors to the rows of `a`.
 void decompose(Matrix& a, Vector& values) {
   const int n = static_cast<int>(a.rows());
   int info = 0;
   const int ask = -1;
   double work_size = 0;
   int iwork_size = 0;
-  // LAPACK counts by columns: our lower triangle is its upper one.
+  // LAPACK is column-major: our lower triangle is its upper one.
   dsyevd_("V", "U", &n, a.data(), &n, values.data(), &work_size, &ask, &iwork_size, &ask, &info);
   const int lwork = static_cast<int>(work_size);
   std::vector<double> work(static_cast<std::size_t>(lwork));
@@ -33,7 +33,7 @@ void decompose(Matrix& a, Vector& values) {
   if (info != 0) internal_error("symmetric_eigen: dsyevd of size {} gave {}", n, info);
 }
 
-/// What Spectra asks of an operator.
+/// The interface that Spectra requires of an operator.
 class SpectraOperator {
  public:
   using Scalar = double;
@@ -100,7 +100,7 @@ LargestEigen largest_eigenpairs(const SymmetricOperator& multiply, Index n, Inde
   Random random(0, "linalg.largest_eigenpairs");
   Vector start(n);
   for (Index i = 0; i < n; ++i) start[i] = random.normal();
-  // Spectra normalises A start; a random start is mapped to zero by the zero operator alone.
+  // Spectra normalises A times the start; only the zero operator maps a random start to zero.
   Vector image(n);
   multiply(start, image);
   if (!image.allFinite()) data_error("non_finite", "largest_eigenpairs: the operator of size {} is not finite", n);

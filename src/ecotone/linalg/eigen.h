@@ -7,14 +7,14 @@
 
 namespace ecotone {
 
-/// A V = V diag(values): values descend; in each column of V the entry of largest magnitude is positive (the first of
-/// them, when several are as large to 8 digits).
+/// A V = V diag(values), with values in descending order; in each column of V the entry of largest magnitude is
+/// positive (the first one, if several are equal to 8 digits).
 struct SymmetricEigen {
   Vector values;
   Matrix vectors;
 };
 
-/// Turns the columns as in SymmetricEigen.
+/// Fixes the signs of the columns as in SymmetricEigen.
 void fix_signs(Matrix& vectors);
 
 /// All eigenpairs of a symmetric matrix (only its lower triangle is read). Data error `non_finite`.
@@ -31,7 +31,7 @@ struct LargestEigen {
 };
 
 /// The k (1 <= k <= n) algebraically largest eigenpairs of an n x n operator by restarted Lanczos from a fixed start;
-/// densely when k is not much smaller than n. Data error `non_finite`.
+/// solved densely when k is not much smaller than n. Data error `non_finite`.
 LargestEigen largest_eigenpairs(const SymmetricOperator& multiply, Index n, Index k, const Context& context);
 
 }  // namespace ecotone

@@ -8,7 +8,7 @@ namespace {
 [[gnu::always_inline]] inline void all_exponentials(double scale, double* __restrict values, Index count) {
   for (Index i = 0; i < count; ++i) {
     const double x = scale * values[i];
-    // What is not a number stays one: the comparison is false for it.
+    // NaN stays NaN: the comparison is false for it.
     values[i] = exp_of(x > 708.0 ? -708.0 : -x);
   }
 }

@@ -7,8 +7,8 @@
 
 namespace ecotone {
 
-/// exp(x) for -708 <= x <= 0 to about 1e-15 of its size: 2^k exp(r), |r| <= ln(2)/2, by its series. Without branches,
-/// so that compilers turn loops over it into vectors.
+/// exp(x) for -708 <= x <= 0 with a relative error of about 1e-15: 2^k exp(r), |r| <= ln(2)/2, by its series. Free of
+/// branches, so that compilers vectorise loops over it.
 [[gnu::always_inline]] inline double exp_of(double x) {
   constexpr double to_integer = 6755399441055744.0;  // 1.5 2^52: adding it rounds to an integer
   const double shifted = x * 1.4426950408889634 + to_integer;
@@ -28,7 +28,7 @@ namespace ecotone {
   sum = sum * r + 0.5;
   sum = sum * r + 1.0;
   sum = sum * r + 1.0;
-  // The integer k stands in the low bits of `shifted`; moved to the exponent it is 2^k.
+  // The integer k is in the low bits of `shifted`; moved to the exponent it is 2^k.
   const auto power = std::bit_cast<double>((std::bit_cast<std::uint64_t>(shifted) + 1023) << 52);
   return sum * power;
 }
@@ -47,12 +47,12 @@ namespace ecotone {
   sum = sum * r + 0.5F;
   sum = sum * r + 1.0F;
   sum = sum * r + 1.0F;
-  // The integer k stands in the low bits of `shifted`; moved to the exponent it is 2^k.
+  // The integer k is in the low bits of `shifted`; moved to the exponent it is 2^k.
   return sum * std::bit_cast<float>((std::bit_cast<std::uint32_t>(shifted) + 127U) << 23U);
 }
 
 /// v_i <- exp(-scale v_i) for scale >= 0 and v_i >= 0; exponents beyond 708 count as 708, exp(0) is exactly 1, NaN
-/// stays. Uses the widest vectors that this processor has; results do not depend on how values are cut into calls.
+/// stays NaN. Uses the widest vectors of the processor; results do not depend on how the values are split into calls.
 void exp_of_negative(double scale, double* values, Index count);
 
 }  // namespace ecotone

@@ -19,7 +19,7 @@ GeneralEigen general_eigen(const Matrix& a, const Context& context) {
   GeneralEigen result{Vector(size), Vector(size), Matrix::Zero(size, size), Matrix::Zero(size, size)};
   if (size == 0) return result;
   if (!a.allFinite()) data_error("non_finite", "general_eigen: a matrix of size {} is not finite", size);
-  // LAPACK counts by columns.
+  // LAPACK is column-major.
   Eigen::MatrixXd by_columns = a;
   Eigen::MatrixXd vectors(size, size);
   const int n = static_cast<int>(size);
@@ -36,7 +36,7 @@ GeneralEigen general_eigen(const Matrix& a, const Context& context) {
   const int lwork = static_cast<int>(work_size);
   std::vector<double> work(static_cast<std::size_t>(lwork));
   call(work.data(), &lwork);
-  // A pair's vectors are u + i w and u - i w; LAPACK gives u and w as its two columns.
+  // The vectors of a conjugate pair are u + i w and u - i w; LAPACK returns u and w as two columns.
   for (Index j = 0; j < size; ++j) {
     result.re.col(j) = vectors.col(j);
     if (!(result.imag[j] > 0) || j + 1 == size) continue;

@@ -5,8 +5,8 @@
 
 namespace ecotone {
 
-/// A (re + i im)_j = (real + i imag)_j (re + i im)_j: eigenvectors of length 1 as columns. Pairs of conjugates stand
-/// side by side, the one with positive imaginary part first.
+/// A (re + i im)_j = (real + i imag)_j (re + i im)_j: eigenvectors of length 1 as columns. Conjugate pairs are
+/// adjacent, the one with positive imaginary part first.
 struct GeneralEigen {
   Vector real;
   Vector imag;
@@ -14,7 +14,7 @@ struct GeneralEigen {
   Matrix im;
 };
 
-/// All eigenpairs of a square matrix that need not be symmetric, in no stated order. Data error `non_finite`.
+/// All eigenpairs of a square matrix that need not be symmetric, in no particular order. Data error `non_finite`.
 GeneralEigen general_eigen(const Matrix& a, const Context& context);
 
 }  // namespace ecotone

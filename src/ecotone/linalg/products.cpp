@@ -20,8 +20,8 @@ constexpr Index enough_tiles = 16;
 
 Index parts(Index size, Index part) { return (size + part - 1) / part; }
 
-// Matrix times vector, by our own loops: OpenBLAS takes a lock of the whole process in every such call, at which many
-// threads with small blocks queue.
+// Matrix times vector by our own loops: OpenBLAS takes a process-wide lock in every such call, for which many threads
+// with small blocks would queue.
 
 using lanes::Four;
 

@@ -3,13 +3,13 @@
 #include "ecotone/base/context.h"
 #include "ecotone/linalg/matrix.h"
 
-/// Products over fixed tiles, on all threads, the same bytes for any number of them.
+/// Products over fixed tiles on all threads. The bytes of the results do not depend on the number of threads.
 namespace ecotone {
 
 /// A B.
 Matrix product(ConstMatrixView a, ConstMatrixView b, const Context& context);
 
-/// A'B. Few columns: summed over blocks of rows; many: by tiles of the result.
+/// A'B. With few columns, summed over blocks of rows; with many, by tiles of the result.
 Matrix transpose_product(ConstMatrixView a, ConstMatrixView b, const Context& context);
 
 /// A'A, both triangles filled.

@@ -7,15 +7,16 @@
 
 namespace ecotone {
 
-/// Solves X L' = B for rows of B, L lower triangular: x = L^-1 b for each row. Panels of 64 columns by products, which
-/// is near the speed of products where a triangular solve has half of it. A 64 x 64 block on the diagonal is inverted
-/// once when its condition number is below 1,000, so that no more than 3 digits can be lost; others are solved with.
+/// Solves X L' = B for rows of B, with L lower triangular: x = L^-1 b for each row. Works on panels of 64 columns by
+/// products, which is close to the speed of a matrix product, twice that of a triangular solve. A 64 x 64 diagonal
+/// block is inverted once if its condition number is below 1,000, so that no more than 3 digits can be lost; for other
+/// blocks the triangular system is solved.
 class RowSolver {
  public:
   static constexpr Index panel = 64;
 
   RowSolver() = default;
-  /// Only the lower triangle is read; the diagonal must not be 0.
+  /// Only the lower triangle is read; the diagonal must not contain 0.
   explicit RowSolver(ConstMatrixView lower);
 
   Index size() const { return factor_.rows(); }
@@ -23,7 +24,7 @@ class RowSolver {
   void solve(MatrixView rows) const;
 
  private:
-  Matrix factor_;                       // L, some diagonal blocks replaced by their inverses
+  Matrix factor_;                       // L, with some diagonal blocks replaced by their inverses
   std::vector<std::uint8_t> inverted_;  // one per diagonal block
 };
 

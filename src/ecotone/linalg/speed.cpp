@@ -16,10 +16,10 @@ using lanes::Eight;
 using lanes::Four;
 using lanes::Two;
 
-constexpr Index chains = 10;  // independent of each other: more than are under way at once, and fewer than registers
+constexpr Index chains = 10;  // independent chains: more than are in flight at once, fewer than there are registers
 constexpr Index rounds = 20'000;
 
-/// Numbers that the compiler does not know, so that it leaves no operation out, and a place for the result.
+/// Values unknown to the compiler, so that it cannot drop any operation, and a place for the result.
 volatile double unknown[chains + 2] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 0.5, 1.0};
 volatile double result = 0;
 
@@ -67,7 +67,8 @@ Peak peak_of(Instructions instructions) {
   return {with_sse2, 2};
 }
 
-/// The best rate of `run`, which does so many operations, over about a tenth of a second: other programs only slow it.
+/// The best rate of `run`, which performs the given number of operations, over about a tenth of a second: other
+/// programs only slow it down.
 template <class Run>
 double best_rate(double operations, Run&& run) {
   run();

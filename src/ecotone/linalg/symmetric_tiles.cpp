@@ -40,7 +40,7 @@ std::size_t SymmetricTiles<Scalar>::bytes(Index size) {
   const auto n = static_cast<std::size_t>(size);
   const std::size_t rest = n % tile;
   const std::size_t whole = n - rest;
-  // Bands before the last one, half of whose off-diagonal part is kept, then the last band.
+  // The bands before the last, of whose off-diagonal part half is kept, then the last band.
   return ((whole * whole + whole * tile) / 2 + n * rest) * sizeof(Scalar);
 }
 

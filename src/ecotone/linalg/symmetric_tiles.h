@@ -8,9 +8,9 @@
 
 namespace ecotone {
 
-/// The upper triangle of a symmetric matrix in square tiles of 512, each of them row-major and without gaps; of double
-/// or float. Tiles are summed independently, so whoever gives each tile to one task gets the same bytes for any number
-/// of threads.
+/// The upper triangle of a symmetric matrix in square tiles of 512, each row-major and contiguous; of double or float.
+/// Tiles are summed independently: if each tile is given to one task, the bytes of the result do not depend on the
+/// number of threads.
 template <class Scalar>
 class SymmetricTiles {
  public:
@@ -23,8 +23,8 @@ class SymmetricTiles {
   Index pairs() const { return static_cast<Index>(start_.size()) - 1; }
   static std::size_t bytes(Index size);
 
-  /// Adds A_I' A_J for tile `pair` of the rows x size matrix A whose rows are `stride` apart, on the calling thread.
-  /// Below the diagonal of the matrix nothing is kept.
+  /// Adds A_I' A_J for tile `pair` of the rows x size matrix A, whose rows are `stride` apart, on the calling thread.
+  /// Nothing is kept below the diagonal of the matrix.
   void add_gram(Index pair, const Scalar* a, Index rows, Index stride);
   /// Adds value v to entry (i, j), i <= j.
   void add(Index i, Index j, Scalar v) { values_[place(i, j)] += v; }
@@ -41,11 +41,11 @@ class SymmetricTiles {
  private:
   Index size_;
   Index bands_;
-  std::vector<std::size_t> start_;  ///< of each tile in values_, and the end
+  std::vector<std::size_t> start_;  ///< start of each tile in values_, and the end
   std::vector<Scalar> values_;
 
   Index width(Index band) const { return band + 1 < bands_ ? tile : size_ - band * tile; }
-  /// Of the pair (I, J) in the order (0,0), (0,1), ..., (1,1), ...
+  /// The number of the pair (I, J) in the order (0,0), (0,1), ..., (1,1), ...
   Index pair_of(Index i, Index j) const { return i * bands_ - i * (i - 1) / 2 + (j - i); }
   std::size_t place(Index i, Index j) const {
     const Index band = j / tile;

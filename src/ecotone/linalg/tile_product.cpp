@@ -8,7 +8,7 @@
 namespace ecotone {
 namespace {
 
-/// Vectors of 2, 4 and 8 numbers: a row of a panel is four, two or one of them.
+/// Vectors of 2, 4 and 8 values: a row of a panel is four, two or one of them.
 using lanes::Eight;
 using lanes::Four;
 using lanes::Two;
@@ -46,7 +46,7 @@ struct Registers<V, 0> {
 template <class V>
 using PanelRow = Registers<V, static_cast<int>(panel_cols * sizeof(double) / sizeof(V))>;
 
-/// Some rows of a tile, with the rows of the panels that belong to them.
+/// Some rows of a tile, with the corresponding rows of the panels.
 template <class V, int count, Sides sides>
 struct TileRows {
   PanelRow<V> sum;

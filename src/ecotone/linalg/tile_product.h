@@ -2,11 +2,11 @@
 
 #include "ecotone/linalg/matrix.h"
 
-/// Products of a tile that lies in cache with a few columns: BLAS packs tiles first, which costs more than such a
+/// Products of a tile that is in cache with a few columns: BLAS would pack the tile first, which costs more than such a
 /// product.
 namespace ecotone {
 
-/// Columns of a panel; a panel of r rows is r x 8 without gaps.
+/// Columns of a panel; a panel of r rows is r x 8, contiguous.
 constexpr Index panel_cols = 8;
 
 /// down += A right (panels of a.rows() and a.cols() rows), on the calling thread.

@@ -31,7 +31,7 @@ double median_in_place(std::vector<double>& values) {
   return (*std::max_element(values.begin(), middle) + *middle) / 2;
 }
 
-/// Of all pairs of rows, row after row: Euclidean, or |x - z|_1 of the laplacian kernel.
+/// Distances of all pairs of rows, row by row: Euclidean, or |x - z|_1 for the laplacian kernel.
 std::vector<double> distances_of(ConstMatrixView x, KernelKind kind, const Context& context) {
   std::vector<double> distances(static_cast<std::size_t>(x.rows() * std::max<Index>(0, x.rows() - 1) / 2));
   const auto row = [&](Index i) { return distances.data() + i * (i - 1) / 2; };

@@ -68,7 +68,7 @@ Matrix mean_products(const Kernel& kernel, const DomainRows& rows, const Context
         const auto at = lower.at(t);
         Matrix k(at.rows, at.cols);
         tiles.tile(at.i, at.j, k);
-        // One triangle counts, and half of the diagonal: the other is added below.
+        // One triangle counts, and half of the diagonal: the transpose is added below.
         if (at.diagonal()) {
           k.triangularView<Eigen::StrictlyUpper>().setZero();
           k.diagonal() *= 0.5;

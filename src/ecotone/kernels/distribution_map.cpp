@@ -16,7 +16,7 @@ void require_map(bool good, const char* what) {
   if (!good) data_error("bad_map", "distributional map: {}", what);
 }
 
-/// out = first (x) second, the first one's entries going slowest.
+/// out = first (x) second, with the entries of the first varying slowest.
 void outer_product(const double* first, Index firsts, const double* second, Index seconds, double* out) {
   for (Index a = 0; a < firsts; ++a)
     for (Index b = 0; b < seconds; ++b) out[a * seconds + b] = first[a] * second[b];

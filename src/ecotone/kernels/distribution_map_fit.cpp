@@ -12,8 +12,8 @@
 namespace ecotone {
 namespace {
 
-constexpr Index looked_at = 2000;     // rows that ranks of products are chosen on
-constexpr double least_mean = 1e-13;  // of the longest mean: less than that is rounding
+constexpr Index looked_at = 2000;     // rows used to choose the ranks of products
+constexpr double least_mean = 1e-13;  // relative to the longest mean: anything shorter is rounding
 
 /// At most `most` rows, evenly spaced.
 std::vector<Index> spaced_rows(Index rows, Index most) {
@@ -23,8 +23,8 @@ std::vector<Index> spaced_rows(Index rows, Index most) {
   return chosen;
 }
 
-/// Directions in which the means of domains that have rows lie about their centre, each orthogonal to those before it
-/// (Gram-Schmidt, the longest remainder first, twice for the last digits). Returns at least one column.
+/// Orthonormal directions that span the means of domains with rows around their centre (Gram-Schmidt, the longest
+/// remainder first, twice for the last digits). Returns at least one column.
 void find_span(const LowRankMeans& means, DistributionMapParts& parts) {
   const Index domains = means.mean.rows(), length = means.mean.cols();
   const double counted = (means.rows.array() > 0).cast<double>().sum();
@@ -53,8 +53,8 @@ void find_span(const LowRankMeans& means, DistributionMapParts& parts) {
     if (means.rows[a] > 0) parts.coordinates.row(a) = (means.mean.row(a) - parts.centre.transpose()) * parts.basis;
 }
 
-/// What domain_width asks of mean embeddings, from low-rank ones. The map says nothing of the k(x, x) that it leaves
-/// out, so s_a^2 takes k(x, x) itself.
+/// What domain_width needs of mean embeddings, from low-rank ones. The map says nothing about the part of k(x, x) that
+/// it leaves out, so s_a^2 uses k(x, x) itself.
 MeanEmbeddings embeddings_of(const LowRankMeans& means, const Vector& origin, const Matrix& coordinates) {
   const Index n = means.rows.size();
   MeanEmbeddings result{means.rows, Matrix::Zero(n, n), Matrix::Zero(n, n), Vector::Zero(n)};
@@ -75,7 +75,7 @@ MeanEmbeddings embeddings_of(const LowRankMeans& means, const Vector& origin, co
   return result;
 }
 
-/// The first landmarks of a map: what fit_low_rank would give for a smaller rank.
+/// The first landmarks of a map: what fit_low_rank would return for a smaller rank.
 LowRankMap first_landmarks(const LowRankMap& map, Index rank) {
   return LowRankMap::of_landmarks(map.kernel(), map.origin(), map.points().topRows(rank),
                                   map.lower().topLeftCorner(rank, rank));
@@ -91,7 +91,8 @@ Matrix explained(const LowRankMap& map, ConstMatrixView x) {
   return sums;
 }
 
-/// Ranks t of k1 and r of k2 with t r <= rank that leave the least of tr(K): returns what is left.
+/// Chooses ranks t of k1 and r of k2 with t r <= rank that leave the smallest part of tr(K) unexplained; returns that
+/// part.
 double choose_ranks(const LowRankMap& k1, const LowRankMap& k2, const DomainFeatures& rows, const Matrix& coordinates,
                     Index rank, DistributionMapParts& parts) {
   const std::vector<Index> chosen = spaced_rows(rows.x.rows(), looked_at);
@@ -116,7 +117,7 @@ double choose_ranks(const LowRankMap& k1, const LowRankMap& k2, const DomainFeat
   return best;
 }
 
-/// The maps of the parts from coordinates and sigma1; returns what they leave out.
+/// Fits the maps of the parts from coordinates and sigma1; returns the part that they leave unexplained.
 double fit_maps(const DomainFeatures& rows, const LowRankOptions& options, const Context& context,
                 DistributionMapParts& parts) {
   const Index cols = rows.x.cols(), along = parts.coordinates.cols();
@@ -133,7 +134,7 @@ double fit_maps(const DomainFeatures& rows, const LowRankOptions& options, const
     parts.rows = std::move(fit.map);
     return fit.residual;
   }
-  // k1 is an rbf kernel of the coordinates, all of which are known: the greedy order, which is the same for any seed.
+  // k1 is an rbf kernel on the coordinates, all of which are known: greedy order, which does not depend on the seed.
   const Kernel k1{.kind = KernelKind::rbf, .sigma = parts.sigma1};
   const LowRankOptions all{.kind = LowRankKind::greedy, .rank = options.rank, .sample = parts.coordinates.rows()};
   LowRankMap domains = fit_low_rank(Features::dense(parts.coordinates), k1, all, context).map;

@@ -10,7 +10,7 @@
 namespace ecotone {
 namespace {
 
-/// Sums of one run of blocks, and the memory for a block.
+/// Sums over a run of blocks, and memory for one block.
 struct Partial {
   Vector rows;
   Vector diagonal;
@@ -54,7 +54,7 @@ struct Partial {
   }
 };
 
-/// Sums are finite when every value is: what is not is looked for only then.
+/// If the sums are finite, so is every value: the search runs only if they are not.
 void require_finite(const Partial& sums, const DomainFeatures& rows, const Context& context) {
   if (sums.sum.allFinite() && sums.diagonal.allFinite()) return;
   const NonFinite found = find_non_finite(rows.x, context);

@@ -15,7 +15,7 @@ constexpr Index side = KernelTiles::side;
 
 Index panels(Index cols) { return (cols + panel_cols - 1) / panel_cols; }
 
-/// B as panels of 8 columns, one after the other; the last is filled up with zeros.
+/// B as panels of 8 columns, one after the other; the last is padded with zeros.
 Matrix to_panels(ConstMatrixView b) {
   const Index n = b.rows();
   Matrix result = Matrix::Zero(panels(b.cols()) * n, panel_cols);

@@ -159,10 +159,10 @@ KernelMeans centre_gram(Matrix& k, const Context& context) {
       for (Index i = s * laplacian_strip; i < std::min(n, (s + 1) * laplacian_strip); ++i) body(i);
     });
   };
-  // K is symmetric: means of rows are means of columns.
+  // K is symmetric: row means are column means.
   each_strip([&](Index i) { means.columns[i] = k.row(i).mean(); });
   means.all = means.columns.mean();
-  // (a - m_i) - (m_j - m) in an order that keeps symmetry: k_ij - (m_i + m_j) + m.
+  // (a - m_i) - (m_j - m), in an order that preserves symmetry: k_ij - (m_i + m_j) + m.
   each_strip([&](Index i) {
     k.row(i) = (k.row(i).array() - (means.columns.transpose().array() + means.columns[i]) + means.all).matrix();
   });

@@ -14,16 +14,16 @@ namespace ecotone {
 enum class KernelKind { rbf, laplacian, linear, poly };
 std::string_view kernel_name(KernelKind kind);
 
-/// A kernel and its parameters; each kind reads its own.
+/// A kernel and its parameters; each kind uses its own.
 struct Kernel {
   KernelKind kind = KernelKind::rbf;
   double sigma = 1;  ///< rbf, laplacian: positive
   int degree = 3;    ///< poly: at least 1
-  double coef0 = 1;  ///< poly: not negative, so that the kernel is positive definite
+  double coef0 = 1;  ///< poly: nonnegative, so that the kernel is positive definite
   double scale = 1;  ///< poly: positive
 };
 
-/// Refuses parameters that are no kernel: option error `bad_option`.
+/// Rejects parameters that do not define a kernel: option error `bad_option`.
 void check_kernel(const Kernel& kernel);
 
 /// Whether k(x, z) depends on x - z alone; then k(x, x) = 1.
@@ -31,14 +31,14 @@ constexpr bool shift_invariant(const Kernel& kernel) {
   return kernel.kind == KernelKind::rbf || kernel.kind == KernelKind::laplacian;
 }
 
-/// Blocks of a Gram matrix, at most 256 a side. Equal rows have k = 1 to the bit under the kernels of distances.
+/// Blocks of a Gram matrix, at most 256 x 256. Under kernels of distances, equal rows have k = 1 exactly.
 class KernelTiles {
  public:
   static constexpr Index side = DistanceTiles::side;
 
-  /// Of X with itself. Rows are copied.
+  /// The Gram matrix of X. Copies the rows.
   KernelTiles(const Kernel& kernel, ConstMatrixView x);
-  /// Of the rows of X (down) with those of Y (across).
+  /// k between the rows of X (down) and those of Y (across).
   KernelTiles(const Kernel& kernel, ConstMatrixView x, ConstMatrixView y);
 
   Index rows() const { return rows_; }
@@ -47,10 +47,10 @@ class KernelTiles {
   void tile(Index i, Index j, MatrixView k) const;
 
  private:
-  /// Rows as the kernels of products and of absolute differences need them.
+  /// Rows in the form that kernels of products and of absolute differences need.
   struct Points {
     Matrix x;
-    Matrix y;        ///< none: X itself
+    Matrix y;        ///< empty: X itself
     Matrix columns;  ///< laplacian: the transpose of Y
   };
 
@@ -64,22 +64,22 @@ class KernelTiles {
   void product_tile(Index i, Index j, MatrixView k) const;
 };
 
-/// The Gram matrix of X, symmetric to the bit; memory checked.
+/// The Gram matrix of X, exactly symmetric; memory is checked.
 Matrix kernel_gram(const Kernel& kernel, ConstMatrixView x, const Context& context);
 
-/// k of all rows of X (down) with all rows of Y (across); memory checked.
+/// k between all rows of X (down) and all rows of Y (across); memory is checked.
 Matrix kernel_gram(const Kernel& kernel, ConstMatrixView x, ConstMatrixView y, const Context& context);
 
 /// k(x_i, x_i) of every row.
 Vector kernel_diagonal(const Kernel& kernel, ConstMatrixView x);
 
-/// The means of a Gram matrix's columns, which new rows are centred with, and the mean of all of it.
+/// The column means of a Gram matrix, needed to centre new rows, and its overall mean.
 struct KernelMeans {
   Vector columns;
   double all = 0;
 };
 
-/// K <- HKH, H = I - 11'/n, of a symmetric K, on all threads; returns the means of the raw K.
+/// K <- HKH, H = I - 11'/n, for a symmetric K, on all threads; returns the means of the raw K.
 KernelMeans centre_gram(Matrix& k, const Context& context);
 
 }  // namespace ecotone

@@ -5,13 +5,13 @@
 
 namespace ecotone {
 
-/// k(x, z_j) of blocks of rows with fixed landmarks z_j. Kernels of distances and the linear one see all points from an
-/// origin near the data, so that a large common offset costs no digits. For distances that changes nothing; the linear
-/// kernel becomes (x - o).(z - o), whose centred Gram matrix is that of x.z.
+/// k(x, z_j) between blocks of rows and fixed landmarks z_j. Kernels of distances and the linear kernel measure all
+/// points from an origin near the data, so that a large common offset costs no digits. Distances are unaffected; the
+/// linear kernel becomes (x - o).(z - o), whose centred Gram matrix is that of x.z.
 class LandmarkKernel {
  public:
   LandmarkKernel() = default;
-  /// `origin` has one entry per column. Option error `bad_option` of a kernel that is none.
+  /// `origin` has one entry per column. Option error `bad_option` for invalid kernel parameters.
   LandmarkKernel(const Kernel& kernel, Vector origin, ConstMatrixView landmarks);
 
   Index size() const { return landmarks_.rows(); }
@@ -26,7 +26,7 @@ class LandmarkKernel {
  private:
   Kernel kernel_;
   Vector origin_;     // 0 for poly
-  Matrix landmarks_;  // less the origin
+  Matrix landmarks_;  // relative to the origin
   Matrix columns_;    // laplacian: the transpose
   Vector norms_;      // rbf: squared lengths
 

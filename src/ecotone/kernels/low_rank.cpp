@@ -51,7 +51,7 @@ LowRankMap LowRankMap::of_frequencies(const Kernel& kernel, Vector origin, Matri
 
 void LowRankMap::raw(ConstMatrixView x, MatrixView out, Workspace& workspace) const {
   if (!fourier()) return landmarks_.block(x, out, workspace.x);
-  // sqrt(2/r) cos(2 pi (w.(x - o) + b)), w and b in turns
+  // sqrt(2/r) cos(2 pi (w.(x - o) + b)), with w and b in turns (multiples of 2 pi)
   workspace.x = x.rowwise() - origin_.transpose();
   product_by_transpose(1.0, workspace.x, points_, 0.0, out);
   const double scale = std::sqrt(2.0 / static_cast<double>(rank()));

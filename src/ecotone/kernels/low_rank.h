@@ -9,10 +9,10 @@
 
 namespace ecotone {
 
-/// rho(x) of r numbers with k(x, z) ~ rho(x).rho(z).
+/// rho(x), a vector of length r with k(x, z) ~ rho(x).rho(z).
 ///
-/// Of landmarks: rho(x) = L^-1 (k(z_1, x), ..., k(z_r, x)), L L' the Gram matrix of the landmarks; exact between
-/// landmarks. Of random Fourier features (rahimi2007): rho_j(x) = sqrt(2/r) cos(w_j.(x - o) + b_j).
+/// From landmarks: rho(x) = L^-1 (k(z_1, x), ..., k(z_r, x)), where L L' is the Gram matrix of the landmarks; exact
+/// between landmarks. From random Fourier features (rahimi2007): rho_j(x) = sqrt(2/r) cos(w_j.(x - o) + b_j).
 class LowRankMap {
  public:
   /// Memory that one thread reuses.
@@ -21,10 +21,10 @@ class LowRankMap {
   };
 
   LowRankMap() = default;
-  /// Landmarks, r x d, and the lower factor of their Gram matrix. `origin` (d) is where points are seen from. Data
-  /// error `bad_map` when shapes or numbers cannot be those of a map (a model file may hold anything).
+  /// Landmarks, r x d, and the lower factor of their Gram matrix. Points are measured from `origin` (d). Data error
+  /// `bad_map` if shapes or values cannot belong to a map (a model file may hold anything).
   static LowRankMap of_landmarks(const Kernel& kernel, Vector origin, Matrix landmarks, Matrix lower);
-  /// Frequencies w / (2 pi), r x d, and phases b / (2 pi), r. Only of rbf and laplacian kernels.
+  /// Frequencies w / (2 pi), r x d, and phases b / (2 pi), r. For rbf and laplacian kernels only.
   static LowRankMap of_frequencies(const Kernel& kernel, Vector origin, Matrix frequencies, Vector phases);
 
   const Kernel& kernel() const { return kernel_; }
@@ -34,17 +34,17 @@ class LowRankMap {
   const Vector& origin() const { return origin_; }
   /// Landmarks, or frequencies in turns.
   const Matrix& points() const { return points_; }
-  /// L, of landmarks.
+  /// L, for landmarks.
   const Matrix& lower() const { return lower_; }
-  /// In turns, of Fourier features.
+  /// Phases in turns, for Fourier features.
   const Vector& phases() const { return phases_; }
 
   /// out(i, :) = rho(x_i), on the calling thread.
   void features(ConstMatrixView x, MatrixView out, Workspace& workspace) const;
   /// What projections (rho(x) - mean)' theta of many rows need: see LowRankProjection. raw(x) is k(x, z_j), or rho(x)
-  /// itself of Fourier features.
+  /// itself for Fourier features.
   void raw(ConstMatrixView x, MatrixView out, Workspace& workspace) const;
-  /// rows <- L^-1 row for each row; nothing to do for Fourier features.
+  /// rows <- L^-1 row for each row; does nothing for Fourier features.
   void finish(MatrixView rows) const;
 
  private:
@@ -57,38 +57,38 @@ class LowRankMap {
   RowSolver solver_;
 };
 
-/// How landmarks are chosen, or that there are none.
+/// How landmarks are chosen, or Fourier features instead.
 enum class LowRankKind {
-  pivoted,  ///< drawn one after the other in proportion to what is not yet explained of k(x, x) (chen2022)
+  pivoted,  ///< drawn one by one, in proportion to the part of k(x, x) not yet explained (chen2022)
   uniform,  ///< drawn uniformly
-  greedy,   ///< the row that is explained least, each time
+  greedy,   ///< each time the row that is explained least
   fourier,  ///< random Fourier features
 };
 
 struct LowRankOptions {
   LowRankKind kind = LowRankKind::pivoted;
-  Index rank = 500;      ///< at most so many features
-  double residual = 0;   ///< fewer when this residual is reached; 0: never
-  Index sample = 20000;  ///< rows that landmarks are chosen from
+  Index rank = 500;      ///< largest number of features
+  double residual = 0;   ///< fewer features if this residual is reached; 0: never
+  Index sample = 20000;  ///< number of rows that landmarks are chosen from
 };
 
-/// A map and how good it is.
+/// A map, and how good it is.
 struct LowRankFit {
   LowRankMap map;
-  /// tr(K - R R') / tr(K) over the sampled rows. Fourier features are no projection, so their trace says nothing:
-  /// there it is ||K - R R'||_F / ||K||_F over at most 1,000 of them.
+  /// tr(K - R R') / tr(K) over the sampled rows. Fourier features are not a projection, so their trace means little:
+  /// for them, ||K - R R'||_F / ||K||_F over at most 1,000 of the rows.
   double residual = 0;
-  Index sample = 0;     ///< rows that were looked at
+  Index sample = 0;     ///< number of sampled rows
   double diagonal = 1;  ///< mean of k(x, x) over them
 };
 
-/// Chooses landmarks from rows drawn by the context's seed, all rows where there are few.
+/// Chooses landmarks from rows drawn with the context's seed, or from all rows if there are few.
 ///
-/// A row whose unexplained k(x, x) is below 1e-13 of the largest k(x, x) is never a landmark: there only rounding is
-/// left. So diagonal entries of L differ by at most about 3e6, duplicates and kernels of finite rank give fewer
-/// features than asked, and L is the factor of the elimination itself, never of a nearly singular Gram matrix. In the
-/// orders `pivoted` and `greedy` rho.rho then is good to about 1e-12, in the order `uniform` to 1e-8 at worst.
-/// Option error `bad_option`; data errors `no_rows`, `non_finite`, `not_enough_memory`.
+/// A row whose unexplained k(x, x) is below 1e-13 of the largest k(x, x) never becomes a landmark: only rounding is
+/// left there. The diagonal entries of L therefore differ by a factor of at most about 3e6, duplicate rows and kernels
+/// of finite rank give fewer features than requested, and L is the factor of the elimination itself, never of a nearly
+/// singular Gram matrix. With the orders `pivoted` and `greedy`, rho.rho is then accurate to about 1e-12, with
+/// `uniform` to 1e-8 at worst. Option error `bad_option`; data errors `no_rows`, `non_finite`, `not_enough_memory`.
 LowRankFit fit_low_rank(const Features& x, const Kernel& kernel, const LowRankOptions& options, const Context& context);
 
 }  // namespace ecotone

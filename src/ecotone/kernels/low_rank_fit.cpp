@@ -16,10 +16,10 @@ namespace {
 
 constexpr Index map_strip = 512;   // rows per task
 constexpr Index proposals = 64;    // candidates per round
-constexpr double nothing = 1e-13;  // of the largest k(x, x): less than that is rounding
+constexpr double nothing = 1e-13;  // relative to the largest k(x, x): anything smaller is rounding
 constexpr Index fourier_rows = 1000;
 
-/// The rows that a map is made from: at most `most`, drawn by the seed.
+/// The rows that a map is made from: at most `most`, drawn with the seed.
 Matrix sampled_rows(const Features& x, Index most, const Context& context) {
   if (x.rows() == 0) data_error("no_rows", "low-rank map: there are no rows");
   std::vector<Index> rows(at(std::min(x.rows(), most)));
@@ -45,7 +45,7 @@ Matrix rows_of(const Matrix& x, const std::vector<Index>& rows) {
   return chosen;
 }
 
-/// A partial Cholesky factorisation of the sample's Gram matrix: K ~ F F', grown by several pivots at a time.
+/// A partial Cholesky factorisation of the Gram matrix of the sample, K ~ F F', grown by several pivots at a time.
 class Elimination {
  public:
   Elimination(const Matrix& x, const Kernel& kernel, Vector origin, Index rank, const Context& context)
@@ -65,17 +65,17 @@ class Elimination {
   Index rank() const { return factor_.cols(); }
   double trace() const { return trace_; }
   double residual() const { return trace_ > 0 ? left_.sum() / trace_ : 0; }
-  /// k(x, x) not yet explained, where a row may still become a landmark; 0 elsewhere.
+  /// The unexplained part of k(x, x) of each row that may still become a landmark; 0 for the others.
   const Vector& open() const { return open_; }
 
-  /// Takes those of the candidates that `accept(before, now)` wants, in their order: the unexplained part of k(x, x)
-  /// before this round and after the pivots taken in it. Stops within the round when the residual is reached.
+  /// Takes the candidates that `accept(before, now)` wants, in their order; the arguments are the unexplained part of
+  /// k(x, x) before this round and after the pivots taken in it. Stops within the round when the residual is reached.
   template <class Accept>
   void take(const std::vector<Index>& candidates, double residual, Accept&& accept) {
     const Index done = size();
     const Matrix points = rows_of(x_, candidates);
     const Matrix past = rows_of(factor_, candidates).leftCols(done);
-    // H = K_CC - F_C F_C', then a Cholesky factorisation of it that leaves out what is not accepted.
+    // H = K_CC - F_C F_C', then its Cholesky factorisation, skipping candidates that are not accepted.
     Matrix h(points.rows(), points.rows());
     Matrix scratch;
     const LandmarkKernel kernel(kernel_, origin_, points);
@@ -129,8 +129,8 @@ class Elimination {
     for (Index i = 0; i < left_.size(); ++i) open_[i] = closed_[at(i)] == 0 && left_[i] > floor_ ? left_[i] : 0;
   }
 
-  /// F_new = (K_T - F F_T') L_T^-T for the pivots T of this round; columns behind the one that reaches the residual
-  /// are given up.
+  /// F_new = (K_T - F F_T') L_T^-T for the pivots T of this round; columns after the one that reaches the residual are
+  /// dropped.
   void grow(const std::vector<Index>& candidates, const std::vector<Index>& taken, const Matrix& small,
             double residual) {
     const Index done = size();
@@ -145,7 +145,7 @@ class Elimination {
     const Matrix past = rows_of(factor_, rows).leftCols(done);
     const RowSolver solver(corner);
     const Index strips = (x_.rows() + map_strip - 1) / map_strip;
-    Matrix squares(strips, count);  // of the new columns, by strips
+    Matrix squares(strips, count);  // of the new columns, by strip
     context_.parallel(strips, [&](Index s) {
       const Index first = s * map_strip;
       const Index height = std::min(map_strip, x_.rows() - first);
@@ -182,7 +182,7 @@ std::vector<Index> draws(const Vector& mass, Random& random) {
   for (Index k = 0; k < proposals; ++k) {
     const double u = random.uniform() * sum;
     const auto found = std::upper_bound(below.begin(), below.end(), u);
-    // u < sum, up to the rounding of the product: then the last row with mass.
+    // u < sum up to the rounding of the product: otherwise take the last row with mass.
     auto i = std::min(found - below.begin(), std::ptrdiff_t(below.size()) - 1);
     while (i > 0 && mass[i] == 0) --i;
     chosen.push_back(i);
@@ -191,7 +191,7 @@ std::vector<Index> draws(const Vector& mass, Random& random) {
 }
 
 /// Randomly pivoted Cholesky (chen2022) with the rejections of epperly2024: a round of proposals drawn by the mass at
-/// its start, each accepted with probability now / before, has the law of drawing one after the other.
+/// its start, each accepted with probability now / before, has the same distribution as drawing one by one.
 void pivot_randomly(Elimination& work, double residual, const Context& context) {
   Random random = context.random("low-rank pivots");
   while (work.size() < work.rank() && work.open().sum() > 0 && work.residual() > residual) {
@@ -242,7 +242,7 @@ LowRankFit landmarks(const Matrix& sample, const Kernel& kernel, const LowRankOp
   return {work.map(), work.residual(), sample.rows(), work.trace() / static_cast<double>(sample.rows())};
 }
 
-/// ||K - R R'||_F / ||K||_F of the rows.
+/// ||K - R R'||_F / ||K||_F over the rows.
 double relative_error(const LowRankMap& map, const Matrix& x, const Context& context) {
   const Matrix k = kernel_gram(map.kernel(), x, context);
   Matrix r(x.rows(), map.rank());
@@ -268,7 +268,7 @@ LowRankFit frequencies(const Matrix& sample, const Kernel& kernel, const LowRank
   for (Index j = 0; j < phases.size(); ++j) phases[j] = random.uniform();
   LowRankMap map = LowRankMap::of_frequencies(kernel, typical_row(sample), std::move(w), std::move(phases));
   const Index rows = std::min(sample.rows(), fourier_rows);
-  // Drawn: the first rows of a file may be of one domain.
+  // Drawn at random: the first rows of a file may belong to one domain.
   std::vector<Index> drawn = context.random("low-rank residual").sample(sample.rows(), rows);
   std::sort(drawn.begin(), drawn.end());
   const double error = relative_error(map, rows_of(sample, drawn), context);

@@ -10,7 +10,7 @@
 namespace ecotone {
 namespace {
 
-constexpr double least_share = 0.25;  // of the spread within domains
+constexpr double least_share = 0.25;  // share of the spread within domains
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -20,7 +20,7 @@ double median(std::vector<double> values) {
   return (*std::max_element(values.begin(), middle) + *middle) / 2;
 }
 
-/// s^2 = n/(n - 1) (mean of k(x, x) - ||mu||^2), 0 of a single row.
+/// s^2 = n/(n - 1) (mean of k(x, x) - ||mu||^2); 0 for a single row.
 Vector spreads(const Vector& rows, const Vector& diagonal_means, const Vector& norms) {
   Vector spread = Vector::Zero(rows.size());
   for (Index a = 0; a < rows.size(); ++a)
@@ -36,7 +36,7 @@ Vector diagonal_means(const Vector& diagonal, const DomainRows& rows, const Vect
   return sum;
 }
 
-/// mu_a is the mean of the rows themselves. Distances and spreads do not depend on where rows are seen from.
+/// mu_a is the mean of the rows themselves. Distances and spreads do not depend on the origin.
 void linear_embeddings(const DomainRows& rows, MeanEmbeddings& result) {
   const Vector origin = typical_row(rows.x);
   const Matrix mean = domain_means(rows, origin);
@@ -76,7 +76,7 @@ MeanEmbeddings mean_embeddings(const Kernel& kernel, const DomainRows& rows, con
 
 DomainWidth domain_width(const MeanEmbeddings& means, double factor) {
   std::vector<double> distance, sampling, spread;
-  // A single row says nothing of its domain's spread: there the median of the others stands in.
+  // A single row says nothing about the spread of its domain: the median of the others stands in.
   for (Index a = 0; a < means.rows.size(); ++a)
     if (means.rows[a] > 1) spread.push_back(std::sqrt(means.spread[a]));
   DomainWidth width;
@@ -84,7 +84,7 @@ DomainWidth domain_width(const MeanEmbeddings& means, double factor) {
   const auto error = [&](Index a) { return (means.rows[a] > 1 ? means.spread[a] : typical * typical) / means.rows[a]; };
   for (Index a = 0; a < means.rows.size(); ++a) {
     if (means.rows[a] == 0) continue;
-    // A domain alone: what a second sample of it would have.
+    // A single domain: the distance that a second sample of it would have.
     if (means.rows[a] == means.rows.sum()) sampling.push_back(std::sqrt(2 * error(a)));
     for (Index b = 0; b < a; ++b) {
       if (means.rows[b] == 0) continue;
@@ -97,7 +97,7 @@ DomainWidth domain_width(const MeanEmbeddings& means, double factor) {
   width.share = least_share * typical;
   width.sigma = std::max({factor * width.median, width.sampling, width.share});
   width.floored = std::max(width.sampling, width.share) > width.median;
-  // Too small a width cannot be squared.
+  // Too small a width would underflow when squared.
   width.fallback = !(width.sigma > 1e-150);
   if (width.fallback) width.sigma = 1;
   return width;

@@ -1,7 +1,7 @@
 // The permutation test of MMD^2. With z = 1 in one sample (s rows) and 0 in the other (t rows), K without its diagonal,
 // a = z'Kz, b = z'K1, c = 1'K1:
 //   MMD^2(z) = a / (s (s - 1)) + (c - 2 b + a) / (t (t - 1)) - 2 (b - a) / (s t).
-// A constant that is subtracted from all of K does not change it; K - mean(K) keeps small what single precision rounds.
+// Subtracting a constant from all of K does not change it; K - mean(K) keeps small what single precision rounds.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -21,10 +21,10 @@ namespace ecotone {
 namespace {
 
 constexpr Index line = 16;            // columns that share a cache line
-constexpr Index strip_width = 1024;   // columns of K that one product takes
-constexpr double equal_up_to = 1e-6;  // times the spread of K: what single precision may round
+constexpr Index strip_width = 1024;   // columns of K per product
+constexpr double equal_up_to = 1e-6;  // relative to the spread of K: the rounding of single precision
 
-/// Numbers below a bound that fits 32 bits, two of each 64 random bits; exact by rejection (lemire2019).
+/// Uniform numbers below a bound that fits 32 bits, two from each 64 random bits; exact by rejection (lemire2019).
 class SmallNumbers {
  public:
   explicit SmallNumbers(Random random) : random_(random) {}
@@ -62,11 +62,11 @@ void mark(std::vector<std::uint8_t>& mark_of, std::vector<std::uint32_t>& order,
   }
 }
 
-/// z of the observed labels in column 0, of permutation p in column p; columns are filled up to whole lines.
+/// z of the observed labels in column 0, of permutation p in column p; columns are padded to whole cache lines.
 SingleMatrix indicators(Index rows, Index first, Index permutations, const Context& context) {
   const Index lines = (permutations + line) / line;
   SingleMatrix z(rows, lines * line);
-  // The smaller sample is marked: MMD^2 is the same, and fewer rows are drawn.
+  // The smaller sample is marked: MMD^2 is the same, and fewer rows need to be drawn.
   const bool mark_first = first <= rows - first;
   const Index marked = mark_first ? first : rows - first;
   const Index begin = mark_first ? 0 : first;
@@ -87,7 +87,7 @@ SingleMatrix indicators(Index rows, Index first, Index permutations, const Conte
   return z;
 }
 
-/// What one thread works in; made at its first tile.
+/// Workspace of one thread; made at its first tile.
 struct Room {
   Matrix k;
   SingleMatrix single;
@@ -99,9 +99,9 @@ struct Room {
 struct Sums {
   Vector form;
   Vector row;
-  double squares = 0;  // of K over pairs within a tile of the diagonal: what its spread is taken from
+  double squares = 0;  // of K over pairs within diagonal tiles: the spread of K is estimated from these
   double square_pairs = 0;
-  double between = 0;  // z'K(1 - z) of the observed labels in double precision, and within either sample
+  double between = 0;  // z'K(1 - z) of the observed labels in double precision, and the sums within each sample
   double within_first = 0;
   double within_second = 0;
   std::unique_ptr<Room> room;
@@ -198,7 +198,7 @@ class Strips {
 
   /// z'Kz of all columns.
   void add_forms(Sums& sums, Room& room, const Strip& strip) const {
-    constexpr Index together = 16;  // rows that are added in single precision
+    constexpr Index together = 16;  // rows added in single precision
     room.product.resize(strip.rows, z_.cols());
     multiply(room.single, z_.middleRows(strip.j, strip.cols), room.product);
     for (Index r = 0; r < strip.rows; r += together) {

@@ -10,10 +10,10 @@ namespace ecotone {
 namespace {
 
 constexpr Index pivot_strip = 1024;
-// Below this part of the largest diagonal entry the rest is rounding.
+// Relative to the largest diagonal entry: anything smaller is rounding.
 constexpr double least_pivot = 1e-15;
 
-/// What a strip of rows has left: the sum of the diagonal and its largest entry, the first of equal ones.
+/// What a strip of rows has left: the sum of the diagonal and its largest entry (the first, if several are equal).
 struct Rest {
   double sum = 0;
   double largest = 0;

@@ -9,7 +9,7 @@
 namespace ecotone {
 namespace {
 
-/// 1 / (2 sigma^2); a bandwidth whose square vanishes or overflows is refused.
+/// 1 / (2 sigma^2); rejects a bandwidth whose square vanishes or overflows.
 double scale_of(double sigma) {
   check_kernel({.kind = KernelKind::rbf, .sigma = sigma});
   return 0.5 / sigma / sigma;
@@ -27,7 +27,7 @@ void RbfTiles::tile(Index i, Index j, MatrixView k) const {
 }
 
 LowerTiles::Tile LowerTiles::at(Index t) const {
-  // Row a of tiles begins at a (a + 1) / 2.
+  // Row a of tiles starts at a (a + 1) / 2.
   auto a = static_cast<Index>((std::sqrt(8.0 * static_cast<double>(t) + 1.0) - 1.0) / 2.0);
   while (a * (a + 1) / 2 > t) --a;
   while ((a + 1) * (a + 2) / 2 <= t) ++a;

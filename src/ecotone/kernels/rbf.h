@@ -5,16 +5,16 @@
 #include "ecotone/linalg/matrix.h"
 
 /// The Gaussian kernel k(x, y) = exp(-||x - y||^2 / (2 sigma^2)). sigma must be positive and finite (option error
-/// `bad_option`). k of equal rows is exactly 1; distances beyond 37 sigma give 3e-308 instead of less.
+/// `bad_option`). k of equal rows is exactly 1; distances beyond 37 sigma give 3e-308 instead of a smaller value.
 namespace ecotone {
 
-/// The Gram matrix of X, symmetric to the bit; memory checked.
+/// The Gram matrix of X, exactly symmetric; memory is checked.
 Matrix rbf_gram(ConstMatrixView x, double sigma, const Context& context);
 
-/// k of all rows of X (down) with all rows of Y (across); memory checked.
+/// k between all rows of X (down) and all rows of Y (across); memory is checked.
 Matrix rbf_gram(ConstMatrixView x, ConstMatrixView y, double sigma, const Context& context);
 
-/// The Gram matrix tile by tile, for those who only sum over it.
+/// The Gram matrix tile by tile, for callers that only sum over it.
 class RbfTiles {
  public:
   static constexpr Index side = DistanceTiles::side;
@@ -32,7 +32,7 @@ class RbfTiles {
   double scale_;  // 1 / (2 sigma^2)
 };
 
-/// The tiles of a symmetric matrix of n rows that lie on or below the diagonal, numbered row after row.
+/// The tiles on and below the diagonal of a symmetric matrix of n rows, numbered row by row.
 class LowerTiles {
  public:
   explicit LowerTiles(Index n) : n_(n), across_((n + RbfTiles::side - 1) / RbfTiles::side) {}
@@ -40,7 +40,7 @@ class LowerTiles {
   Index count() const { return across_ * (across_ + 1) / 2; }
   struct Tile {
     Index i, j;        ///< first row and first column, j <= i
-    Index rows, cols;  ///< of the tile
+    Index rows, cols;  ///< size of the tile
     bool diagonal() const { return i == j; }
   };
   Tile at(Index t) const;

@@ -6,12 +6,12 @@
 
 namespace ecotone {
 
-/// Adds the sums of a tile's rows, each over the domains of its columns: sum(domain of row, domain of column) += k.
+/// Adds the entries of a tile to the sums of their domains: sum(domain of row, domain of column) += k.
 inline void add_tile(ConstMatrixView k, const std::int32_t* down, const std::int32_t* across, Matrix& sum) {
   for (Index r = 0; r < k.rows(); ++r) {
     const double* const row = k.data() + r * k.outerStride();
     double* const into = sum.data() + down[r] * sum.cols();
-    // Rows of one domain mostly stand together: add up the run.
+    // Rows of one domain are mostly adjacent: add up the run.
     for (Index c = 0; c < k.cols();) {
       const std::int32_t d = across[c];
       double run = 0;

@@ -11,7 +11,7 @@ namespace ecotone {
 
 namespace {
 
-/// The number that a whole text spells, when it is one and finite.
+/// The number that the whole text spells, if it is a finite number.
 std::optional<double> number(const std::string& text) {
   double value = 0;
   if (!parse_number(text, value) || !std::isfinite(value)) return std::nullopt;
@@ -38,7 +38,7 @@ Vector checked_weights(const Dataset& data, std::span<const Index> rows) {
   return weight;
 }
 
-/// A pair of a source and another domain is no source row: its label says something of the other.
+/// A pair of a source domain and another one is not a source row: its label reveals something about the other domain.
 std::vector<Index> rows_with_role(const Dataset& data, Role role) {
   std::vector<Index> rows;
   for (Index i = 0; i < data.rows(); ++i) {
@@ -174,7 +174,7 @@ void drop_unused_classes(Labels& labels) {
 void sort_classes(std::vector<std::string>& classes) {
   std::sort(classes.begin(), classes.end());
   if (!std::ranges::all_of(classes, [](const std::string& c) { return number(c).has_value(); })) return;
-  // Equal numbers («1», «1.0») stay in text order.
+  // Equal numbers ("1", "1.0") stay in text order.
   std::ranges::stable_sort(classes, {}, [](const std::string& c) { return *number(c); });
 }
 

@@ -24,7 +24,7 @@ struct Labels {
 
   Index size() const { return task == Task::classify ? static_cast<Index>(index.size()) : value.size(); }
   bool missing(Index row) const;
-  /// Labels of these rows; the classes stay all of them.
+  /// Labels of these rows; keeps all classes.
   Labels take(std::span<const Index> rows) const;
 };
 
@@ -32,8 +32,8 @@ struct Labels {
 struct Domains {
   std::vector<std::string> names;
   std::vector<std::int32_t> index;
-  /// Rows that are pairs of rows of two domains: the other one, or -1. Whoever holds a domain out leaves rows out that
-  /// have it as partner. Empty: none.
+  /// For rows that are pairs of rows of two domains: the other domain, or -1. Holding a domain out also leaves out the
+  /// rows that have it as a partner. Empty: no pairs.
   std::vector<std::int32_t> partner = {};
 
   Index count() const { return static_cast<Index>(names.size()); }
@@ -43,26 +43,27 @@ struct Domains {
   std::vector<Index> rows_of(Index domain) const;
   /// The partner of a row, or -1.
   std::int32_t partner_of(Index row) const { return partner.empty() ? -1 : partner[at(row)]; }
-  /// Domains of these rows; names are those that occur, in order of first appearance. Partners are kept where they do.
+  /// Domains of these rows; names are those that occur, in order of first appearance. Partners that still occur are
+  /// kept.
   Domains take(std::span<const Index> rows) const;
 };
 
-/// What a domain is for. source: labelled training data. target: its rows but not its labels may be used in
-/// fitting. unseen: not touched by fitting.
+/// What a domain is for. source: labelled training data. target: its rows, but not its labels, may be used in fitting.
+/// unseen: not used in fitting.
 enum class Role { source, target, unseen };
 using Roles = std::vector<Role>;  ///< one per domain
 
-/// Which row of the files each row is, counted from 0 over all files in the order given; empty: row i is row i. Rows
-/// are left out and put in another order, but messages and saved predictions name them as the user can find them.
+/// The row of the files that each row comes from, counted from 0 over all files in the given order; empty: row i is row
+/// i. Rows may be left out or reordered, but messages and saved predictions name rows as the user finds them.
 using Origin = std::vector<Index>;
 inline Index origin_of(const Origin& origin, Index row) {
   const auto i = static_cast<std::size_t>(row);
   return i < origin.size() ? origin[i] : row;
 }
-/// The origin of these rows of rows that have `origin`.
+/// The origin of these rows, taken from rows with this `origin`.
 Origin take_origin(const Origin& origin, std::span<const Index> rows);
 
-/// Features + labels + domains with roles + optional row weights.
+/// Features, labels, domains with roles, and optional row weights.
 struct Dataset {
   Features x;
   std::optional<Labels> y;  ///< absent: no label column
@@ -84,7 +85,8 @@ struct TrainView {
   Roles role;      ///< one per domain: source or target
   Vector weight;   ///< n row weights; empty: all 1
   Origin origin = {};
-  /// The features are coordinates in the space of a kernel (`kpca`, `dica`, ...): its own kernel is their linear one.
+  /// The features are coordinates in the space of a kernel (`kpca`, `dica`, ...): on them, that kernel is the linear
+  /// one.
   bool kernel_coordinates = false;
 
   Index labelled() const { return y.size(); }
@@ -95,32 +97,32 @@ struct TrainView {
   double weight_of(Index i) const { return weight.size() == 0 ? 1.0 : weight[i]; }
 };
 
-/// All that prediction may see; rows of one domain form that domain's sample. Without domains the batch is one new
-/// domain.
+/// All that prediction may see; the rows of one domain form the sample of that domain. Without domains the batch is one
+/// new domain.
 struct Batch {
   Features x;
   std::optional<Domains> domain;
   Origin origin = {};
 };
 
-/// The training view of `source` rows (those without a label are left out) and `target` rows, in ascending order each.
-/// Classes and domains are those of the chosen rows only, so nothing of other rows' labels can reach the view. Without
-/// a label column y is an empty regression and all source rows are kept, first. Data errors: `no_labels` when no
-/// source row has a label, `bad_weight`/`negative_weight` when a row weight is not finite or negative.
+/// The training view of `source` rows (those without a label are left out) and `target` rows, each in ascending order.
+/// Classes and domains are only those of the chosen rows, so nothing about the labels of other rows can reach the view.
+/// Without a label column y is an empty regression label, and all source rows are kept, first. Data errors: `no_labels`
+/// if no source row has a label, `bad_weight` or `negative_weight` if a row weight is not finite or negative.
 TrainView train_view(const Dataset& data, std::span<const Index> source, std::span<const Index> target,
                      const Context& context);
-/// By the data set's roles.
+/// The training view by the roles of the data set.
 TrainView train_view(const Dataset& data, const Context& context);
 /// The given rows as a batch, with their domains.
 Batch batch(const Dataset& data, std::span<const Index> rows);
 
 /// Keeps only the classes that occur, in their order.
 void drop_unused_classes(Labels& labels);
-/// Sorts class names: numerically when all are numbers, else as text.
+/// Sorts class names: numerically if all are numbers, otherwise as text.
 void sort_classes(std::vector<std::string>& classes);
 
-/// Makes the domains named in `targets` targets (data error `unknown_domain` with the list of names otherwise) and all
-/// others sources.
+/// Makes the domains named in `targets` targets and all others sources. Data error `unknown_domain`, which lists the
+/// names.
 void set_targets(Dataset& data, const std::vector<std::string>& targets);
 
 }  // namespace ecotone

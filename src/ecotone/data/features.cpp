@@ -25,7 +25,7 @@ std::size_t dense_bytes(Index rows, Index cols) {
   return static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols) * sizeof(double);
 }
 
-/// First value of a block that is not finite; rows count from `first`.
+/// First value of a block that is not finite; rows are counted from `first`.
 NonFinite first_non_finite(const ConstMatrixMap& x, Index first) {
   if (x.allFinite()) return {};
   for (Index i = 0; i < x.rows(); ++i)
@@ -79,7 +79,7 @@ std::shared_ptr<const FeatureStorage> FeatureStorage::take(std::span<const Index
     gather_rows(*this, rows, out, scratch);
     return std::make_shared<DenseStorage>(std::move(out));
   }
-  // Places in the result, by the row they want: every block is read once.
+  // Positions in the result, ordered by the row they need: every block is read once.
   std::vector<std::size_t> order(rows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rows[a] < rows[b]; });
@@ -118,7 +118,7 @@ Features Features::sparse(Csr x, std::vector<std::string> names) {
 Features Features::take(std::span<const Index> chosen) const {
   for (const Index row : chosen)
     if (row < 0 || row >= rows()) internal_error("features: row {} of {}", row, rows());
-  // All rows in their order: the same features, not a copy.
+  // All rows in order: the same features, not a copy.
   bool all = static_cast<Index>(chosen.size()) == rows();
   for (std::size_t i = 0; all && i < chosen.size(); ++i) all = chosen[i] == static_cast<Index>(i);
   if (all) return *this;
@@ -184,7 +184,7 @@ Matrix Features::to_matrix() const {
 
 NonFinite find_non_finite(const Features& x, const Context& context) {
   std::vector<NonFinite> found(static_cast<std::size_t>(x.blocks()));
-  // The first block known to have one; later blocks need not be read, earlier ones must.
+  // The first block known to contain one; later blocks need not be read, earlier ones must.
   std::atomic<Index> lowest{x.blocks()};
   const Csr* csr = x.storage().csr();
   context.parallel(x.blocks(), [&](Index b) {

@@ -19,7 +19,7 @@ struct Scratch {
   Matrix dense;
   std::unique_ptr<Scratch> inner;  ///< for storages that read from another storage
 
-  /// A rows x cols view of `dense`, which grows where it has to; its contents are undefined.
+  /// A rows x cols view of `dense`, which grows if necessary; its contents are undefined.
   MatrixView reserve(Index rows, Index cols);
   /// The inner scratch, made at first use.
   Scratch& nested();
@@ -40,42 +40,44 @@ struct Csr {
   std::vector<double> value;
 };
 
-/// Rows per block for features of this many columns: 512, fewer beyond 2,048 columns (a block stays near 8 MB), at
+/// Rows per block for features with this many columns: 512, fewer beyond 2,048 columns (a block stays near 8 MB), at
 /// least 16.
 Index block_rows_for(Index cols);
 
-/// Where features lie; implemented by dense, CSR, mapped, streamed and derived storages.
+/// Where features are stored; implemented by dense, CSR, mapped, streamed and derived storages.
 class FeatureStorage {
  public:
   virtual ~FeatureStorage() = default;
   virtual Index rows() const = 0;
   virtual Index cols() const = 0;
-  /// Dense view of block b; read or computed into the scratch where it is not there already. Thread-safe, restartable.
+  /// Dense view of block b, read or computed into the scratch unless it is already in memory. Thread-safe and
+  /// repeatable.
   virtual RowBlock block(Index b, Scratch& scratch) const = 0;
   /// out = X_b W. Default: through block().
   virtual void multiply(Index b, ConstMatrixView w, MatrixView out) const;
   /// acc += X_b' V. Default: through block().
   virtual void multiply_transposed(Index b, ConstMatrixView v, MatrixView acc) const;
-  /// The storage of these rows, in this order (repeats allowed). Default: read once into a dense copy, memory checked.
+  /// A storage of these rows, in this order (repeats allowed). Default: reads them once into a dense copy, whose memory
+  /// is checked.
   virtual std::shared_ptr<const FeatureStorage> take(std::span<const Index> rows) const;
-  /// The CSR arrays when the storage is sparse, else null.
+  /// The CSR arrays if the storage is sparse, otherwise null.
   virtual const Csr* csr() const { return nullptr; }
-  /// Whether csr() gives arrays; cheaper than asking for them.
+  /// Whether csr() returns arrays; cheaper than asking for them.
   virtual bool sparse() const { return csr() != nullptr; }
-  /// Whether all values are in memory already (so that derived features may be too).
+  /// Whether all values are already in memory (so that derived features may be too).
   virtual bool resident() const { return false; }
 
   Index block_rows() const { return block_rows_for(cols()); }
 };
 
-/// The features of a data set: rows in fixed blocks, whatever holds them. A value type; copies share immutable storage.
-/// The block size depends on the number of columns alone, never on threads.
+/// The features of a data set: rows in fixed blocks, in any storage. A value type; copies share immutable storage. The
+/// block size depends only on the number of columns, never on threads.
 class Features {
  public:
   Features();
-  /// `names` may be empty: columns are then called x1, x2, ...
+  /// `names` may be empty: columns are then named x1, x2, ...
   Features(std::shared_ptr<const FeatureStorage> storage, std::vector<std::string> names);
-  /// The same columns held otherwise; the names are shared.
+  /// The same columns in another storage; the names are shared.
   Features with_storage(std::shared_ptr<const FeatureStorage> storage) const;
   static Features dense(Matrix x, std::vector<std::string> names = {});
   static Features sparse(Csr x, std::vector<std::string> names = {});
@@ -98,22 +100,22 @@ class Features {
   Features take(std::span<const Index> rows) const;
   /// The first `rows` rows, without copying.
   Features head(Index rows) const;
-  /// These columns, in this order; -1 stands for a column of zeros. Keeps sparsity; computed on demand when the storage
+  /// These columns, in this order; -1 stands for a column of zeros. Keeps sparsity; computed on demand if the storage
   /// is not resident.
   Features columns(std::span<const Index> columns, std::vector<std::string> names, const Context& context) const;
-  /// Row-wise map to `cols` new columns: `map(x_block, out_block)`. Computed at once when this is resident and the
-  /// result fits in memory, else on demand, block by block.
+  /// Row-wise map to `cols` new columns: `map(x_block, out_block)`. Computed at once if this is resident and the result
+  /// fits in memory, otherwise on demand, block by block.
   using BlockMap = std::function<void(ConstMatrixMap x, MatrixView out)>;
   Features map(Index cols, std::vector<std::string> names, BlockMap map, const Context& context) const;
   /// Columns multiplied by `factor` (one per column); keeps sparsity.
   Features scaled(ConstVectorView factor, const Context& context) const;
 
   std::string name(Index column) const;
-  /// All names (made up where there are none).
+  /// All names (generated if there are none).
   std::vector<std::string> names() const;
   const FeatureStorage& storage() const { return *storage_; }
   const std::shared_ptr<const FeatureStorage>& shared_storage() const { return storage_; }
-  /// All rows as one dense matrix; memory checked. For small data and tests.
+  /// All rows as one dense matrix; memory is checked. For small data and tests.
   Matrix to_matrix() const;
 
  private:

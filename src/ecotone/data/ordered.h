@@ -9,8 +9,8 @@
 
 namespace ecotone {
 
-/// Makes the bytes of pieces 0 .. count-1 on all threads, a few ahead, and hands them on in order: make(b, bytes), then
-/// use(bytes).
+/// Makes the bytes of pieces 0 .. count-1 on all threads, a few ahead, and passes them on in order: make(b, bytes),
+/// then use(bytes).
 template <class Make, class Use>
 void in_order(Index count, const Context& context, Make&& make, Use&& use) {
   std::vector<std::string> pieces(static_cast<std::size_t>(std::min<Index>(count, 4 * context.threads())));

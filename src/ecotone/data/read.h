@@ -14,11 +14,11 @@ namespace ecotone {
 Dataset read_dataset(const std::vector<std::filesystem::path>& paths, const ReadOptions& options,
                      const Context& context);
 
-/// Reads new data for a model: columns are matched with the schema by name; a missing one is the data error
-/// `missing_column`; text where a number is expected is `bad_value` with line and column; categories that the model
-/// does not know become all zeros and are counted in the warning `unseen_category`; further columns are ignored. Label,
-/// domain and weight columns may be absent. A file without names (svmlight, NPY, IDX) is matched by position and must
-/// have as many columns (svmlight: not more).
+/// Reads new data for a model: columns are matched to the schema by name; a missing column is the data error
+/// `missing_column`; text in place of a number is `bad_value`, with line and column; categories unknown to the model
+/// become all zeros and are counted in the warning `unseen_category`; additional columns are ignored. Label, domain and
+/// weight columns may be absent. A file without names (svmlight, NPY, IDX) is matched by position and must have as many
+/// columns (svmlight: not more).
 Dataset read_for_model(const std::vector<std::filesystem::path>& paths, const Schema& schema,
                        const ReadOptions& options, const Context& context);
 

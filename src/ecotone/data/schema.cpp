@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t longest_names = std::size_t{1} << 26;
 
-/// Reads a schema whose JSON may be anything; every complaint names the file.
+/// Reads a schema whose JSON may be anything; every error names the file.
 class SchemaReader {
  public:
   explicit SchemaReader(const std::string& origin) : origin_(origin) {}
@@ -64,7 +64,7 @@ class SchemaReader {
     for (const Json& level : levels) {
       result.levels.push_back(text(level, "levels"));
     }
-    // Strictly ascending: sorted and without repeats, so only the first can be empty.
+    // Strictly ascending: sorted and without duplicates, so only the first can be empty.
     require(result.levels.empty() || !result.levels.front().empty(),
             fmt::format("column '{}' has an empty level", result.name));
     require(std::ranges::adjacent_find(result.levels, std::ranges::greater_equal{}) == result.levels.end(),
@@ -107,7 +107,7 @@ std::vector<std::string> Schema::feature_names() const {
 }
 
 std::optional<Schema::Clash> Schema::clash() const {
-  // Without categories the features are the columns, whose names differ.
+  // Without categories the features are the columns, whose names are distinct.
   if (std::ranges::none_of(columns, [](const Column& column) { return column.kind == ColumnKind::categorical; }))
     return std::nullopt;
   std::unordered_map<std::string, const Column*> owner;

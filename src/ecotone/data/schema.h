@@ -13,7 +13,7 @@ std::string_view task_name(Task task);
 
 enum class ColumnKind { numeric, categorical };
 
-/// One input column of a table. A categorical one becomes one feature per level, `name=level`.
+/// One input column of a table. A categorical column becomes one feature per level, `name=level`.
 struct Column {
   std::string name;
   ColumnKind kind = ColumnKind::numeric;
@@ -21,19 +21,19 @@ struct Column {
   bool operator==(const Column&) const = default;
 };
 
-/// What the columns of a table mean; kept in the model so that new files are read the same way, by name, whatever their
-/// order.
+/// The meaning of the columns of a table; kept in the model so that new files are read the same way, by name, in any
+/// column order.
 struct Schema {
   std::vector<Column> columns;  ///< the inputs, in training order
-  std::string label;            ///< column names; empty when there is none
+  std::string label;            ///< column names; empty if there is none
   std::string domain;
   std::string weight;
   bool operator==(const Schema&) const = default;
 
   /// Names of the features: `name` or `name=level`, in order.
   std::vector<std::string> feature_names() const;
-  /// Two columns that would give features of one name, such as a number `t=p` and a text column `t` with the category
-  /// `p`: columns are found by name, so one of them would be taken for the other.
+  /// Two columns that would produce features of the same name, such as a number `t=p` and a text column `t` with the
+  /// category `p`: columns are found by name, so one of them would be taken for the other.
   struct Clash {
     std::string feature;
     std::string first;
@@ -41,7 +41,7 @@ struct Schema {
   };
   std::optional<Clash> clash() const;
   Json to_json() const;
-  /// Checks everything; a `file` error (`bad_model`) naming `origin` when something is off.
+  /// Checks everything. File error `bad_model`, which names `origin`, if anything is wrong.
   static Schema from_json(const Json& json, const std::string& origin);
 };
 

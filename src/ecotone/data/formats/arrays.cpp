@@ -58,7 +58,7 @@ Domains domains_by_file(const std::vector<Index>& file_rows, const std::vector<B
     domains.index.insert(domains.index.end(), static_cast<std::size_t>(file_rows[f]), static_cast<std::int32_t>(f));
   }
   domains.names = stems.words();
-  // A file without rows is no domain.
+  // A file without rows is not a domain.
   std::vector<Index> all(domains.index.size());
   std::iota(all.begin(), all.end(), Index{0});
   return domains.take(all);
@@ -88,12 +88,12 @@ ArrayRows read_arrays(const Format& format, const std::vector<ByteSource>& sourc
 Dataset arrays_dataset(ArrayRows rows, const std::vector<ByteSource>& sources, const ReadOptions& options,
                        const Context& context) {
   const std::string& origin = sources.front().name();
-  // Names and schema take about this much; a stray huge index in a sparse file must not take all memory.
+  // Names and schema need about this much; a stray huge index in a sparse file must not exhaust the memory.
   require_memory(static_cast<std::size_t>(rows.x.cols()) * 256, origin,
                  fmt::format("the names of {} columns", rows.x.cols()), "check the largest index");
   const std::vector<std::string> names = rows.x.names();
   ReadOptions by_name = options;
-  // Labels that came with the rows are no column: a name given for them is just their name.
+  // Labels that came with the rows are not a column: a name given for them is just their name.
   if (rows.label) by_name.label.clear();
   if (options.domain_from_file) by_name.domain.clear();
   const ColumnRoles roles = resolve_roles(names, by_name, origin);

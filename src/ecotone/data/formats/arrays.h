@@ -13,7 +13,7 @@ struct ArrayRows {
   Features x;
   std::optional<Vector> label;      ///< NaN: missing
   std::vector<Index> file_rows;     ///< rows of each file
-  bool labels_are_classes = false;  ///< by the format; else guessed
+  bool labels_are_classes = false;  ///< decided by the format; otherwise guessed
 };
 
 /// The rows of files of such a format; labels from `options.labels_file` where given.
@@ -28,8 +28,8 @@ std::vector<std::string> pixel_names(Index count);
 Dataset arrays_dataset(ArrayRows rows, const std::vector<ByteSource>& sources, const ReadOptions& options,
                        const Context& context);
 
-/// The data set's features as a model wants them: by position when there are as many (sparse: not more), else by name.
-/// Data error `column_count`.
+/// The features of the data set in the order of the model: by position if the counts agree (sparse: if there are not
+/// more), otherwise by name. Data error `column_count`.
 Dataset match_by_position(Dataset data, const Schema& schema, const std::string& origin, const Context& context);
 
 }  // namespace ecotone

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t piece_size = std::size_t{1} << 20;
 
-/// Reads a stream to its end in pieces, with the memory checked as it grows.
+/// Reads a stream to its end in pieces, checking the memory as it grows.
 template <class Read>
 std::string read_to_end(const std::string& name, Read&& read_piece) {
   std::string text;
@@ -39,8 +39,8 @@ std::string read_to_end(const std::string& name, Read&& read_piece) {
   }
 }
 
-/// A pipe or device, read from front to back. A wait for bytes, or for somebody to open the other end, ends when the
-/// context is cancelled: the file is opened without blocking and asked again and again.
+/// A pipe or device, read from front to back. Waiting for bytes, or for a process to open the other end, stops when the
+/// context is cancelled: the file is opened without blocking and polled.
 class Stream {
  public:
   Stream(const std::filesystem::path& path, const std::string& name, const Context& context)
@@ -51,7 +51,7 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  /// Fills `into`; fewer bytes than asked only at the end.
+  /// Fills `into`; fewer bytes than requested only at the end.
   std::size_t read(std::span<char> into) {
     std::size_t done = 0;
     while (done < into.size()) {
@@ -68,7 +68,7 @@ class Stream {
   }
 
  private:
-  /// Until there is something to read or the other end is closed.
+  /// Waits until there is something to read or the other end is closed.
   void wait() {
     constexpr int milliseconds = 50;
     pollfd state{.fd = fd_, .events = POLLIN, .revents = 0};
@@ -88,7 +88,7 @@ class Stream {
   int fd_;
 };
 
-/// Length of the UTF-8 character that begins at s[i], or 0 when there is none.
+/// Length of the UTF-8 character that starts at s[i], or 0 if there is none.
 std::size_t utf8_length(std::string_view s, std::size_t i) {
   const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(s[k]); };
   const unsigned lead = byte(i);
@@ -100,7 +100,7 @@ std::size_t utf8_length(std::string_view s, std::size_t i) {
   if (length == 0 || i + length > s.size()) return 0;
   for (std::size_t k = 1; k < length; ++k)
     if ((byte(i + k) & 0xC0U) != 0x80) return 0;
-  // Overlong forms, surrogates and what lies beyond U+10FFFF.
+  // Overlong forms, surrogates and code points beyond U+10FFFF.
   if ((lead == 0xE0 && byte(i + 1) < 0xA0) || (lead == 0xED && byte(i + 1) > 0x9F)) return 0;
   if ((lead == 0xF0 && byte(i + 1) < 0x90) || (lead == 0xF4 && byte(i + 1) > 0x8F)) return 0;
   return length;
@@ -206,7 +206,7 @@ std::span<char> room_in(std::vector<char>& buffer, std::size_t size) {
 
 std::string shortened(std::string_view text, std::size_t most) {
   if (text.size() <= most) return std::string(text);
-  // Bytes 10xxxxxx go on with a character that began before them.
+  // Bytes 10xxxxxx continue a character that started before them.
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80) --most;
   return std::string(text.substr(0, most));
 }

@@ -15,31 +15,31 @@
 
 namespace ecotone {
 
-/// The bytes of one data file at random offsets: a plain file read with pread, or memory (gunzipped files, pipes,
-/// tests). A value; copies share the file.
+/// The bytes of one data file at random offsets: a plain file read with pread, or memory (gzipped files, pipes, tests).
+/// A value; copies share the file.
 class ByteSource {
  public:
-  /// Opens a file; what is gzip or no plain file is read whole into memory, checked against what is available. Waiting
-  /// for a pipe ends when the context is cancelled.
+  /// Opens a file; a gzip file, or anything but a plain file, is read whole into memory, checked against the available
+  /// memory. Waiting for a pipe stops when the context is cancelled.
   static ByteSource open(const std::filesystem::path& path, const Context& context);
   /// Bytes in memory; `name` is for messages.
   static ByteSource memory(std::string bytes, std::string name);
 
   /// The path as given, for messages.
   const std::string& name() const;
-  /// The file's name without folder, `.gz` and extension.
+  /// The name of the file without folder, `.gz` and extension.
   std::string stem() const;
   std::size_t size() const;
   /// Whether blocks can be read again later without holding the bytes in memory.
   bool on_disk() const;
-  /// Fills `into` from `offset`; the `file` error `file_changed` when the file has become shorter.
+  /// Fills `into` from `offset`. File error `file_changed` if the file has become shorter.
   void read(std::size_t offset, std::span<char> into) const;
   /// `length` bytes as text.
   std::string text(std::size_t offset, std::size_t length) const;
-  /// Throws `file_changed` when size or time of the file are not those at opening.
+  /// Throws `file_changed` if the size or time of the file is not that at opening.
   void check_unchanged() const;
   [[noreturn]] void changed() const;
-  /// The line (from 1) that the byte at `offset` is on. Reads the file from its start: for messages.
+  /// The line (from 1) of the byte at `offset`. Reads the file from its start: for messages.
   Index line_at(std::size_t offset) const;
 
  private:
@@ -53,10 +53,10 @@ using BufferPool = Pool<std::vector<char>>;
 /// Room for `size` bytes in a buffer that grows where it is smaller.
 std::span<char> room_in(std::vector<char>& buffer, std::size_t size);
 
-/// The first bytes of UTF-8 text, at most `most`; no character is cut in two.
+/// The first bytes of UTF-8 text, at most `most`, without splitting a character.
 std::string shortened(std::string_view text, std::size_t most);
 
-/// Valid UTF-8 for any bytes: those that are not UTF-8 are taken as Latin-1. `changed` is set when there were any.
+/// Valid UTF-8 for any bytes: bytes that are not UTF-8 are read as Latin-1. `changed` is set if there were any.
 std::string to_utf8(std::string_view bytes, bool& changed);
 
 }  // namespace ecotone

@@ -12,7 +12,7 @@
 
 namespace ecotone {
 
-/// Hashes text of any kind alike, so that a view is looked up without making a string.
+/// Hashes all kinds of text alike, so that a view can be looked up without making a string.
 struct TextHash {
   using is_transparent = void;
   std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
@@ -21,10 +21,10 @@ struct TextHash {
 template <class T>
 using TextMap = std::unordered_map<std::string, T, TextHash, std::equal_to<>>;
 
-/// Numbers different texts in order of first appearance.
+/// Numbers distinct texts in order of first appearance.
 class Dictionary {
  public:
-  /// Beyond `limit` words no more are taken up: their number is -2.
+  /// Beyond `limit` words no more are added: their code is -2.
   explicit Dictionary(std::size_t limit = std::numeric_limits<std::int32_t>::max()) : limit_(limit) {}
 
   std::int32_t code(std::string_view text) {

@@ -20,7 +20,7 @@ namespace ecotone {
 
 namespace {
 
-/// Reads and checks everything in a file that may have been written by anyone.
+/// Reads a file and checks everything in it: it may have been written by anyone.
 class EcoReader {
  public:
   explicit EcoReader(const TensorFile& file) : file_(file) {}
@@ -65,7 +65,7 @@ class EcoReader {
     return value;
   }
 
-  /// A list of texts.
+  /// A list of text.
   std::vector<std::string> texts(const char* key) const {
     const Json list = json(key);
     if (!list.is_array()) bad(fmt::format("'{}' in the metadata is not a list", key));
@@ -147,7 +147,7 @@ class EcoReader {
     }
   }
 
-  /// Class or domain numbers of all rows, each below `count` (and -1 where something may be missing).
+  /// Class or domain indices of all rows, each below `count` (or -1 where a value may be missing).
   std::vector<std::int32_t> codes(const char* name, Index rows, std::size_t count, bool missing) const {
     const std::vector<std::int64_t> values = file_.integers(name, {rows});
     std::vector<std::int32_t> result;
@@ -189,7 +189,7 @@ void require_same(const char* what, const std::string& given, const std::string&
                origin, what, known.empty() ? "absent" : fmt::format("'{}'", known), given);
 }
 
-/// Labels for another task than the file's.
+/// Labels for another task than that of the file.
 Labels retask(const Labels& labels, Task task, const std::string& column, const Context& context) {
   if (labels.task == task) return labels;
   if (task == Task::classify) return numeric_labels(labels.value, task, column, context);
@@ -206,7 +206,7 @@ Labels retask(const Labels& labels, Task task, const std::string& column, const 
   return result;
 }
 
-/// Only the inputs that the options leave.
+/// Only the inputs selected by the options.
 Dataset choose_inputs(Dataset data, const ReadOptions& options, const std::string& origin, const Context& context) {
   if (options.ignore.empty() && options.features.empty()) return data;
   std::vector<std::string> names;

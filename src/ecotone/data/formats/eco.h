@@ -6,12 +6,12 @@
 
 namespace ecotone {
 
-/// A data set from a mapped `.eco` file; dense features stay in the file. Roles given in the options must be those of
+/// A data set from a mapped `.eco` file; dense features stay in the file. Roles given in the options must agree with
 /// the file.
 Dataset read_eco(const TensorFile& file, const ReadOptions& options, const Context& context);
 
-/// The features of a data set with names, by a model's schema: levels that it lacks are zeros, those that the model
-/// does not know are counted in the warning `unseen_category`.
+/// The features of a data set with names, matched to the schema of a model: levels that the data lack are zeros, levels
+/// that the model does not know are counted in the warning `unseen_category`.
 Dataset match_by_name(Dataset data, const Schema& schema, const std::string& origin, const Context& context);
 
 }  // namespace ecotone

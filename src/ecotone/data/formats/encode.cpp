@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t most_integer_classes = 20;
 
-/// The different values, ascending, while all are integers and no more than `most`; else nothing.
+/// The distinct values, ascending, if all are integers and there are at most `most`; otherwise empty.
 std::optional<std::vector<double>> few_integers(const Vector& values, std::size_t most) {
   std::vector<double> found;
   for (const double value : values) {

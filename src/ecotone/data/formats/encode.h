@@ -10,18 +10,18 @@
 
 namespace ecotone {
 
-/// Labels from numbers (NaN: missing). Task: as given, else classification when all are integers with at most 20
-/// different values, said as a note. Classes are named canonically: 1 and 1.0 are «1».
+/// Labels from numbers (NaN: missing). Task: as given; otherwise classification if all are integers with at most 20
+/// distinct values, reported as a note. Class names are canonical: 1 and 1.0 are "1".
 Labels numeric_labels(Vector values, std::optional<Task> task, const std::string& column, const Context& context);
 
-/// Labels from numbered text (-1: missing). Regression on text is the data error `text_label`.
+/// Labels from text given by codes (-1: missing). Regression on text is the data error `text_label`.
 Labels text_labels(std::vector<std::int32_t> codes, const std::vector<std::string>& words, std::optional<Task> task,
                    const std::string& column, const Context& context);
 
-/// Every row in the one domain «all».
+/// Puts every row in the one domain "all".
 Domains one_domain(Index rows);
 
-/// Refuses data without rows: the data error `empty_data`.
+/// Rejects data without rows: data error `empty_data`.
 void require_rows(Index rows, const std::string& origin);
 
 }  // namespace ecotone

@@ -13,7 +13,7 @@ namespace ecotone {
 
 namespace {
 
-/// The header of an NPY file: a Python dictionary with three entries, read as what it is and not more.
+/// The header of an NPY file: a Python dictionary with exactly three entries.
 class NpyHeader {
  public:
   NpyHeader(std::string_view text, const std::string& name) : text_(text), name_(name) { parse(); }
@@ -122,7 +122,7 @@ std::optional<Element> element_of(std::string_view type) {
   return std::nullopt;
 }
 
-/// Bytes of the header's text, after magic, version and its own length.
+/// Position of the header text, after magic, version and its own length.
 struct HeaderPlace {
   std::size_t begin = 0;
   std::size_t length = 0;

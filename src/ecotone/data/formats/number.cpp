@@ -65,7 +65,7 @@ std::string_view trim(std::string_view text) {
 
 namespace {
 
-/// What a number beyond the range of doubles becomes: an infinity when its first digit stands left enough, else a zero.
+/// The value of a number beyond the range of doubles: infinity or zero, depending on the position of its first digit.
 double out_of_range(std::string_view text) {
   const bool negative = text.front() == '-';
   const std::size_t exponent_at = std::min(text.find_first_of("eE"), text.size());
@@ -78,7 +78,7 @@ double out_of_range(std::string_view text) {
     if (exponent.front() == '+') exponent.remove_prefix(1);
     std::int64_t power =
         exponent.front() == '-' ? std::numeric_limits<std::int32_t>::min() : std::numeric_limits<std::int32_t>::max();
-    std::from_chars(exponent.data(), exponent.data() + exponent.size(), power);  // stays where it was when it is huge
+    std::from_chars(exponent.data(), exponent.data() + exponent.size(), power);  // unchanged if the exponent is huge
     magnitude += static_cast<double>(power);
   }
   const double size = magnitude > 0 ? std::numeric_limits<double>::infinity() : 0.0;
@@ -107,7 +107,7 @@ bool parse_value(std::string_view text, double& value) {
 void append_number(std::string& out, double value) {
   char buffer[32];
   char* end;
-  // Integers in full («100000», not «1e+05»).
+  // Integers in full ("100000", not "1e+05").
   if (std::abs(value) < 1e15 && value == std::trunc(value) && !(value == 0 && std::signbit(value))) {
     end = std::to_chars(buffer, buffer + sizeof buffer, static_cast<std::int64_t>(value)).ptr;
   } else {

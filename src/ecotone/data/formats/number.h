@@ -11,23 +11,23 @@
 
 namespace ecotone {
 
-/// Text that stands for a missing value: nothing, NA, nan, NaN or ?.
+/// Whether a text stands for a missing value: empty, NA, nan, NaN or ?.
 bool is_missing(std::string_view text);
 
 /// The text without spaces and tabs at both ends.
 std::string_view trim(std::string_view text);
 
-/// The number that a whole text spells (a leading '+', inf and nan are numbers too); false when it is none. What is too
-/// large or too small for a double becomes +-inf or +-0.
+/// Reads the number that the whole text spells (a leading '+', inf and nan are allowed); false if it is not a number.
+/// Values too large or too small for a double become +-inf or +-0.
 bool parse_number(std::string_view text, double& value);
 
-/// parse_number, and NaN for a missing value.
+/// As parse_number, with NaN for a missing value.
 bool parse_value(std::string_view text, double& value);
 
 /// Appends the shortest text that reads back as the same number; integers below 1e15 in full.
 void append_number(std::string& out, double value);
 
-/// The one name of a number used as a class: as append_number, and 0 for -0.
+/// The canonical name of a number used as a class: as append_number, and 0 for -0.
 std::string number_text(double value);
 
 namespace number_detail {
@@ -38,7 +38,7 @@ __extension__ using Wide = unsigned __int128;
 inline constexpr int lowest_power = -27;
 inline constexpr int highest_power = 55;
 
-/// 64 leading bits of 5^q, and the 64 after them; rounded down for q >= 0 (where 128 bits are exact), up below.
+/// 64 leading bits of 5^q, and the next 64; rounded down for q >= 0 (where 128 bits are exact), up below.
 struct Power {
   std::uint64_t high;
   std::uint64_t low;
@@ -59,7 +59,7 @@ inline std::uint64_t eight_digits_value(std::uint64_t v) {
 
 inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
-/// Appends the digits at `p` to `w` and returns where they end. May look at 8 bytes from any digit on.
+/// Appends the digits at `p` to `w` and returns where they end. May read 8 bytes from any digit on.
 inline const char* take_digits(const char* p, std::uint64_t& w) {
   static_assert(std::endian::native == std::endian::little);
   std::uint64_t word;
@@ -80,25 +80,25 @@ inline double scale_by_power(std::uint64_t w, int q) {
   w <<= shift;
   const Power& power = powers_of_ten[at(q - lowest_power)];
   Wide product = static_cast<Wide>(w) * power.high;
-  // 55 bits decide unless those below them are all ones: then the other half of the power is needed.
+  // 55 bits are enough unless the bits below them are all ones: then the other half of the power is needed.
   if ((static_cast<std::uint64_t>(product >> 64) & 0x1FF) == 0x1FF)
     product += static_cast<std::uint64_t>((static_cast<Wide>(w) * power.low) >> 64);
   const auto high = static_cast<std::uint64_t>(product >> 64);
   const auto low = static_cast<std::uint64_t>(product);
   const int upper = static_cast<int>(high >> 63);
   std::uint64_t mantissa = high >> (upper + 9);
-  // floor(q log2(10)) + 63, less the bits that w was shifted by
+  // floor(q log2(10)) + 63, minus the shift of w
   const int exponent = ((217706 * q) >> 16) + 63 + upper - shift + 1023;
-  // Exactly half way: to even.
+  // Exactly half way: round to even.
   if (low <= 1 && q >= -4 && q <= 23 && (mantissa & 3) == 1 && (mantissa << (upper + 9)) == high)
     mantissa &= ~std::uint64_t{1};
   mantissa = (mantissa + (mantissa & 1)) >> 1;
-  // A carry out of the 53 bits runs into the exponent field by itself.
+  // A carry out of the 53 bits propagates into the exponent field by itself.
   const std::uint64_t bits = (static_cast<std::uint64_t>(exponent) << 52) + (mantissa - (std::uint64_t{1} << 52));
   return std::bit_cast<double>(bits);
 }
 
-/// w 10^q correctly rounded, when the power is in the table; else false.
+/// w 10^q correctly rounded, if the power is in the table; otherwise false.
 inline bool decimal(std::uint64_t w, int q, double& value) {
   if (q == 0 && w <= (std::uint64_t{1} << 53)) {
     value = static_cast<double>(w);
@@ -112,7 +112,7 @@ inline bool decimal(std::uint64_t w, int q, double& value) {
 }  // namespace number_detail
 
 /// Reads a common decimal ([+-]digits[.digits][e[+-]digits], at most 19 significant digits) at `p` and returns its end,
-/// or null when the text is anything else: then it is for parse_value. At least 16 readable bytes that are no digits
+/// or null if the text is anything else, which is left to parse_value. At least 16 readable bytes that are not digits
 /// must follow the text.
 inline const char* parse_decimal(const char* p, double& value) {
   using namespace number_detail;
@@ -120,7 +120,7 @@ inline const char* parse_decimal(const char* p, double& value) {
   p += negative || *p == '+';
   std::uint64_t w = 0;
   const char* const begin = p;
-  // Few digits as a rule: the wide steps are for the fraction.
+  // Usually few digits: the wide steps are for the fraction.
   while (is_digit(*p)) w = w * 10 + static_cast<std::uint64_t>(*p++ - '0');
   std::ptrdiff_t digits = p - begin;
   std::ptrdiff_t q = 0;
@@ -132,7 +132,7 @@ inline const char* parse_decimal(const char* p, double& value) {
   }
   if (digits == 0) return nullptr;
   if (digits > 19) {
-    // Leading zeros are no significant digits.
+    // Leading zeros are not significant digits.
     for (const char* c = begin; *c == '0' || *c == '.'; ++c) digits -= *c == '0';
     if (digits > 19) return nullptr;
   }
@@ -148,7 +148,7 @@ inline const char* parse_decimal(const char* p, double& value) {
     p = e;
   }
   if (q < -1000 || q > 1000 || !decimal(w, static_cast<int>(q), value)) return nullptr;
-  // The sign is as good as random: no branch.
+  // The sign is unpredictable: no branch.
   value = std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) | static_cast<std::uint64_t>(negative) << 63);
   return p;
 }

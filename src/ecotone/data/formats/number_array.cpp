@@ -33,7 +33,7 @@ void decode_run(const char* bytes, bool big_endian, Index count, double* out, In
     out[i * stride] = decode<T>(bytes + static_cast<std::size_t>(i) * sizeof(T), big_endian);
 }
 
-/// `count` elements that lie one after the other, to places `stride` apart.
+/// Decodes `count` contiguous elements to places `stride` apart.
 void decode_run(Element element, const char* bytes, bool big_endian, Index count, double* out, Index stride) {
   switch (element) {
     case Element::u8:
@@ -86,7 +86,7 @@ std::size_t size_of(Element element) {
 }
 
 std::size_t array_bytes(const ByteSource& source, std::size_t rows, std::size_t cols, std::size_t size) {
-  // Half of the address space: later products with 8 stay safe, and no file is that long.
+  // Half of the address space: later products with 8 are safe, and no file is that long.
   constexpr std::size_t most = std::numeric_limits<std::size_t>::max() / 32;
   if ((rows != 0 && cols > most / rows) || rows * cols > most / size)
     data_error("too_large", "{}: an array of {} x {} values is too large", source.name(), rows, cols);
@@ -109,7 +109,7 @@ void NumberArray::read(MatrixView out, const Context& context) const {
       }
       return;
     }
-    // The last row of a file ends with its elements, not with the distance of rows.
+    // The last row of a file ends with its elements, not with the row stride.
     const std::size_t bytes = static_cast<std::size_t>(count - 1) * row_bytes + static_cast<std::size_t>(cols) * size;
     const auto buffer = room_in(*loan, bytes);
     source.read(offset + static_cast<std::size_t>(first) * row_bytes, buffer);

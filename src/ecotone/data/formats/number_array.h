@@ -19,8 +19,8 @@ struct NumberArray {
   Element element = Element::u8;
   bool big_endian = false;
   bool column_major = false;
-  std::size_t offset = 0;     ///< of the first element
-  std::size_t row_bytes = 0;  ///< distance of rows (row-major)
+  std::size_t offset = 0;     ///< position of the first element
+  std::size_t row_bytes = 0;  ///< row stride (row-major)
   Index rows = 0;
   Index cols = 0;
 
@@ -28,7 +28,7 @@ struct NumberArray {
   void read(MatrixView out, const Context& context) const;
 };
 
-/// rows x cols x size bytes; the data error `too_large` when that is beyond what a file can hold.
+/// rows x cols x size bytes; data error `too_large` if that is more than a file can hold.
 std::size_t array_bytes(const ByteSource& source, std::size_t rows, std::size_t cols, std::size_t size);
 
 /// Arrays of several files, one below the other; memory checked. Data errors `column_count`, `empty_data`.
@@ -41,10 +41,10 @@ bool is_npy(std::string_view start);
 /// Fortran order. Data error `bad_npy`.
 NumberArray open_npy(const ByteSource& source);
 
-/// IDX: the first dimension counts rows, the others are joined into columns. Data error `bad_idx`.
+/// IDX: the first dimension counts rows, the others are flattened into columns. Data error `bad_idx`.
 NumberArray open_idx(const ByteSource& source);
 
-/// CIFAR-10 binary records: a label byte and 3,072 pixels each. Data error `bad_cifar`.
+/// CIFAR-10 binary records: one label byte and 3,072 pixels each. Data error `bad_cifar`.
 struct CifarArrays {
   NumberArray labels;
   NumberArray pixels;

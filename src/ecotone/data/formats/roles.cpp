@@ -13,7 +13,7 @@ namespace ecotone {
 
 namespace {
 
-/// Marks what each column is for and refuses a second use.
+/// Marks the role of each column and rejects a second one.
 class Marks {
  public:
   Marks(const std::vector<std::string>& names, const std::string& origin)

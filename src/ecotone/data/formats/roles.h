@@ -9,7 +9,7 @@
 
 namespace ecotone {
 
-/// Which column of a table is what; -1: none.
+/// The columns of a table by role; -1: none.
 struct ColumnRoles {
   Index label = -1;
   Index domain = -1;
@@ -17,15 +17,15 @@ struct ColumnRoles {
   std::vector<Index> features;  ///< in the table's order
 };
 
-/// Place of a column; the data error `unknown_column` with a suggestion and the first names when there is none.
+/// Position of a column. If there is none: data error `unknown_column`, with a suggestion and the first names.
 Index find_column(const std::vector<std::string>& names, const std::string& name, const std::string& origin);
 
-/// Roles by the options' names. Option error `column_twice` when a column would have two.
+/// The roles given by the names in the options. Option error `column_twice` if a column would have two.
 ColumnRoles resolve_roles(const std::vector<std::string>& names, const ReadOptions& options, const std::string& origin);
 
-/// «a, b, c, ...»: at most eight names.
+/// "a, b, c, ...": at most eight names.
 std::string some_names(const std::vector<std::string>& names);
-/// «'a', 'b', 'c', ...»: at most eight names.
+/// "'a', 'b', 'c', ...": at most eight names.
 std::string quoted_names(std::vector<std::string> names);
 
 }  // namespace ecotone

@@ -33,7 +33,7 @@ struct Piece {
   std::vector<double> value;
   std::int32_t lowest = std::numeric_limits<std::int32_t>::max();
   std::int32_t highest = -1;
-  std::size_t lowest_at = 0;  // where the lowest index stands
+  std::size_t lowest_at = 0;  // position of the lowest index
 };
 
 class LineParser {
@@ -107,7 +107,7 @@ class LineParser {
     piece_.value.push_back(value);
   }
 
-  /// Columns ascend within a row; most files are written so.
+  /// Columns must ascend within a row; in most files they already do.
   void sort_row(std::size_t first) {
     const auto begin = piece_.index.begin() + static_cast<std::ptrdiff_t>(first);
     if (!std::is_sorted(begin, piece_.index.end())) {
@@ -176,7 +176,7 @@ SvmlightRows join(std::vector<Piece>& pieces, const std::vector<Lines>& runs, st
   rows.x.value.reserve(values);
   Index row = 0;
   for (std::size_t k = 0; k < pieces.size(); ++k) {
-    // Taken out of its place, so that its memory goes when it is copied.
+    // Moved out, so that its memory is freed once it is copied.
     const Piece piece = std::move(pieces[k]);
     rows.file_rows[runs[k].file] += static_cast<Index>(piece.label.size());
     for (const std::int32_t index : piece.index) rows.x.column.push_back(index - base);
@@ -213,7 +213,7 @@ SvmlightRows read_svmlight(const std::vector<ByteSource>& sources, int base, std
   if (base < -1 || base > 1) option_error("bad_option", "base must be 0 or 1, got {}", base);
   std::vector<Lines> runs;
   for (std::size_t f = 0; f < sources.size(); ++f) {
-    // A pair is at least four bytes of text and twelve in memory, held twice for a moment.
+    // A pair is at least four bytes of text and twelve in memory, and is briefly held twice.
     require_memory(6 * sources[f].size(), sources[f].name(), "the sparse matrix", "use fewer rows");
     cut(sources[f], f, piece_bytes, runs);
   }

@@ -20,11 +20,11 @@ std::string_view unquoted(std::string_view text) {
   return text;
 }
 
-/// A column of a data set by name, as field text or number.
+/// A column of a data set by name, as text or number.
 struct NamedColumn {
   std::string name;
   Index feature = -1;                      // a column of x
-  std::function<std::string(Index)> text;  // else one of these
+  std::function<std::string(Index)> text;  // otherwise one of these
   std::function<double(Index)> number;
 };
 

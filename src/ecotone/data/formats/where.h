@@ -10,7 +10,7 @@
 namespace ecotone {
 
 /// One row filter: COLUMN(==|=|!=|<|<=|>|>=)VALUE. Numbers are compared as numbers, other text for equality; an empty
-/// VALUE stands for a missing one. A missing value is unequal to every VALUE and fulfils no order.
+/// VALUE stands for a missing one. A missing value is unequal to every VALUE and satisfies no ordering.
 class Condition {
  public:
   /// The column is the first known name before an operator. Option error `bad_where`, data error `unknown_column`.
@@ -36,8 +36,8 @@ class Condition {
 std::vector<Condition> parse_conditions(const std::vector<std::string>& texts, const std::vector<std::string>& names,
                                         const std::string& origin);
 
-/// The rows of a data set that fulfil all conditions, on features, label, domain and weight by name; the data error
-/// `empty_data` when none is left.
+/// The rows of a data set that satisfy all conditions on features, label, domain and weight by name. Data error
+/// `empty_data` if none is left.
 Dataset filter_rows(Dataset data, const std::vector<std::string>& where, const std::string& origin,
                     const Context& context);
 

@@ -17,8 +17,8 @@ namespace ecotone {
 
 namespace {
 
-/// The schema that describes the features as they are: the data set's own, or one numeric column each when that does
-/// not fit (derived features).
+/// The schema that describes the features as they are: that of the data set, or one numeric column per feature if it
+/// does not fit (derived features).
 Schema fitting_schema(const Dataset& data) {
   Schema schema = data.schema;
   const std::vector<std::string> names = data.x.names();
@@ -63,7 +63,7 @@ void add_sparse(TensorWriter& writer, const Csr& x) {
                     [&x](const TensorWriter::Sink& sink) { sink(std::as_bytes(std::span(x.value))); });
 }
 
-/// Appends a field, quoted where it would not read back as it is.
+/// Appends a field, quoted if it would not read back unchanged.
 void append_text(std::string& out, std::string_view text) {
   const bool blank_end = !text.empty() && (trim(text).size() != text.size());
   if (!blank_end && text.find_first_of(",\"\r\n;\t") == std::string_view::npos) {
@@ -95,7 +95,7 @@ class CsvWriter {
     if (data.y) label_ = unused(schema_.label.empty() ? "label" : schema_.label);
     const std::size_t columns =
         schema_.columns.size() + (domain_.empty() ? 0 : 1) + (weight_.empty() ? 0 : 1) + (label_.empty() ? 0 : 1);
-    // A line with nothing on it would be no row.
+    // An empty line would not be a row.
     if (columns == 1) missing_ = "NA";
   }
 
@@ -173,7 +173,7 @@ void write_eco(const Dataset& data, const std::filesystem::path& path, const Con
   TensorWriter writer;
   writer.set_meta("format", "ecotone-data");
   const auto* pairs = dynamic_cast<const PairStorage*>(&data.x.storage());
-  // Programs that do not know pairs must not take the rows for them.
+  // Programs that do not know pairs must not mistake the rows for them.
   writer.set_meta("format_version", pairs || !data.domain.partner.empty() ? "2" : "1");
   writer.set_meta("schema", dump(fitting_schema(data).to_json()));
   writer.set_meta("domains", dump(Json(data.domain.names)));

@@ -21,13 +21,13 @@ struct ClinicsOptions {
   }
 };
 
-/// What makes a hospital: its size, its patients, its triage and its laboratory.
+/// The properties of a hospital: its size, patients, triage and laboratory.
 struct Hospital {
   const char* name;
   int rows;
   double prevalence;
   double age, cholesterol, hemoglobin;  // shifts of the means, in standard deviations
-  bool long_waits_are_ill;              // elsewhere the ill are seen first
+  bool long_waits_are_ill;              // elsewhere ill patients are seen first
   bool micromoles;                      // creatinine in umol/l, elsewhere in mg/dl
 };
 
@@ -42,7 +42,8 @@ constexpr std::array<Hospital, 8> hospitals{{
     {"Highmoor", 280, 0.48, 0.6, -0.6, -0.4, false, false},
 }};
 
-/// A measured column: a normal law, how it is printed and what one standard deviation does to the odds.
+/// A measured column: a normal distribution, the unit it is printed in and the effect of one standard deviation on the
+/// odds.
 struct Measure {
   const char* name;
   double mean, sd;
@@ -67,18 +68,18 @@ enum : std::size_t {
 constexpr std::array<Measure, measures> measured{{
     {"age", 58, 11, 1, 1.3},
     {"bmi", 27, 4.4, 0.1, 1},
-    {"systolic_bp", 138, 18, 1, 2.2},  // holds everywhere
+    {"systolic_bp", 138, 18, 1, 2.2},  // same effect everywhere
     {"heart_rate", 74, 11, 1, 1},
     {"cholesterol", 5.2, 1.0, 0.1, 1},
     {"hemoglobin", 13.8, 1.4, 0.1, 1},
     {"creatinine", 0.98, 0.2, 0.01, 1.25},
-    {"pulse_wave_velocity", 9.2, 1.8, 0.1, 2.6},  // holds everywhere
-    {"wall_thickness", 10.6, 1.6, 0.1, 3.0},      // holds everywhere
+    {"pulse_wave_velocity", 9.2, 1.8, 0.1, 2.6},  // same effect everywhere
+    {"wall_thickness", 10.6, 1.6, 0.1, 3.0},      // same effect everywhere
     {"wait_days", 30, 8, 1, 1},                   // its effect depends on the hospital
 }};
 
-constexpr double short_wait_odds_ratio = 5.0;  // of the ill, per standard deviation, where they are seen first
-constexpr double long_wait_odds_ratio = 6.5;   // where they are not
+constexpr double short_wait_odds_ratio = 5.0;  // for ill patients, per standard deviation, where they are seen first
+constexpr double long_wait_odds_ratio = 6.5;   // where they are not seen first
 constexpr double male_share = 0.55, male_log_odds = 0.4;
 constexpr double micromoles_per_milligram = 88.4;  // creatinine, umol/l per mg/dl
 
@@ -116,7 +117,7 @@ Patient draw_patient(Random& random) {
   return patient;
 }
 
-/// Log odds of disease but for the hospital's constant.
+/// Log odds of disease without the hospital's constant.
 double log_odds(const Patient& patient, const Hospital& hospital) {
   double sum = chest_pain[patient.pain].log_odds + (patient.male ? male_log_odds : 0);
   for (std::size_t m = 0; m < measures; ++m) sum += std::log(measured[m].odds_ratio) * patient.z[m];
@@ -140,7 +141,7 @@ double shift_of(const Hospital& hospital, std::size_t m) {
   return m == age ? hospital.age : m == cholesterol ? hospital.cholesterol : m == hemoglobin ? hospital.hemoglobin : 0;
 }
 
-/// What the chart says: shifted, in the hospital's unit, not negative, rounded as the device prints it.
+/// The recorded value: shifted, in the hospital's unit, nonnegative, rounded as the device prints it.
 double recorded(const Patient& patient, const Hospital& hospital, std::size_t m) {
   const Measure& measure = measured[m];
   double value = measure.mean + measure.sd * (patient.z[m] + shift_of(hospital, m));
@@ -160,7 +161,7 @@ void fill_row(const Patient& patient, const Hospital& hospital, MatrixView x, In
     x(row, pain_column + static_cast<Index>(p)) = p == patient.pain ? 1 : 0;
 }
 
-/// Loses values of every column but age and sex, each at its own rate.
+/// Removes values from every column except age and sex, each at its own rate.
 void lose_values(MatrixView x, double factor, Random& random) {
   auto lose = [&](auto&& forget) {
     const double rate = std::min(0.9, factor * random.uniform(0.05, 0.25));

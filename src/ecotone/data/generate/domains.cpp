@@ -41,7 +41,7 @@ Vector normals(Index size, double scale, Random& random) {
   return draw;
 }
 
-/// What all domains share.
+/// Parameters shared by all domains.
 struct World {
   Vector a;      // effects of the invariant columns
   Vector m;      // mean effects of the spurious ones
@@ -70,7 +70,7 @@ World draw_world(const SyntheticDomainsOptions& options, const Context& context)
   return world;
 }
 
-/// This domain's effects of the spurious columns.
+/// The effects of the spurious columns in this domain.
 Vector spurious_effects(const World& world, SpuriousLaw mode, Random& random) {
   if (mode == SpuriousLaw::common) return world.kappa * (0.3 + random.normal());
   return world.m + normals(spurious, mode == SpuriousLaw::hard ? 1.0 : 0.5, random);

@@ -45,7 +45,7 @@ Dataset generate(std::string_view name, const OptionTexts& options, const Contex
 
 Matrix generated_matrix(std::string_view generator, Index rows, Index cols) {
   const double bytes = static_cast<double>(rows) * static_cast<double>(cols) * sizeof(double);
-  // Beyond 2^63 a double has no size_t; no machine has that much either.
+  // Beyond 2^63 a double does not fit a size_t; no machine has that much memory either.
   constexpr double most = 9.2e18;
   require_memory(bytes < most ? static_cast<std::size_t>(bytes) : static_cast<std::size_t>(most), generator,
                  fmt::format("{} x {} values", rows, cols), "use fewer rows or features");

@@ -10,7 +10,7 @@
 
 namespace ecotone {
 
-/// A synthetic data set: a name, what it is, its options and the function that draws it.
+/// A synthetic data set: its name, description and options, and the function that draws it.
 struct Generator {
   std::string name;
   std::string summary;
@@ -19,10 +19,10 @@ struct Generator {
   Dataset (*draw)(const OptionValues& values, const Context& context);
 };
 
-/// All of them: moons, wishart, logistic, clinics, and the problems misspecified, strong, noshift, separable10,
+/// All generators: moons, wishart, logistic, clinics, and the problems misspecified, strong, noshift, separable10,
 /// noisy10, hidden_blob, three_classes, synthetic_domains.
 const std::vector<Generator>& generators();
-/// By name; an option error (`unknown_generator`) with a suggestion otherwise.
+/// A generator by name. Option error `unknown_generator`, with a suggestion.
 const Generator& generator(std::string_view name);
 /// Draws with the options given as text.
 Dataset generate(std::string_view name, const OptionTexts& options, const Context& context);

@@ -9,7 +9,7 @@
 #include "ecotone/data/dataset.h"
 #include "ecotone/data/generate/generate.h"
 
-/// What the generators share, and the list of them. Internal to data/.
+/// Code shared by the generators, and the list of them. Internal to data/.
 namespace ecotone {
 
 Generator moons_generator();
@@ -31,7 +31,7 @@ Generator make_generator(std::string name, std::string summary, std::string cita
           }};
 }
 
-/// A data set to be filled, domain after domain. Domains may be filled at once by several threads.
+/// A data set to be filled domain by domain. Several threads may fill different domains at once.
 class Draft {
  public:
   /// One row count per domain. Without classes the label is a number.
@@ -44,7 +44,7 @@ class Draft {
   MatrixView x(Index domain);
   void set_class(Index domain, Index row, int index);
   void set_value(Index domain, Index row, double value);
-  /// With columns x1 .. xd, «domain» and «label» («y» when it is a number).
+  /// The finished data set, with columns x1 .. xd, "domain" and "label" ("y" for regression).
   Dataset finish() &&;
   Dataset finish(Schema schema) &&;
 
@@ -55,7 +55,7 @@ class Draft {
   Domains domain_;
 };
 
-/// A rows x cols matrix for generated data; memory checked.
+/// A rows x cols matrix for generated data; memory is checked.
 Matrix generated_matrix(std::string_view generator, Index rows, Index cols);
 /// Fills with standard normal draws, row by row.
 void fill_normal(MatrixView x, Random& random);

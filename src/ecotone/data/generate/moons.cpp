@@ -24,9 +24,9 @@ struct MoonsOptions {
   }
 };
 
-constexpr double centre_x = 1.25, centre_y = 0.70;  // of the second moon
+constexpr double centre_x = 1.25, centre_y = 0.70;  // centre of the second moon
 
-/// A point of the upper half annulus about 0, uniform by area, or of its mirror image about the other centre.
+/// A point of the upper half annulus around 0, uniform by area, or of its mirror image around the other centre.
 void draw_point(bool mirrored, double thickness, Random& random, double& x, double& y) {
   const double inner = 1 - thickness / 2, outer = 1 + thickness / 2;
   const double t = random.uniform(0, std::numbers::pi);

@@ -82,7 +82,7 @@ struct LogisticOptions {
   }
 };
 
-/// The target's weights: independent of the source's, or as long as those at the given angle.
+/// The weights of the target: independent of those of the source, or of the same length at the given angle to them.
 Vector target_weights(const Vector& source, const LogisticOptions& options, Random& random) {
   Vector draw(source.size());
   for (double& value : draw) value = random.normal();

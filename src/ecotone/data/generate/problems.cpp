@@ -9,7 +9,7 @@ namespace ecotone {
 
 namespace {
 
-// ---- covariate shift: source, target and further rows of the target's law for testing
+// ---- covariate shift: source, target and further rows of the target distribution for testing
 
 struct ShiftOptions {
   int source = 300;
@@ -33,7 +33,7 @@ struct WideShiftOptions : ShiftOptions {
   }
 };
 
-/// Standard normal rows are moved by `move(row, shifted)`, then labelled by the logit of what came out.
+/// Moves standard normal rows by `move(row, shifted)`, then labels them by the logit of the result.
 template <class Move, class Logit>
 Dataset draw_shift(const char* name, const ShiftOptions& options, Index features, const Context& context, Move&& move,
                    Logit&& logit) {
@@ -69,7 +69,7 @@ Dataset draw_misspecified(const ShiftOptions& options, const Context& context) {
 }
 
 Dataset draw_strong(const WideShiftOptions& options, const Context& context) {
-  const double step = 3 / std::sqrt(static_cast<double>(options.features));  // 3 sd along the diagonal
+  const double step = 3 / std::sqrt(static_cast<double>(options.features));  // 3 standard deviations along the diagonal
   return draw_shift(
       "strong", options, options.features, context,
       [step](auto& h, bool shifted) {
@@ -84,7 +84,7 @@ Dataset draw_noshift(const WideShiftOptions& options, const Context& context) {
       [](const auto& h) { return 1.5 * h[0] - 1.5 * h[1] + 0.5 * h[2]; });
 }
 
-// ---- active learning: a pool and test rows of the same law
+// ---- active learning: a pool and test rows of the same distribution
 
 struct ActiveOptions {
   int pool = 1500;
@@ -96,7 +96,7 @@ struct ActiveOptions {
   }
 };
 
-/// `draw_row(row, random)` fills a row and gives its class.
+/// `draw_row(row, random)` fills a row and returns its class.
 template <class DrawRow>
 Dataset draw_active(const char* name, const ActiveOptions& options, Index features, std::vector<std::string> classes,
                     const Context& context, DrawRow&& draw_row) {

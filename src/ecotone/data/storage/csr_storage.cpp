@@ -10,7 +10,7 @@ namespace ecotone {
 
 namespace {
 
-constexpr Index rows_per_task = 4096;  // of loops over the stored values alone
+constexpr Index rows_per_task = 4096;  // for loops over the stored values alone
 
 void check(const Csr& x) {
   const auto entries = static_cast<Index>(x.value.size());
@@ -115,7 +115,7 @@ std::shared_ptr<const FeatureStorage> CsrStorage::take(std::span<const Index> ro
 
 namespace {
 
-/// Sum of value[k] w[column[k]]; four sums side by side do not wait for each other.
+/// Sum of value[k] w[column[k]]; four independent sums do not wait for each other.
 double gather(const double* value, const std::int32_t* column, std::size_t count, const double* w) {
   double a = 0, b = 0, c = 0, d = 0;
   std::size_t k = 0;

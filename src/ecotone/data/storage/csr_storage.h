@@ -7,10 +7,10 @@
 
 namespace ecotone {
 
-/// Features in memory as compressed sparse rows. Blocks are densified on demand; products are sparse.
+/// Features in memory as compressed sparse rows. Blocks are made dense on demand; products are sparse.
 class CsrStorage final : public FeatureStorage {
  public:
-  /// Checks the sizes of the arrays, that rows do not overlap and that columns ascend and are in range.
+  /// Checks the sizes of the arrays, that rows do not overlap, and that columns ascend and are in range.
   explicit CsrStorage(Csr x);
 
   Index rows() const override { return x_.rows; }

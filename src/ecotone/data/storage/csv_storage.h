@@ -8,14 +8,14 @@
 
 namespace ecotone {
 
-/// Where each block of rows of a table begins.
+/// Where each block of rows of a table starts.
 struct CsvBlock {
   std::size_t task = 0;
   BlockStart start;
 };
 
-/// Features that stay in CSV files: each block is read and parsed when it is asked for. `file_changed` when a file is
-/// not what it was.
+/// Features that stay in CSV files: each block is read and parsed on demand. File error `file_changed` if a file has
+/// changed.
 class CsvStorage final : public FeatureStorage, public std::enable_shared_from_this<CsvStorage> {
  public:
   /// `plans`, one per file, must fill `cols` columns and nothing else.

@@ -65,7 +65,7 @@ Matrix DerivedStorage::compute_all(const Context& context) const {
 }
 
 std::shared_ptr<const FeatureStorage> DerivedStorage::take(std::span<const Index> rows) const {
-  // Rows of whichever is narrower are copied.
+  // Copies rows of whichever is narrower.
   if (cols_ < base_->cols() && !base_->sparse()) return FeatureStorage::take(rows);
   return std::make_shared<DerivedStorage>(base_->take(rows), cols_, map_);
 }

@@ -9,7 +9,7 @@
 
 namespace ecotone {
 
-/// The first rows of another storage, without copying. The columns are the same, so the blocks are too, but for the
+/// The first rows of another storage, without copying. The columns are the same, so the blocks are too, except for the
 /// last.
 class HeadStorage final : public FeatureStorage {
  public:
@@ -21,7 +21,7 @@ class HeadStorage final : public FeatureStorage {
   void multiply(Index b, ConstMatrixView w, MatrixView out) const override;
   void multiply_transposed(Index b, ConstMatrixView v, MatrixView acc) const override;
   std::shared_ptr<const FeatureStorage> take(std::span<const Index> rows) const override { return base_->take(rows); }
-  /// Copied at the first call; products and blocks do without.
+  /// Copied at the first call; products and blocks do not need it.
   const Csr* csr() const override;
   bool sparse() const override { return base_->sparse(); }
   bool resident() const override { return base_->resident(); }
@@ -37,8 +37,8 @@ class HeadStorage final : public FeatureStorage {
 
 /// A row-wise map of another storage, computed whenever a block is read.
 ///
-/// Block sizes depend on the number of columns, so a block here may span several blocks of the base or be part of
-/// one. The map is called once per piece; the pieces depend on nothing but the two numbers of columns.
+/// Block sizes depend on the number of columns, so a block here may span several blocks of the base or be part of one.
+/// The map is called once per piece; the pieces depend only on the two numbers of columns.
 class DerivedStorage final : public FeatureStorage {
  public:
   DerivedStorage(std::shared_ptr<const FeatureStorage> base, Index cols, Features::BlockMap map)

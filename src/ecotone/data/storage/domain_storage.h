@@ -10,7 +10,8 @@
 
 namespace ecotone {
 
-/// A map of rows that knows the domain of each row, computed whenever a block is read: out = map(x, domains of x).
+/// A map of rows that takes the domain of each row into account, computed whenever a block is read: out = map(x,
+/// domains of x).
 class DomainStorage final : public FeatureStorage {
  public:
   using Map = std::function<void(ConstMatrixMap x, std::span<const std::int32_t> domain, MatrixView out)>;
@@ -20,7 +21,7 @@ class DomainStorage final : public FeatureStorage {
   Index rows() const override { return base_->rows(); }
   Index cols() const override { return cols_; }
   RowBlock block(Index b, Scratch& scratch) const override;
-  /// Rows of the base are copied, not what the map makes of them.
+  /// Copies rows of the base, not of the mapped features.
   std::shared_ptr<const FeatureStorage> take(std::span<const Index> rows) const override;
 
  private:

@@ -14,7 +14,7 @@ RowBlock MappedStorage::block(Index b, Scratch& scratch) const {
   const std::byte* bytes = x_.bytes.data() + static_cast<std::size_t>(first * cols()) * sizeof(double);
   if (reinterpret_cast<std::uintptr_t>(bytes) % alignof(double) == 0)
     return {first, ConstMatrixMap(reinterpret_cast<const double*>(bytes), count, cols(), Eigen::OuterStride<>(cols()))};
-  // Our own files are aligned; others need not be.
+  // Files written by ecotone are aligned; others need not be.
   auto out = scratch.reserve(count, cols());
   std::memcpy(out.data(), bytes, static_cast<std::size_t>(count * cols()) * sizeof(double));
   return {first, ConstMatrixMap(out.data(), count, cols(), Eigen::OuterStride<>(cols()))};

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view pair_start = "pair(";
 
-/// Calls body(a, b) for the places of the values of two sparse rows that are in one column.
+/// Calls body(a, b) for the positions of the values that two sparse rows have in the same column.
 template <class Body>
 void over_common(const Csr& x, Index i, Index j, const Body& body) {
   auto a = at(x.row_start[at(i)]), b = at(x.row_start[at(j)]);

@@ -9,7 +9,7 @@
 
 namespace ecotone {
 
-/// Which two rows each pair is of.
+/// The two rows of each pair.
 struct PairRows {
   std::vector<Index> first;
   std::vector<Index> second;
@@ -17,11 +17,11 @@ struct PairRows {
   Index size() const { return static_cast<Index>(first.size()); }
 };
 
-/// Products x_first * x_second, column by column, of pairs of rows of another storage. Made whenever a block is read,
-/// so memory is that of the rows and the numbers of the pairs.
+/// Column-wise products x_first * x_second of pairs of rows of another storage. Computed whenever a block is read, so
+/// memory is that of the rows and the row numbers of the pairs.
 class PairStorage final : public FeatureStorage {
  public:
-  /// The rows are known to be rows of the base.
+  /// The rows must be rows of the base.
   PairStorage(std::shared_ptr<const FeatureStorage> base, PairRows pairs)
       : base_(std::move(base)), pairs_(std::move(pairs)) {}
 
@@ -38,11 +38,11 @@ class PairStorage final : public FeatureStorage {
   PairRows pairs_;
 };
 
-/// The products of pairs of these rows, under the names «pair(x1)», ... Sparse rows give sparse products, which are
-/// made at once: memory for the values that the two rows of a pair have in common. Data error `not_enough_memory`.
+/// The products of pairs of these rows, named "pair(x1)", ... Sparse rows give sparse products, which are made at once:
+/// memory for the values that the two rows of a pair have in common. Data error `not_enough_memory`.
 Features pair_features(const Features& x, PairRows pairs, const Context& context);
 
-/// Whether pair_features gives such names.
+/// Whether a name is one that pair_features makes.
 bool is_pair_name(std::string_view name);
 
 }  // namespace ecotone

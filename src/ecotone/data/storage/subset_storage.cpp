@@ -14,7 +14,7 @@ void gather_rows(const FeatureStorage& base, std::span<const Index> wanted, Matr
   for (Index i = 0; i < count;) {
     const Index b = wanted[at(i)] / step;
     const RowBlock block = base.block(b, scratch);
-    // Rows that follow each other in the block are copied at once.
+    // Consecutive rows of the block are copied at once.
     while (i < count && wanted[at(i)] / step == b) {
       const Index first = wanted[at(i)];
       Index run = 1;

@@ -8,10 +8,10 @@
 
 namespace ecotone {
 
-/// Copies base rows `wanted` to the rows of `out`; runs of rows in one block of the base read it once.
+/// Copies base rows `wanted` to the rows of `out`; each block of the base is read once for a run of rows in it.
 void gather_rows(const FeatureStorage& base, std::span<const Index> wanted, MatrixView out, Scratch& scratch);
 
-/// Chosen rows of a storage that lies in a file, gathered whenever a block is read.
+/// Chosen rows of a storage in a file, gathered whenever a block is read.
 class SubsetStorage final : public FeatureStorage {
  public:
   SubsetStorage(std::shared_ptr<const FeatureStorage> base, std::vector<Index> rows)
@@ -27,12 +27,12 @@ class SubsetStorage final : public FeatureStorage {
   std::vector<Index> rows_;
 };
 
-/// Rows of a storage in a file: itself when they are all of them in order; a dense copy when that takes less than half
-/// of the memory; else gathered on demand.
+/// Rows of a storage in a file: the storage itself if they are all rows in order; a dense copy if that takes less than
+/// half of the memory; otherwise gathered on demand.
 std::shared_ptr<const FeatureStorage> take_from_file(std::shared_ptr<const FeatureStorage> base,
                                                      std::span<const Index> rows);
 
-/// As x.take(rows); rows that lie in memory or in a mapped file are copied on all threads.
+/// As x.take(rows); rows in memory or in a mapped file are copied on all threads.
 Features take_rows(const Features& x, std::span<const Index> rows, const Context& context);
 
 }  // namespace ecotone

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t most_levels = 100;
 
-/// Kinds of the columns as the first run of records suggests: text where it is no number.
+/// Guesses the kinds of the columns from the first run of records: text unless it is a number.
 void sniff(const CsvTable& table, CsvColumns& columns, const Context& context) {
   const auto first = std::ranges::find_if(table.tasks(), [](const CsvTask& task) { return task.kept > 0; });
   CsvColumns numbers = columns;
@@ -29,7 +29,7 @@ void sniff(const CsvTable& table, CsvColumns& columns, const Context& context) {
   mark_text(columns, values.not_number);
 }
 
-/// «'id', 'name'» of the columns that have too many levels.
+/// Names the columns that have too many levels: "'id', 'name'".
 [[noreturn]] void too_many_levels(const CsvTable& table, const CsvColumns& columns, const std::vector<Index>& inputs,
                                   const std::vector<std::string>& examples) {
   std::vector<std::string> names;
@@ -42,7 +42,7 @@ void sniff(const CsvTable& table, CsvColumns& columns, const Context& context) {
              names.size() == 1 ? "it" : "them", fmt::join(names, ","));
 }
 
-/// The first word that is no number, where there is one: it is why the column is text.
+/// The first word that is not a number, if there is one: it is why the column is text.
 std::string telling_word(const std::vector<std::string>& words) {
   double value = 0;
   const auto found = std::ranges::find_if(words, [&](const std::string& word) { return !parse_number(word, value); });
@@ -71,7 +71,7 @@ void find_levels(const CsvTable& table, CsvColumns& columns, const Context& cont
   if (!too_many.empty()) too_many_levels(table, columns, too_many, examples);
 }
 
-/// Whether the features stay in the files; refuses what neither fits into memory nor can be left there.
+/// Whether the features stay in the files; an error if they neither fit into memory nor can be left there.
 ValueStore choose_store(const CsvTable& table, Index cols, const CsvTuning& tuning, const Context& context) {
   const bool on_disk = std::ranges::all_of(table.files(), [](const CsvFile& file) { return file.source.on_disk(); });
   if (tuning.stream && on_disk) return ValueStore::streamed;
@@ -88,7 +88,7 @@ ValueStore choose_store(const CsvTable& table, Index cols, const CsvTuning& tuni
   return ValueStore::dense;
 }
 
-/// The rows' values; text where a number was expected is met by reading again with that column as text.
+/// Reads the values of the rows; where text is found instead of a number, reads again with that column as text.
 CsvValues read_values(const CsvTable& table, CsvColumns& columns, const CsvTuning& tuning, const Context& context) {
   for (;;) {
     if (!columns.known_levels) find_levels(table, columns, context);
@@ -117,7 +117,7 @@ Domains domains_from_files(const CsvTable& table) {
   for (const CsvTask& task : table.tasks())
     domains.index.insert(domains.index.end(), static_cast<std::size_t>(task.kept),
                          static_cast<std::int32_t>(task.file));
-  // A file whose rows were all filtered away is no domain.
+  // A file whose rows were all filtered out is not a domain.
   std::vector<Index> all(domains.index.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Index>(i);
   return domains.take(all);
@@ -168,7 +168,7 @@ Dataset finish(CsvTable table, CsvColumns& columns, CsvValues values, const Read
   return data;
 }
 
-/// Names of the schema's columns that a file lacks.
+/// Rejects files that lack columns of the schema, and names these columns.
 void require_model_columns(const CsvTable& table, const Schema& schema) {
   for (const CsvFile& file : table.files()) {
     const std::set<std::string> there(file.names.begin(), file.names.end());
@@ -181,7 +181,7 @@ void require_model_columns(const CsvTable& table, const Schema& schema) {
   }
 }
 
-/// A role's column: as the user says, else as the schema says where the table has it.
+/// The column of a role: as the user says, otherwise as the schema says if the table has it.
 Index optional_column(const CsvTable& table, const std::string& given, const std::string& known) {
   if (!given.empty()) return find_column(table.names(), given, table.origin());
   if (known.empty()) return -1;

@@ -11,8 +11,8 @@ namespace ecotone {
 
 namespace {
 
-/// Walks through the fields of a run of records. The text ends with a line end of our own, so that no step needs a
-/// bound.
+/// Walks through the fields of a run of records. The text ends with a line end that was added, so that no step needs a
+/// bounds check.
 class Cursor {
  public:
   Cursor(const ByteSource& source, RowText run, const RowPlan& plan)
@@ -26,7 +26,7 @@ class Cursor {
     run.text[run.text.size() - csv_padding] = '\n';
   }
 
-  /// Goes to the next record that is not blank.
+  /// Moves to the next record that is not blank.
   void start_record() {
     for (;;) {
       if (p_ >= end_) source_.changed();
@@ -45,7 +45,7 @@ class Cursor {
 
   std::size_t record_offset() const { return offset_ + static_cast<std::size_t>(record_ - begin_); }
 
-  /// After field j: over the delimiter, or over the line end after the last field.
+  /// After field j: skips the delimiter, or the line end after the last field.
   void finish_field(std::size_t j) {
     const bool last = j + 1 == plan_.fields.size();
     if (*p_ == plan_.delimiter) {
@@ -57,7 +57,7 @@ class Cursor {
     p_ += *p_ == '\r' ? 2 : 1;
   }
 
-  /// A number, or NaN for a missing one; false when it is other text.
+  /// Reads a number, or NaN for a missing one; false for other text.
   bool number(double& value) {
     const char* const stop = parse_decimal(p_, value);
     if (stop && ends_field(stop)) [[likely]] {
@@ -67,7 +67,7 @@ class Cursor {
     return parse_value(trim(text()), value);
   }
 
-  /// The field's text, unquoted; valid until the next field.
+  /// The unquoted text of the field; valid until the next field.
   std::string_view text() {
     if (*p_ == '"') return quoted();
     const char* const begin = p_;
@@ -155,7 +155,7 @@ class Cursor {
   std::string buffer_;
 };
 
-/// The number of a level, or -1; text that is not UTF-8 is looked up as it was converted.
+/// The index of a level, or -1; text that is not UTF-8 is looked up in its converted form.
 std::int32_t level_of(const LevelColumn& column, std::string_view text) {
   const auto found = column.index.find(text);
   if (found != column.index.end()) return found->second;
@@ -225,7 +225,7 @@ class RowReader {
     findings_.not_number[j] = 1;
   }
 
-  /// The field was passed already: find its text again.
+  /// The field has already been passed: find its text again.
   [[noreturn]] void report(std::size_t j) {
     cursor_.restart();
     for (std::size_t i = 0; i < j; ++i) {
@@ -271,7 +271,7 @@ RowFindings parse_rows(const ByteSource& source, RowText run, Index records, std
 void visit_rows(const ByteSource& source, RowText run, Index records, const RowPlan& plan,
                 const std::vector<Index>& columns, const RecordUse& use) {
   Cursor cursor(source, run, plan);
-  // Place of each column among the wanted ones, or -1.
+  // Position of each column among the wanted ones, or -1.
   std::vector<std::vector<std::size_t>> wanted(plan.fields.size());
   for (std::size_t c = 0; c < columns.size(); ++c) wanted[at(columns[c])].push_back(c);
   std::vector<std::string> texts(columns.size());

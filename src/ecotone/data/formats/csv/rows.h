@@ -24,7 +24,7 @@ enum class FieldUse : std::uint8_t {
 
 struct FieldPlan {
   FieldUse use = FieldUse::skip;
-  bool strict = false;  ///< text where a number belongs is an error (else it is noted)
+  bool strict = false;  ///< text in place of a number is an error (otherwise it is recorded)
   Index slot = 0;
 };
 
@@ -36,7 +36,7 @@ struct LevelColumn {
   TextMap<std::int32_t> index;
 };
 
-/// How the records of a file are taken in.
+/// How the records of a file are read.
 struct RowPlan {
   char delimiter = ',';
   std::vector<FieldPlan> fields;   ///< one per column of the file
@@ -46,13 +46,13 @@ struct RowPlan {
   std::size_t code_limit = std::numeric_limits<std::int32_t>::max();
 };
 
-/// Where a block of rows begins in its chunk.
+/// Where a block of rows starts in its chunk.
 struct BlockStart {
   std::size_t offset = 0;  ///< byte in the file
   Index record = 0;        ///< record of the chunk
 };
 
-/// Where the values of one run of records go; pointers are to the place of its first kept row.
+/// Where the values of one run of records go; pointers refer to the place of its first kept row.
 struct RowTarget {
   double* x = nullptr;
   Index x_stride = 0;  ///< 0: all rows go to one place (checked, not kept)
@@ -64,24 +64,24 @@ struct RowTarget {
   Index block_rows = 1;
 };
 
-/// What was found besides the values.
+/// What was found in addition to the values.
 struct RowFindings {
   std::vector<Dictionary> dictionaries;
-  std::vector<char> not_number;  ///< by column of the file; empty when all numbers are numbers
-  std::vector<Index> unseen;     ///< by level column: rows whose text is no level
+  std::vector<char> not_number;  ///< by column of the file; empty if all numbers are valid
+  std::vector<Index> unseen;     ///< by level column: rows whose text is not a level
 };
 
-/// Bytes that must follow the text of a run: a line end and what number parsing may look at.
+/// Bytes that must follow the text of a run: a line end and what number parsing may read beyond it.
 inline constexpr std::size_t csv_padding = 32;
 
 /// A run of whole records in memory, followed by csv_padding bytes that it may overwrite.
 struct RowText {
   std::span<char> text;    ///< with the padding
-  std::size_t offset = 0;  ///< of its first byte in the file
+  std::size_t offset = 0;  ///< position of its first byte in the file
 };
 
-/// Parses `records` records of a run. `keep` (empty: all) has one entry per record. Data errors `ragged_row` and, where
-/// strict, `bad_value`; the file error `file_changed` when there are fewer records than said.
+/// Parses `records` records of a run. `keep` (empty: all) has one entry per record. Data errors `ragged_row` and, if
+/// strict, `bad_value`; file error `file_changed` if there are fewer records than expected.
 RowFindings parse_rows(const ByteSource& source, RowText run, Index records, std::span<const char> keep,
                        const RowPlan& plan, const RowTarget& target);
 

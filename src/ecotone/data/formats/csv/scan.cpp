@@ -9,20 +9,20 @@ namespace ecotone {
 
 namespace {
 
-/// Where a byte stands when a segment begins.
+/// Context of the first byte of a segment.
 enum class State : unsigned char {
   plain,        ///< inside an unquoted field
   field_start,  ///< right after a delimiter or a line end
   quoted,       ///< inside quotes
-  after_quote,  ///< right after a quote inside quotes: its end, or the first half of a doubled one
+  after_quote,  ///< right after a quote inside quotes: the closing quote, or the first half of a doubled one
 };
 
-/// What a segment holds when it begins in a given state.
+/// What a segment contains if it starts in a given state.
 struct Finding {
   Index rows = 0;                    // records that end here and are not blank
   bool any_end = false;              // whether a record ends here
   std::size_t last_end = 0;          // one past the last line end
-  State state = State::field_start;  // where the next segment begins
+  State state = State::field_start;  // state at the start of the next segment
 };
 
 struct Counts {
@@ -34,7 +34,7 @@ struct Counts {
 Counts count_lines(const char* begin, const char* end) {
   Counts counts;
   while (begin < end) {
-    // Few enough bytes that one byte counts them: the loop becomes vector code.
+    // Few enough bytes for a one-byte count: the loop becomes vector code.
     const char* const stop = begin + std::min<std::ptrdiff_t>(end - begin, 255);
     unsigned char lines = 0;
     unsigned char blanks = 0;
@@ -59,11 +59,11 @@ class Segment {
 
   bool has_quote() const { return std::memchr(begin_, '"', static_cast<std::size_t>(end_ - begin_)) != nullptr; }
 
-  /// The state at the beginning if it is not inside quotes; after_quote cannot be told from plain without what came
-  /// before.
+  /// The state at the start if it is not inside quotes; after_quote cannot be distinguished from plain without the
+  /// preceding text.
   State outside_state() const { return starts_field(begin_) ? State::field_start : State::plain; }
 
-  /// Hops from quote to quote and counts the line ends outside.
+  /// Jumps from quote to quote and counts the line ends outside.
   Finding lex(State state) const {
     Finding finding;
     const char* p = begin_;
@@ -80,7 +80,7 @@ class Segment {
     while (p < end_) {
       const auto* quote = static_cast<const char*>(std::memchr(p, '"', static_cast<std::size_t>(end_ - p)));
       if (!quoted) {
-        // From p on we are outside: up to a quote that opens a field.
+        // From p on we are outside quotes, up to a quote that opens a field.
         const char* stop = quote ? quote : end_;
         count(p, stop, finding);
         if (!quote) break;
@@ -126,7 +126,7 @@ class Segment {
   char delimiter_;
 };
 
-/// Findings of a segment for the two states that it most likely begins in.
+/// Findings of a segment for the two states in which it most likely starts.
 struct Guesses {
   State outside = State::plain;
   Finding from_outside;
@@ -147,7 +147,7 @@ class Scanner {
       Guesses& guess = guesses[at(s)];
       guess.outside = segment.outside_state();
       guess.from_outside = segment.lex(guess.outside);
-      // Without a quote, what begins inside quotes stays there.
+      // Without a quote, text that starts inside quotes stays there.
       guess.from_quoted.state = State::quoted;
       if (segment.has_quote()) guess.from_quoted = segment.lex(State::quoted);
     });
@@ -171,11 +171,11 @@ class Scanner {
     return Segment(buffer, first, delimiter_);
   }
 
-  /// Runs through the segments with the state known.
+  /// Goes through the segments with the state known.
   CsvLayout join(const std::vector<Guesses>& guesses) {
     CsvLayout layout;
     State state = State::field_start;
-    std::size_t record = begin_;  // where the record that is not yet closed begins
+    std::size_t record = begin_;  // start of the record that is still open
     for (std::size_t s = 0; s < guesses.size(); ++s) {
       const Guesses& guess = guesses[s];
       Finding finding;

@@ -24,7 +24,7 @@ struct CsvLayout {
 };
 
 /// Finds the records from byte `begin` on, segment by segment on all threads. A line end inside quotes is part of its
-/// field; a quote opens a field only as its first byte. Blank lines are no records. Data error `open_quote` when the
+/// field; a quote opens a field only as its first byte. Blank lines are not records. Data error `open_quote` if the
 /// file ends inside quotes.
 CsvLayout scan_csv(const ByteSource& source, std::size_t begin, char delimiter, std::size_t segment_bytes,
                    const Context& context);

@@ -14,7 +14,7 @@ constexpr std::size_t longest_header = std::size_t{1} << 28;
 
 bool is_delimiter(char c) { return c == ',' || c == ';' || c == '\t'; }
 
-/// Calls outside(i) for every byte from `begin` on that is not inside quotes, until it says stop.
+/// Calls outside(i) for every byte from `begin` on that is not inside quotes, until it returns stop.
 template <class Outside>
 void visit_unquoted(std::string_view text, std::size_t begin, Outside&& outside) {
   bool quoted = false;
@@ -34,7 +34,7 @@ void visit_unquoted(std::string_view text, std::size_t begin, Outside&& outside)
   }
 }
 
-/// The end of the header's line, or npos when the text is too short to tell.
+/// The end of the header line, or npos if the text is too short to tell.
 std::size_t record_end(std::string_view text, std::size_t begin) {
   std::size_t end = std::string::npos;
   visit_unquoted(text, begin, [&](std::size_t i) {

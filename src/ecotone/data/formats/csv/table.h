@@ -11,10 +11,10 @@
 
 namespace ecotone {
 
-/// How CSV files are read; results do not depend on it. For tests.
+/// How CSV files are read; does not affect results. For tests.
 struct CsvTuning {
   std::size_t segment_bytes = std::size_t{1} << 20;
-  bool stream = false;  ///< leave the features in the file, whether they would fit into memory or not
+  bool stream = false;  ///< leave the features in the file even if they would fit into memory
 };
 
 /// A CSV file with its header read.
@@ -26,7 +26,7 @@ struct CsvFile {
   std::vector<Index> column;   ///< the table's column at each position; -1: not in the table
 };
 
-/// A run of records of one file that is parsed as one task.
+/// A run of records of one file, parsed as one task.
 struct CsvTask {
   std::size_t file = 0;
   CsvChunk chunk;
@@ -45,23 +45,23 @@ class CsvTable {
   void scan(const std::vector<std::string>& where, std::size_t segment_bytes, const Context& context);
   /// Data error `missing_column` unless every file has all these columns of the table.
   void require_columns(const std::vector<Index>& columns) const;
-  /// Data error `missing_column` when a later file has a column that the first has not and that is not ignored.
+  /// Data error `missing_column` if a later file has a column that the first lacks and that is not ignored.
   void refuse_further_columns(const std::vector<std::string>& ignored) const;
 
   const std::vector<std::string>& names() const { return names_; }
   const std::vector<CsvFile>& files() const { return files_; }
   const std::vector<CsvTask>& tasks() const { return tasks_; }
   Index rows() const { return rows_; }
-  /// Numbers of the kept rows among all records, from 0 over the files in order; empty when all are kept.
+  /// Numbers of the kept rows among all records, from 0 over the files in order; empty if all are kept.
   std::vector<Index> origin_rows() const;
   const std::string& origin() const { return files_.front().source.name(); }
 
-  /// A plan for each file, given what becomes of each column of the table.
+  /// A plan for each file, given the plan for each column of the table.
   std::vector<RowPlan> plans(const std::vector<FieldPlan>& by_column, const RowPlan& common) const;
-  /// The position of a table's column in a file.
+  /// The position of a column of the table in a file.
   std::size_t position(std::size_t file, Index column) const;
 
-  /// Loads bytes [begin, end) of a file, whole records, and calls body(run) with them.
+  /// Loads bytes [begin, end) of a file, which are whole records, and calls body(run) with them.
   void with_text(std::size_t file, std::size_t begin, std::size_t end, const std::function<void(RowText)>& body) const;
 
  private:

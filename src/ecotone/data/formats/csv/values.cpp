@@ -37,7 +37,7 @@ TablePlan plan_features(const CsvTable& table, const CsvColumns& columns) {
   return plan;
 }
 
-/// Slots of arrays and dictionaries beside the features; -1: not read.
+/// Slots of arrays and dictionaries other than the features; -1: not read.
 struct Slots {
   Index label = -1;
   Index weight = -1;
@@ -58,8 +58,8 @@ Slots add_other_columns(TablePlan& plan, const CsvColumns& columns) {
   return slots;
 }
 
-/// Joins the dictionaries of one slot in task order, which is the order of rows, and says what each task's numbers
-/// become.
+/// Joins the dictionaries of one slot in task order, which is row order, and maps the codes of each task to the joint
+/// ones.
 struct Joined {
   Dictionary words;
   std::vector<std::vector<std::int32_t>> renumbered;
@@ -167,7 +167,7 @@ class Parser {
       if (text[j]) values_.not_number.push_back(static_cast<Index>(j));
   }
 
-  /// Numbers of each task's dictionary become those of all.
+  /// Maps the codes of each task's dictionary to the joint ones.
   std::vector<std::string> renumber(const std::vector<RowFindings>& findings, Index slot,
                                     std::vector<std::int32_t>& codes, const Context& context) {
     const Joined joined = join(findings, slot, std::numeric_limits<std::int32_t>::max(), values_.converted);

@@ -12,13 +12,13 @@
 
 namespace ecotone {
 
-/// What each column of a table is read as; -1: there is none.
+/// What each column of a table is read as; -1: none.
 struct CsvColumns {
   Index label = -1;
   Index domain = -1;
   Index weight = -1;
   bool label_is_text = false;
-  bool known_levels = false;         ///< inputs are a model's: text in place of a number is an error
+  bool known_levels = false;         ///< the inputs are those of a model: text in place of a number is an error
   std::vector<Index> input_columns;  ///< the table's column of each input
   std::vector<Column> inputs;
 
@@ -28,7 +28,7 @@ struct CsvColumns {
   std::vector<Index> used() const;
 };
 
-/// Where features go: into memory, nowhere but with the blocks' places noted, or nowhere.
+/// Where features go: into memory; nowhere, but with the positions of the blocks recorded; or nowhere.
 enum class ValueStore { dense, streamed, checked };
 
 /// The values of a table's rows.
@@ -41,7 +41,7 @@ struct CsvValues {
   Vector weight;
   std::vector<std::int32_t> domain_codes;
   std::vector<std::string> domain_words;
-  std::vector<Index> unseen;      ///< by categorical input: rows whose text is no level
+  std::vector<Index> unseen;      ///< by categorical input: rows whose text is not a level
   std::vector<Index> not_number;  ///< columns of the table read as numbers that hold other text
   bool converted = false;         ///< some text was not UTF-8
 };
@@ -50,12 +50,12 @@ struct CsvValues {
 CsvValues parse_values(const CsvTable& table, const CsvColumns& columns, std::span<const CsvTask> tasks,
                        ValueStore store, const Context& context);
 
-/// The different texts of some inputs, each list cut at `limit`. Warns (`not_utf8`) when some had to be converted.
+/// The distinct texts of some inputs, each list cut at `limit`. Warns (`not_utf8`) if some had to be converted.
 std::vector<std::vector<std::string>> collect_words(const CsvTable& table, const CsvColumns& columns,
                                                     const std::vector<Index>& inputs, std::size_t limit,
                                                     const Context& context);
 
-/// These columns of the table (ascending) are text after all.
+/// Marks these columns of the table (ascending) as text.
 void mark_text(CsvColumns& columns, const std::vector<Index>& table_columns);
 
 /// Plans that fill in the features and skip everything else.

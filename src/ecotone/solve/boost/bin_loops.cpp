@@ -45,7 +45,7 @@ using lanes::store;
 }  // namespace
 
 void add_to_bins(const std::uint8_t* code, const double* weight, Index count, Histogram& bins) {
-  // Four histograms in turn: equal bins in a row do not wait for each other.
+  // Four histograms in turn: consecutive rows in the same bin do not wait for each other.
   Histogram parts[4] = {};
   Index i = 0;
   for (; i + 4 <= count; i += 4) {

@@ -12,15 +12,15 @@
 namespace ecotone {
 namespace {
 
-/// Rows of one task. Within a task rows are done in pieces that stay in the first cache.
+/// Rows per task. Within a task, rows are processed in pieces that fit the first-level cache.
 constexpr Index task_rows = 32768;
 constexpr Index piece_rows = 2048;
-/// Weights below this count as this: a row so far from being chosen is never heard of again.
+/// Weights below this count as this: a row this unlikely never matters again.
 constexpr double tiny_weight = 1e-290;
-/// Losses are read off weights, which are products of many factors: margins this near are equal.
+/// Losses are derived from weights, which are products of many factors: margins this close count as equal.
 constexpr double gain_tie = 1e-9;
 
-/// Rows that are treated alike: source rows of class -1, of class +1, target rows.
+/// Groups of rows that are treated alike: source rows of class -1, of class +1, and target rows.
 enum Kind { negative = 0, positive = 1, target = 2 };
 
 /// The codes of one group.
@@ -32,7 +32,7 @@ struct Group {
   const std::uint8_t* column(Index j) const { return codes.data() + j * rows; }
 };
 
-/// What all runs share.
+/// The data shared by all runs.
 struct BinnedTable : BoostTable {
   std::vector<BinEdges> edges;
   double gamma;
@@ -51,13 +51,13 @@ struct BinTask {
   Index begin, end;
 };
 
-/// What a task of an update found.
+/// Results of one task of an update.
 struct TaskSums {
   Histogram next{};
   std::array<double, 3> lost{};
 };
 
-/// A stump on the bins of its attribute: |h| at their middles, and whether they are above the threshold.
+/// A stump on the bins of its attribute: |h| at the middle of each bin, and whether the bin is above the threshold.
 struct Table {
   std::array<double, boost_bin_count> size{};
   std::array<bool, boost_bin_count> above{};
@@ -78,17 +78,17 @@ class BinnedRows : public BoostRows {
  private:
   Table on_bins(const Stump& stump) const;
   std::vector<BinTask> tasks() const;
-  /// The histograms of an attribute, unless they are there.
+  /// Computes the histograms of an attribute unless they exist.
   void need(Index attribute, const Context& context);
-  /// Factors of the weights by bin, so that the sum of a domain is 1 again; gives ln Z.
+  /// Factors of the weights by bin, such that the weights of a domain sum to 1 again; returns ln Z.
   double source_factors(const BoostStep& step, const Table& t, std::array<Histogram, 3>& factor) const;
   double target_factors(const BoostStep& step, const Table& t, Histogram& factor) const;
   TaskSums update_task(const BinTask& task, const BoostStep& step, const Histogram& factor,
                        const std::array<double, 3>& limits);
 
   const BinnedTable& table_;
-  /// The only state of a row: D_i = first_i exp(-margin_i) / C with a known C, so that a margin is compared by
-  /// comparing the weight.
+  /// The only state of a row: D_i = first_i exp(-margin_i) / C with a known C, so that margins are compared by
+  /// comparing weights.
   std::array<std::vector<double>, 3> weight_;
   double log_c_source_, log_c_target_;
   Index counted_ = -1;  ///< attribute of the histograms
@@ -205,7 +205,8 @@ double BinnedRows::source_factors(const BoostStep& step, const Table& t, std::ar
 }
 
 double BinnedRows::target_factors(const BoostStep& step, const Table& t, Histogram& factor) const {
-  // e^(+beta |h|) inside the band, e^(-beta |h|) outside; the largest exponent of a bin with weight is taken out first.
+  // e^(+beta |h|) inside the band, e^(-beta |h|) outside; the largest exponent of a bin with weight is factored out
+  // first.
   double top = -std::numeric_limits<double>::infinity(), before = 0, after = 0;
   const Histogram& bins = bins_[target];
   Histogram exponent{};
@@ -254,7 +255,7 @@ UpdateSums BinnedRows::update(const BoostStep& step, const Context& context) {
   log_c_source_ += result.log_z_source;
   if (table_.group[target].rows > 0) result.log_z_target = target_factors(step, t, factor[target]);
   log_c_target_ += result.log_z_target;
-  // margin <= a means weight >= first exp(-a) / C, and margin < 0 the same with a little less.
+  // margin <= a means weight >= first exp(-a) / C, and margin < 0 the same with a slightly smaller limit.
   const std::array<double, 3> source_limits = {std::exp(-log_c_source_ - gain_tie),
                                                std::exp(-table_.gamma - log_c_source_ - gain_tie),
                                                std::exp(-table_.gamma * step.alpha_sum - log_c_source_ - gain_tie)};
@@ -336,7 +337,7 @@ Vector BinnedRows::target_weight() const {
 }  // namespace
 
 std::unique_ptr<BoostTable> make_binned_table(const BoostData& data, BoostBins bins, int kept, const Context& context) {
-  // A byte a value, the weights of the run that is on, and those that the results keep.
+  // One byte per value, the weights of the current run, and those that the results keep.
   const auto rows = static_cast<std::size_t>(data.source.rows() + data.target.rows());
   const std::size_t first = data.weight.empty() ? 0 : 8 * data.y.size();
   require_memory(rows * static_cast<std::size_t>(data.source.cols() + 8 + 8 * kept) + first, data.who,

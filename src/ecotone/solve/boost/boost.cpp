@@ -13,7 +13,7 @@
 namespace ecotone {
 namespace {
 
-/// A ratio nearer to 1/2 than this is no better than chance.
+/// A ratio closer to 1/2 than this is no better than chance.
 constexpr double chance = 1e-12;
 
 void check_options(const BoostProblem& problem, const BoostOptions& o) {
@@ -25,7 +25,7 @@ void check_options(const BoostProblem& problem, const BoostOptions& o) {
     option_error("bad_option", "{}: candidates must be in [1, {}], got {}", who, boost_most_candidates, o.candidates);
   if (o.run < 0 || o.run >= boost_most_runs)
     option_error("bad_option", "{}: run must be in [0, {}), got {}", who, boost_most_runs, o.run);
-  // Half of the weight or less outside is no weak learner.
+  // With half of the weight or less outside, it is not a weak learner.
   if (!(o.b_t > 0.5 && o.b_t <= 1)) option_error("bad_option", "{}: b_t must be in (0.5, 1], got {}", who, o.b_t);
   if (o.floor && !(*o.floor >= boost_least_floor && *o.floor < 0.5))
     option_error("bad_option", "{}: floor must be in [1e-12, 0.5), got {}", who, *o.floor);
@@ -66,8 +66,8 @@ void check_finite(const Features& x, const char* who, const char* what, const Co
                found.value);
 }
 
-/// Source rows that count: those without weight 0, with their labels and weights. `rows` and `y` are empty where all
-/// do.
+/// The source rows that count, those whose weight is not 0, with their labels and weights. `rows` and `y` are empty if
+/// all rows count.
 struct Kept {
   std::vector<Index> rows;
   std::vector<double> y, weight;
@@ -88,7 +88,7 @@ struct Kept {
     weight = scaled_weights(std::move(weight), problem.copies, problem.who);
   }
 
-  /// Weights of the kept rows, as weights of all.
+  /// Weights of the kept rows, expanded to all rows.
   Vector spread(Vector weights, Index all) const {
     if (rows.empty()) return weights;
     Vector result = Vector::Zero(all);
@@ -131,7 +131,7 @@ class Rounds {
   Rounds(const BoostData& data, const BoostOptions& options, BoostRows& rows, const Context& context)
       : options_(options), rows_(rows), context_(context), target_(data.target.rows() > 0) {
     const auto targets = static_cast<double>(data.target.rows());
-    // c = 1/(2 n): alpha and beta stay finite where nothing is wrong.
+    // c = 1/(2 n): alpha and beta stay finite even if no row is wrong.
     floor_source_ = options.floor.value_or(std::clamp(0.5 / data.total, boost_least_floor, 0.25));
     floor_target_ = options.floor.value_or(std::clamp(0.5 / std::max(targets, 1.0), boost_least_floor, 0.25));
     log_ratio_ = target_ ? std::log(targets / data.total) : -infinity;
@@ -195,7 +195,7 @@ class Rounds {
       return best.attribute < 0 ? std::vector<StumpCandidate>() : std::vector<StumpCandidate>{best};
     }
     if (rows_.has_trees()) return drawn_trees(draw);
-    // K thresholds uniform in [lo, hi] of one random attribute.
+    // K thresholds drawn uniformly from [lo, hi] of one random attribute.
     Random first = random(round_, draw, 0);
     const Index j = drawn_attribute(first);
     std::vector<StumpCandidate> list;
@@ -216,7 +216,7 @@ class Rounds {
     return list;
   }
 
-  /// The best candidate of the round, or none.
+  /// Finds the best candidate of the round, if there is one.
   bool choose(BoostRound& found) {
     fit_.refused = {};
     const int draws = options_.search == BoostSearch::drawn ? boost_redraws : 1;
@@ -241,7 +241,7 @@ class Rounds {
       stumps_.push_back(make_stump(near, options_.scale, rows_.low(c.attribute), rows_.high(c.attribute)));
     }
     masses_.assign(stumps_.size(), {});
-    // Stumps of one attribute are measured together.
+    // Stumps on one attribute are measured together.
     for (std::size_t begin = 0, end = 0; begin < stumps_.size(); begin = end) {
       while (end < stumps_.size() && stumps_[end].attribute == stumps_[begin].attribute) ++end;
       rows_.masses(std::span(stumps_).subspan(begin, end - begin), std::span(masses_).subspan(begin, end - begin),
@@ -328,7 +328,7 @@ class Rounds {
   double log_ratio_ = 0;  ///< ln(W_T / W_S)
   double alpha_sum_ = 0, both_sum_ = 0;
   int round_ = 0;
-  std::vector<Index> varying_;  ///< attributes with two values or more
+  std::vector<Index> varying_;  ///< attributes with at least two distinct values
   std::vector<Stump> stumps_;
   std::vector<StumpMasses> masses_;
   Projected projected_;
@@ -340,15 +340,15 @@ bool use_bins(const BoostData& data, BoostRowsKind kind) {
   return data.source.rows() + data.target.rows() >= boost_binned_rows;
 }
 
-/// Of what the rounds leave, and of the criteria; the tables of the rows ask for their own.
+/// Memory of the history of the rounds and of the criteria; the tables of rows check their own.
 void require_round_memory(const BoostData& data, const BoostOptions& options, int runs, int side_by_side) {
   const std::size_t leaves = options.depth > 0 ? std::size_t{1} << static_cast<unsigned>(options.depth) : 0;
-  // Twice: a vector grows into another, and the model holds the same numbers.
+  // Twice: a vector is copied when it grows, and the model holds the same values.
   const std::size_t round = 2 * (sizeof(BoostRound) + (leaves > 0 ? sizeof(BoostTree) + 32 * leaves : 0));
   require_memory(static_cast<std::size_t>(options.rounds) * static_cast<std::size_t>(runs) * round, data.who,
                  "the history of all rounds", "use fewer rounds or runs");
   if (!options.criteria || data.target.rows() == 0) return;
-  // p and the weight of every row, a sorted copy, and cumulative sums that may grow into others.
+  // p and the weight of every row, a sorted copy, and cumulative sums that may be copied when they grow.
   const auto rows = static_cast<std::size_t>(data.source.rows() + data.target.rows());
   require_memory(rows * 56 * static_cast<std::size_t>(side_by_side), data.who, "the criteria",
                  "drop criteria and use stop=last");

@@ -15,61 +15,63 @@
 
 namespace ecotone {
 
-/// Which of the candidates of a round is taken. max_wtplus: most target weight outside the band |h| <= gamma;
-/// min_bound: smallest bound Z' of the round; min_source: smallest source error, always so without a target.
+/// Which candidate of a round is taken. max_wtplus: most target weight outside the band |h| <= gamma; min_bound:
+/// smallest bound Z' of the round; min_source: smallest source error, always used without a target.
 enum class BoostSelect { max_wtplus, min_bound, min_source };
 
-/// Where the stumps of a round come from. drawn: thresholds at random on one random attribute; all: the best over all
-/// attributes and thresholds, without a target only; fixed: the lists of BoostOptions::fixed.
+/// Where the stumps of a round come from. drawn: random thresholds on one random attribute; all: the best over all
+/// attributes and thresholds, only without a target; fixed: the lists in BoostOptions::fixed.
 enum class BoostSearch { drawn, all, fixed };
 
-/// How the rows are held. exact: as numbers; binned: one byte a value, thresholds at the edges of 256 bins.
+/// How the rows are held. exact: as doubles; binned: one byte per value, with thresholds at the edges of 256 bins.
 /// automatic: binned from boost_binned_rows rows on.
 enum class BoostRowsKind { automatic, exact, binned };
-/// Edges of the bins: equally far apart, or with equally many rows of a sample between them.
+/// Edges of the bins: equally spaced, or with equally many rows of a sample between them.
 enum class BoostBins { uniform, quantile };
 
-/// Source and target rows together from which automatic means binned.
+/// Number of source and target rows from which automatic means binned.
 constexpr Index boost_binned_rows = 100'000;
 /// Limits of the random keys.
 constexpr int boost_most_rounds = 1 << 26;
 constexpr int boost_most_candidates = 1 << 14;
 constexpr int boost_most_runs = 1 << 16;
-/// Smallest floor, and largest alpha and beta gamma: ln((1 - floor) / floor) / 2.
+/// Smallest floor; it bounds alpha and beta gamma by ln((1 - floor) / floor) / 2.
 constexpr double boost_least_floor = 1e-12;
 constexpr double boost_most_vote = 13.82;
-/// Draws of a round of which none is a weak learner before it gives up.
+/// Draws without a weak learner after which a round gives up.
 constexpr int boost_redraws = 50;
 
-/// Labelled source rows and target rows without labels.
+/// Labelled source rows and unlabelled target rows.
 struct BoostProblem {
   Features source;
-  std::span<const double> y;  ///< -1 or +1 of each source row
-  /// Of source rows, not negative; empty: all 1. A common factor does not matter: where all weights are whole multiples
-  /// of the smallest, these multiples count copies of rows; otherwise the mean weight counts as one row.
+  std::span<const double> y;  ///< -1 or +1 for each source row
+  /// Nonnegative weights of the source rows; empty: all 1. A common factor does not matter: if all weights are integer
+  /// multiples of the smallest, these multiples count copies of rows; otherwise the mean weight counts as one row.
   std::span<const double> weight = {};
-  bool copies = true;    ///< whether whole multiples count copies; otherwise the mean weight is one row in any case
+  bool copies = true;    ///< whether integer multiples count copies; otherwise the mean weight always counts as one row
   Features target = {};  ///< may have no rows: AdaBoost
-  const char* who = "daboost";  ///< in messages
+  const char* who = "daboost";  ///< the name used in messages
 };
 
 struct BoostOptions {
   double gamma = 0.2;  ///< margin, in (0, 1)
   int rounds = 1500;
-  int candidates = 1;  ///< thresholds that are drawn in a round
+  int candidates = 1;  ///< thresholds drawn per round
   BoostSelect select = BoostSelect::max_wtplus;
   StumpScale scale = {};
   double b_t = 1;  ///< largest share of the target weight that may lie outside the band, in (1/2, 1]; 1: no limit
-  std::optional<double> floor;  ///< of both ratios, in (0, 1/2); none: 1/(2 n) of each domain, at most 1/4
+  std::optional<double> floor;  ///< floor of both ratios, in (0, 1/2); none: 1/(2 n) of each domain, at most 1/4
   std::uint64_t seed = 0;
-  int run = 0;  ///< independent runs have different draws
+  int run = 0;  ///< independent runs have different random draws
   BoostSearch search = BoostSearch::drawn;
   std::span<const std::vector<StumpCandidate>> fixed = {};  ///< candidates of each round, in order
-  int depth = 0;  ///< of trees, up to boost_most_depth; 0: stumps. Trees are on bins, drawn or the best of all
+  int depth =
+      0;  ///< depth of trees, up to boost_most_depth; 0: stumps. Trees are built on bins, drawn or the best of all
   BoostRowsKind rows = BoostRowsKind::automatic;
   BoostBins bins = BoostBins::uniform;
-  bool criteria = false;  ///< also d_H, d_Hgamma, d_band, eq. 13 and eq. 14 of every round; sorts all rows each time
-  bool weights = true;    ///< whether the fit has the weights of the rows after the last round
+  bool criteria =
+      false;  ///< also compute d_H, d_Hgamma, d_band, eq. 13 and eq. 14 of every round; sorts all rows each time
+  bool weights = true;  ///< whether the fit returns the weights of the rows after the last round
 };
 
 /// One round: the stump, its masses before the update, and the losses of the votes after it.
@@ -92,47 +94,48 @@ struct BoostRound {
   double eq14 = 0;                           ///< err_source + d_h / 2; criteria only
 };
 
-/// Why it stopped. rounds: all were run; no_weak_da_learner: no candidate was good on the source and had most of
-/// the target weight outside the band; no_weak_learner: the same without a target; perfect: the best of all stumps
-/// makes no error, and would be taken for ever.
+/// Why boosting stopped. rounds: all rounds were run; no_weak_da_learner: no candidate was good on the source and had
+/// most of the target weight outside the band; no_weak_learner: the same without a target; perfect: the best of all
+/// stumps makes no error and would be taken forever.
 enum class BoostStop { rounds, no_weak_da_learner, no_weak_learner, perfect };
 /// n_iter, no_weak_da_learner, no_weak_learner, perfect.
 std::string_view boost_stop_name(BoostStop stop);
 
-/// Candidates of the last round that were refused, by reason; all 0 unless it stopped for want of a candidate.
+/// Candidates rejected in the last round, by reason; all 0 unless it stopped for lack of a candidate.
 struct BoostRefusals {
   Index source = 0;  ///< error not below 1/2
   Index target = 0;  ///< half of the target weight or more in the band
-  Index b_t = 0;     ///< more than b_t outside
+  Index b_t = 0;     ///< more than b_t of the target weight outside
 };
 
 struct BoostFit {
   std::vector<BoostRound> rounds;
-  std::vector<BoostTree> trees;  ///< of each round, where trees were asked for
+  std::vector<BoostTree> trees;  ///< the tree of each round, if trees were requested
   BoostStop stop = BoostStop::rounds;
   BoostRefusals refused;
-  bool constant = false;    ///< every column is, so that there are no stumps
+  bool constant = false;    ///< every column is constant, so that there are no stumps
   double log_w_source = 0;  ///< after the last round
   double log_w_target = 0;
-  Vector source_weight;  ///< BoostOptions::weights only. D_S after the last round, sum 1; rows of weight 0 have 0
-  Vector target_weight;  ///< D_T, sum 1
+  Vector source_weight;  ///< only with BoostOptions::weights. D_S after the last round, summing to 1; 0 for rows of
+                         ///< weight 0
+  Vector target_weight;  ///< D_T, summing to 1
   bool binned = false;
 
   /// Weights alpha or beta of the first `count` rounds.
   std::vector<double> alphas(Index count) const;
   std::vector<double> betas(Index count) const;
   std::vector<Stump> stumps(Index count) const;
-  /// How many rounds to keep: those up to the last minimum of eq. 13 or eq. 14. `criteria` must have been asked for.
+  /// Number of rounds to keep: up to the last minimum of eq. 13 or eq. 14. Requires `criteria`.
   Index rounds_by_eq13() const;
   Index rounds_by_eq14() const;
 };
 
-/// Boosting with a target that has no labels (habrard2012), and AdaBoost where it has no rows. A round takes a stump h
-/// and alpha = 1/2 ln((1 - eps)/eps), beta = 1/(2 gamma) ln((1 - viol)/viol); f_S = sum alpha sign(h) predicts in the
-/// source and f_T = sum beta sign(h) in the target. The same bytes for any number of threads. A run on numbers takes
-/// one thread, and runs take theirs side by side; on bins the rows of a run are shared out. Data errors, in this order:
-/// shape_mismatch, empty_data, bad_label, negative_weight, zero_weights, one_class, non_finite, not_enough_memory.
-/// Option error `bad_option`.
+/// Boosting with an unlabelled target (habrard2012), or AdaBoost if the target has no rows. A round takes a stump h
+/// with alpha = 1/2 ln((1 - eps)/eps) and beta = 1/(2 gamma) ln((1 - viol)/viol); f_S = sum alpha sign(h) predicts on
+/// the source and f_T = sum beta sign(h) on the target. The bytes of the result do not depend on the number of threads.
+/// An exact run uses one thread, and several runs proceed in parallel; on bins, the threads share the rows of a run.
+/// Data errors, in this order: shape_mismatch, empty_data, bad_label, negative_weight, zero_weights, one_class,
+/// non_finite, not_enough_memory. Option error `bad_option`.
 BoostFit fit_boost(const BoostProblem& problem, const BoostOptions& options, const Context& context);
 
 /// Independent runs options.run, options.run + 1, ... on the same rows, which are prepared once.

@@ -25,7 +25,7 @@ void set_ranges(const Features& x, std::vector<BinEdges>& edges, const Context& 
   }
 }
 
-/// Values of rows spread evenly over the features, column after column.
+/// Values of rows spread evenly over the features, column by column.
 class Sample {
  public:
   Sample(Index rows, Index cols)
@@ -63,7 +63,7 @@ class Sample {
   std::vector<std::vector<double>> values_;
 };
 
-/// Below `high`, at or above `low`.
+/// A threshold below `high`, at or above `low`.
 double between(double low, double high) {
   const double middle = low + (high - low) / 2;
   return middle < high ? middle : low;
@@ -87,7 +87,7 @@ void quantile_edges(std::vector<double>& sample, BinEdges& e) {
   for (std::size_t k = 1; k < boost_bin_count; ++k) {
     const std::size_t at = k * sample.size() / boost_bin_count;
     if (at == 0 || sample[at - 1] == sample[at]) {
-      // A value that many rows share has the edge below it.
+      // A value shared by many rows gets the edge below it.
       const auto here = std::lower_bound(different.begin(), different.end(), sample[at]);
       if (here == different.begin()) continue;
       const double edge = between(*(here - 1), *here);
@@ -109,7 +109,7 @@ void set_middles(BinEdges& e) {
   e.middle.push_back(below + (e.high - below) / 2);
 }
 
-/// Edges padded to 255 with infinity, for a search of eight steps without branches.
+/// Edges padded to 255 with infinity, for a branch-free search in eight steps.
 using Padded = std::array<double, boost_bin_count - 1>;
 
 std::uint8_t code_of(const Padded& edges, double x) {
@@ -153,7 +153,7 @@ void bin_codes(const Features& x, const std::vector<BinEdges>& edges, const std:
     padded[j].fill(infinity);
     std::copy(edges[j].edge.begin(), edges[j].edge.end(), padded[j].begin());
   }
-  // Rows with the label before each block.
+  // Number of labelled rows before each block.
   std::vector<Index> before(static_cast<std::size_t>(x.blocks()) + 1, 0);
   for (Index b = 0; b < x.blocks() && !label.empty(); ++b) {
     const auto begin = label.begin() + x.first_row(b);

@@ -11,11 +11,11 @@
 namespace ecotone {
 namespace {
 
-/// Source weights are multiplied; when the margins may have moved apart by this since, they are computed anew, so
-/// that none is lost below the smallest number.
+/// Source weights are updated by multiplication; once the margins may have moved apart by this much, they are
+/// recomputed, so that none underflows.
 constexpr double refresh_after = 300;
 
-/// One domain: columns of numbers, padded.
+/// One domain: columns of values, padded.
 struct Columns {
   Index rows = 0, size = 0;
   std::vector<double> x;      ///< column after column
@@ -43,7 +43,7 @@ Columns read_columns(const Features& x, std::span<const double> weight) {
   return s;
 }
 
-/// What all runs share.
+/// The data shared by all runs.
 struct ExactTable : BoostTable {
   Columns source, target;
   std::vector<double> y;  ///< padded
@@ -109,7 +109,7 @@ class ExactRows : public BoostRows {
   double source_sum_, target_sum_;
   double target_least_ = 0;
   double since_refresh_ = 0;
-  /// Rows of each column by value; odd entries (2 row + 1) are the last of their value. Made when first needed.
+  /// Rows of each column sorted by value; odd entries (2 row + 1) are the last of their value. Made on first use.
   std::vector<std::uint32_t> order_;
 };
 
@@ -133,7 +133,7 @@ UpdateSums ExactRows::update(const BoostStep& step, const Context&) {
   if (t.rows == 0) return result;
   const TargetSums sums = update_target(t.column(step.stump.attribute), t.first.data(), step.stump, table_.gamma,
                                         step.beta, target_.margin.data(), t.size);
-  // D_T = exp(-margin), up to a factor: ln Z_T = ln sum exp(-margin) after, less the same before.
+  // D_T = exp(-margin), up to a factor: ln Z_T = ln sum exp(-margin) after the update, minus the same before.
   const double before = std::log(target_sum_) - target_least_;
   target_least_ = sums.least;
   target_sum_ = weights_of_margins(t.first.data(), target_.margin.data(), target_least_, target_.weight.data(), t.size);
@@ -209,7 +209,7 @@ StumpCandidate ExactRows::best_of_column(Index j, double& best) const {
     }
   }
   if (at < 0) return {-1, 0};
-  // Midway, but never above the next value: rounding may not move the threshold past it.
+  // Midway, but never above the next value: rounding must not move the threshold past it.
   const double low = table_.source.column(j)[order[at] >> 1U];
   const double high = table_.source.column(j)[order[at + 1] >> 1U];
   const double middle = low + (high - low) / 2;
@@ -234,7 +234,7 @@ StumpCandidate ExactRows::best_split(const Context& context) {
 
 std::unique_ptr<BoostTable> make_exact_table(const BoostData& data, int runs, const Context&) {
   const auto rows = static_cast<std::size_t>(padded(data.source.rows()) + padded(data.target.rows()));
-  // Numbers and their order, and the weights and margins of every run.
+  // Values and their order, and the weights and margins of every run.
   const std::size_t bytes =
       rows * (12 * static_cast<std::size_t>(data.source.cols()) + 16) + 24 * rows * static_cast<std::size_t>(runs);
   require_memory(bytes, data.who, "exact boosting", "use exact=false, which needs one byte per value");

@@ -9,7 +9,7 @@ namespace {
 
 using Values = std::vector<std::pair<double, double>>;
 
-/// Values with their weights, ascending, and the sums of the weights: sum[i] is that of the first i.
+/// Values with their weights, ascending, and cumulative sums of the weights: sum[i] is that of the first i.
 struct Distribution {
   Values sorted;
   std::vector<double> sum = {0};
@@ -28,7 +28,7 @@ struct Distribution {
   }
 };
 
-/// The largest of Pr_B(p < v + below) - Pr_A(p <= v + upto) over the values v, which ascend; at least 0.
+/// The largest Pr_B(p < v + below) - Pr_A(p <= v + upto) over the values v, which ascend; at least 0.
 double largest_gap(const Distribution& a, const Distribution& b, const Values& at, double below, double upto) {
   double largest = 0;
   std::size_t i = 0, k = 0;
@@ -40,8 +40,8 @@ double largest_gap(const Distribution& a, const Distribution& b, const Values& a
   return largest;
 }
 
-/// 1 - min over theta of [Pr_A(p <= theta + gamma) + Pr_B(p >= theta - gamma)], theta at the values of both plus and
-/// minus gamma.
+/// 1 - min over theta of [Pr_A(p <= theta + gamma) + Pr_B(p >= theta - gamma)], with theta at the values of both, plus
+/// and minus gamma.
 double band_gap(const Distribution& a, const Distribution& b, double gamma) {
   double largest = 0;
   for (const Distribution* d : {&a, &b}) {
@@ -68,7 +68,7 @@ double largest_distance(const Distribution& a, const Distribution& b) {
 
 template <class Criterion>
 Index last_minimum(const std::vector<BoostRound>& rounds, const Criterion& criterion) {
-  // Shares are sums of many terms: values this near are equal.
+  // Shares are sums of many terms: values this close count as equal.
   constexpr double rounding = 1e-12;
   std::size_t best = 0;
   for (std::size_t n = 1; n < rounds.size(); ++n)

@@ -26,7 +26,7 @@ using lanes::store;
   return least;
 }
 
-/// Two sums of four lanes: what one sees, the other does not.
+/// Two sums of four lanes: every row goes into exactly one of them.
 struct Split {
   Four yes[2] = {all(0), all(0)};
   Four no[2] = {all(0), all(0)};
@@ -62,7 +62,7 @@ struct Split {
   sums.result(right, wrong);
 }
 
-/// |h| = min(1, |v| / scale): the one place that says who is in the band.
+/// |h| = min(1, |v| / scale): the one place that decides who is in the band.
 struct Size {
   Four theta, left, right;
   explicit Size(const Stump& stump) : theta(all(stump.theta)), left(all(stump.left)), right(all(stump.right)) {}

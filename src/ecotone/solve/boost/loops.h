@@ -6,7 +6,7 @@
 #include "ecotone/base/index.h"
 #include "ecotone/solve/boost/rows.h"
 
-/// The loops over rows of exact boosting, in vectors; sums have a fixed order. Internal to solve/.
+/// The vectorised loops over rows of exact boosting; sums have a fixed order. Internal to solve/.
 namespace ecotone {
 
 /// Arrays are padded to a multiple of this with rows of weight 0.
@@ -17,7 +17,7 @@ constexpr Index padded(Index rows) { return (rows + boost_lanes - 1) / boost_lan
 struct PaddedWeights {
   std::vector<double> weight, margin;
 
-  /// The margin of rows that only fill up the last vector is far: never lost, never the least.
+  /// Padding rows have a far margin: never lost, never the least.
   PaddedWeights(const std::vector<double>& first, Index rows) : weight(first), margin(first.size(), 1e300) {
     std::fill(margin.begin(), margin.begin() + rows, 0.0);
   }
@@ -27,11 +27,11 @@ struct PaddedWeights {
   }
 };
 
-/// Weights with (x > theta) = (y > 0), and the others.
+/// Sums of the weights with (x > theta) = (y > 0), and of the others.
 void source_masses(const double* x, const double* y, const double* weight, double theta, Index count, double& right,
                    double& wrong);
 
-/// Weights with |h| <= gamma, and the others.
+/// Sums of the weights with |h| <= gamma, and of the others.
 void target_masses(const double* x, const double* weight, const Stump& stump, double gamma, Index count, double& inside,
                    double& outside);
 
@@ -39,10 +39,10 @@ void target_masses(const double* x, const double* weight, const Stump& stump, do
 struct SourceUpdate {
   double alpha = 0;
   double when_right = 1, when_wrong = 1;
-  double gamma = 0;       ///< margin counted as a loss
+  double gamma = 0;       ///< margins up to this count as a loss
   double normalised = 0;  ///< gamma sum alpha
 };
-/// Sums after it; losses are sums of the rows' first weights.
+/// Sums after the update; losses are sums of the first weights of the rows.
 struct SourceSums {
   double total = 0;                                   ///< of the new weights
   double err = 0, margin = 0, margin_normalised = 0;  ///< margin <= 0, gamma, normalised
@@ -59,7 +59,7 @@ struct TargetSums {
 TargetSums update_target(const double* x, const double* first, const Stump& stump, double gamma, double beta,
                          double* margin, Index count);
 
-/// weight = first exp(least - margin); gives their sum.
+/// weight = first exp(least - margin); returns the sum.
 double weights_of_margins(const double* first, const double* margin, double least, double* weight, Index count);
 
 }  // namespace ecotone

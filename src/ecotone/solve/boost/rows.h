@@ -9,17 +9,17 @@
 #include "ecotone/base/error.h"
 #include "ecotone/solve/boost/boost.h"
 
-/// The rows of both domains with their weights, as the rounds of boosting see them. Internal to solve/.
+/// The rows of both domains with their weights, as seen by the rounds of boosting. Internal to solve/.
 namespace ecotone {
 
-/// Weights that a stump with sign +1 gets right and wrong in the source, and has inside and outside the band in the
-/// target; up to a common factor each.
+/// Source weights that a stump with sign +1 gets right and wrong, and target weights inside and outside its band; each
+/// up to a common factor.
 struct StumpMasses {
   double right = 0, wrong = 0;
   double inside = 0, outside = 0;
 };
 
-/// What an update found.
+/// Results of an update.
 struct UpdateSums {
   double log_z_source = 0;  ///< ln of the factor by which the sum of the source weights changed
   double log_z_target = 0;
@@ -31,8 +31,8 @@ struct BoostStep {
   Stump stump;  ///< with its sign
   double alpha = 0;
   double beta = 0;
-  double alpha_sum = 0;  ///< of all rounds, this one included
-  Index next = -1;       ///< attribute that will be asked for next, or -1
+  double alpha_sum = 0;  ///< over all rounds, including this one
+  Index next = -1;       ///< attribute that will be needed next, or -1
 };
 
 /// p = sum (alpha + beta) h of every row, for the criteria, with the weight of the row.
@@ -40,11 +40,11 @@ struct Projected {
   std::vector<std::pair<double, double>> source, target;
 };
 
-/// The source rows without those of weight 0, checked. What it refers to outlives it.
+/// The checked source rows, without those of weight 0. What it refers to must outlive it.
 struct BoostData {
   Features source;
   Features target;
-  std::span<const double> y;       ///< of the source rows kept
+  std::span<const double> y;       ///< labels of the kept source rows
   std::span<const double> weight;  ///< empty: all 1
   double total = 0;                ///< sum of the weights
   double gamma = 0.2;
@@ -53,8 +53,8 @@ struct BoostData {
   double weight_of(std::size_t i) const { return weight.empty() ? 1.0 : weight[i]; }
 };
 
-/// Weights up to a common factor, which must not matter: where all are whole multiples of the smallest, it is 1, so
-/// that a weight of 2 is a row twice; otherwise their mean is 1. No weights at all where they are equal.
+/// Weights scaled so that a common factor does not matter: if all are integer multiples of the smallest, the smallest
+/// becomes 1, so that a weight of 2 is a row twice; otherwise their mean becomes 1. Empty if all are equal.
 std::vector<double> scaled_weights(std::vector<double> weight, bool copies, const char* who);
 
 class BoostRows {
@@ -65,15 +65,16 @@ class BoostRows {
   double high(Index attribute) const { return high_[at(attribute)]; }
   Index cols() const { return static_cast<Index>(low_.size()); }
 
-  /// The nearest threshold that these rows can tell apart.
+  /// The nearest threshold that these rows can distinguish.
   virtual double nearest_threshold(Index attribute, double theta) const = 0;
   /// Masses of stumps with sign +1 on one attribute.
   virtual void masses(std::span<const Stump> stumps, std::span<StumpMasses> result, const Context& context) = 0;
-  /// The attribute and threshold with the smallest source error, either sign; ties: first attribute, lowest threshold.
+  /// The attribute and threshold with the smallest source error, with either sign; ties: first attribute, lowest
+  /// threshold.
   virtual StumpCandidate best_split(const Context& context) = 0;
   virtual UpdateSums update(const BoostStep& step, const Context& context) = 0;
 
-  /// Rows that grow trees number them: `attribute` of a stump is then the number of a tree, from the last `forget` on.
+  /// Rows that grow trees number them: `attribute` of a stump is then the number of a tree since the last `forget`.
   virtual bool has_trees() const { return false; }
   virtual void forget() {}
   virtual StumpCandidate draw(Random&) { internal_error("boost: these rows draw no trees"); }
@@ -88,13 +89,13 @@ class BoostRows {
   std::vector<double> low_, high_;  ///< range of each attribute over both domains
 };
 
-/// The rows as they are held, for several runs: each has weights of its own.
+/// The rows as they are held, for several runs, each with its own weights.
 class BoostTable {
  public:
   virtual ~BoostTable() = default;
-  /// Rows at the beginning of a run; the table must outlive them.
+  /// The rows at the start of a run; the table must outlive them.
   virtual std::unique_ptr<BoostRows> start() const = 0;
-  /// Whether runs side by side are better than threads within one.
+  /// Whether parallel runs are better than threads within one run.
   virtual bool runs_side_by_side() const = 0;
 };
 std::unique_ptr<BoostTable> make_exact_table(const BoostData& data, int runs, const Context& context);
@@ -103,7 +104,7 @@ std::unique_ptr<BoostTable> make_binned_table(const BoostData& data, BoostBins b
 std::unique_ptr<BoostTable> make_tree_table(const BoostData& data, BoostBins bins, int depth, int runs,
                                             const Context& context);
 
-/// Divergences of a round on p / total: see the criteria of BoostRound.
+/// Sets the divergences of a round on p / total: see the criteria of BoostRound.
 void set_criteria(const Projected& p, double total, double gamma, BoostRound& round);
 
 }  // namespace ecotone

@@ -33,7 +33,7 @@ namespace {
 
 constexpr std::size_t most_leaves = std::size_t{1} << boost_most_depth;
 
-/// What all runs share: bins of all values, one byte each.
+/// The data shared by all runs: bins of all values, one byte each.
 struct TreeTable : BoostTable {
   std::vector<BinEdges> edges;
   std::vector<std::uint8_t> source, target;  ///< column after column
@@ -70,7 +70,7 @@ struct Weights : PaddedWeights {
   Weights(const std::vector<double>& first, Index rows) : PaddedWeights(first, rows) {
     for (const double w : first) sum += w;
   }
-  /// Weights of the margins as they are now; gives ln Z.
+  /// Recomputes the weights from the current margins; returns ln Z.
   double renew(const std::vector<double>& first, Index rows) {
     const double before = std::log(sum) - least;
     least = *std::min_element(margin.begin(), margin.begin() + rows);
@@ -84,7 +84,7 @@ struct SplitPair {
   double up = 0, down = 0;
 };
 
-/// A tree and, beside its thresholds, their bins: codes above `bin` go to the second child.
+/// A tree with the bins of its thresholds: codes above `bin` go to the second child.
 struct CodedTree {
   BoostTree tree;
   std::vector<int> bin;
@@ -116,7 +116,7 @@ class TreeRows : public BoostRows {
  private:
   std::size_t nodes() const { return (std::size_t{1} << static_cast<unsigned>(table_.depth)) - 1; }
   CodedTree blank() const {
-    // Nodes that are not split have all codes on the first side.
+    // Nodes that are not split send all codes to the first side.
     CodedTree coded;
     coded.tree.node.assign(nodes(), {0, std::numeric_limits<double>::max()});
     coded.bin.assign(nodes(), boost_bin_count);
@@ -128,7 +128,7 @@ class TreeRows : public BoostRows {
     coded.tree.node[node] = {attribute, table_.edges[at(attribute)].edge[at(bin)]};
     coded.bin[node] = bin;
   }
-  /// Where a row is after `levels` levels, counted from 0 within that level.
+  /// The node of a row after `levels` levels, counted from 0 within that level.
   static std::size_t place(const CodedTree& coded, const std::uint8_t* codes, Index rows, Index i, int levels) {
     std::size_t k = 0;
     for (int level = 0; level < levels; ++level)
@@ -151,7 +151,7 @@ class TreeRows : public BoostRows {
 
 std::unique_ptr<BoostRows> TreeTable::start() const { return std::make_unique<TreeRows>(*this); }
 
-/// A random attribute and a random edge inside the node's box, node by node.
+/// Draws a random attribute and a random edge inside the node's box, node by node.
 StumpCandidate TreeRows::draw(Random& random) {
   CodedTree coded = blank();
   using Box = std::vector<std::pair<int, int>>;  // least and largest bin of every attribute
@@ -171,9 +171,9 @@ StumpCandidate TreeRows::draw(Random& random) {
   return {std::ssize(trees_) - 1, 0};
 }
 
-/// value = (D+ - D-) / (D+ + D-) of the source in every leaf, 0 where it has no rows; and the masses of the tree. The
-/// sign of a leaf with value 0 is that of the nearest node above with more of one class, else the class of the first
-/// row: so that no class is favoured.
+/// value = (D+ - D-) / (D+ + D-) of the source in every leaf, 0 for a leaf without rows; and the masses of the tree. A
+/// leaf with value 0 has the sign of the nearest node above it with more of one class, else of the class of the first
+/// row, so that no class is favoured.
 void TreeRows::set_values(CodedTree& coded, StumpMasses& m) const {
   std::array<SplitPair, 2 * most_leaves - 1> all{};  // nodes, then leaves
   for (Index i = 0; i < table_.sources; ++i) {
@@ -248,7 +248,7 @@ std::vector<TreeRows::Split> TreeRows::best_splits(Index attribute, const std::v
     SplitPair& pair = bins[node_of[i]][code[i]];
     (table_.y[i] > 0 ? pair.up : pair.down) += source_.weight[i];
   }
-  // sum over both children of (D+^2 + D-^2) / (D+ + D-): the less impurity is left, the larger.
+  // sum over both children of (D+^2 + D-^2) / (D+ + D-): larger if less impurity is left.
   const auto purity = [](const SplitPair& p) {
     const double sum = p.up + p.down;
     return sum > 0 ? (p.up * p.up + p.down * p.down) / sum : 0.0;
@@ -261,7 +261,7 @@ std::vector<TreeRows::Split> TreeRows::best_splits(Index attribute, const std::v
       all.up += pair.up;
       all.down += pair.down;
     }
-    // A split must gain more than rounding does.
+    // A split must gain more than rounding error.
     best[node].gain = purity(all) + 1e-12 * (all.up + all.down);
     for (int c = 0; c < edges; ++c) {
       below.up += bins[node][at(c)].up;
@@ -273,7 +273,7 @@ std::vector<TreeRows::Split> TreeRows::best_splits(Index attribute, const std::v
   return best;
 }
 
-/// Level by level, the split of every node that leaves least impurity.
+/// Level by level, the split of every node that leaves the least impurity.
 StumpCandidate TreeRows::best_split(const Context& context) {
   trees_.clear();
   CodedTree coded = blank();

@@ -13,13 +13,13 @@ namespace ecotone {
 /// Deepest tree of boosting.
 constexpr int boost_most_depth = 6;
 
-/// A tree of fixed depth whose leaves hold margins: h(x) is the value of the leaf of x. A leaf of value 0 has a sign
-/// too.
+/// A tree of fixed depth whose leaves hold margins: h(x) is the value of the leaf of x. A leaf of value 0 still has a
+/// sign.
 struct BoostTree {
   std::vector<StumpCandidate>
       node;                   ///< 2^depth - 1, children of k at 2k + 1 and 2k + 2; x_j > theta goes to the second
   std::vector<double> value;  ///< of each leaf, in [-1, 1]
-  std::vector<double> sign;   ///< of each leaf, -1 or 1, and that of its value unless it is 0
+  std::vector<double> sign;   ///< of each leaf, -1 or 1: the sign of its value unless that is 0
 
   /// Number of the leaf of a row.
   std::size_t leaf(const double* row) const {

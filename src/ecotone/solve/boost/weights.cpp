@@ -6,7 +6,7 @@
 namespace ecotone {
 namespace {
 
-/// Multiples of the smallest weight up to this are counts of rows.
+/// Multiples of the smallest weight up to this count as copies of rows.
 constexpr double most_copies = 1e6;
 
 }  // namespace

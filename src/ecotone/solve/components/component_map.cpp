@@ -18,8 +18,8 @@ ComponentMap::Prepared& ComponentMap::Prepared::operator=(Prepared&&) {
 
 const LandmarkKernel& ComponentMap::Prepared::of(const ComponentMap& map) const {
   std::call_once(once_->flag, [&] {
-    // The origin is that of the saved rows, never of a batch: a far row among new ones changes none of the others.
-    // Absolute differences and products of the given numbers need none.
+    // The origin comes from the saved rows, never from a batch, so that a far new row does not affect the others.
+    // Absolute differences and products of the given values need no origin.
     const bool rbf = map.kernel.kind == KernelKind::rbf;
     once_->kernel =
         LandmarkKernel(map.kernel, rbf ? typical_row(map.rows) : Vector(Vector::Zero(map.rows.cols())), map.rows);

@@ -9,8 +9,8 @@
 
 namespace ecotone {
 
-/// z = B'k(rows, x) - bias: the projection of any row x at the training mean. Under the linear kernel the rows are the
-/// directions B'X themselves and the coefficients are 1.
+/// z = B'k(rows, x) - bias: the projection of any row x relative to the training mean. Under the linear kernel the rows
+/// are the directions B'X themselves and the coefficients are 1.
 struct ComponentMap {
   Kernel kernel;
   Matrix rows;          ///< r x d
@@ -18,12 +18,12 @@ struct ComponentMap {
   Vector bias;          ///< one per component
 
   Index size() const { return coefficients.cols(); }
-  /// z of every row of a block, on the calling thread. A row's z does not depend on the other rows of the block. The
-  /// first call prepares the rows: they and the kernel stay as they are from then on.
+  /// z of every row of a block, on the calling thread. The z of a row does not depend on the other rows of the block.
+  /// The first call prepares the rows: they and the kernel must not change afterwards.
   void project(ConstMatrixView x, MatrixView z) const;
 
  private:
-  /// The rows as blocks read them, made once for all blocks and threads; a copy makes its own.
+  /// The rows in the form that blocks need, made once for all blocks and threads; a copy makes its own.
   class Prepared {
    public:
     Prepared() = default;

@@ -14,7 +14,7 @@
 namespace ecotone {
 namespace {
 
-// Eigenvalues of less than this part of the largest are rounding.
+// Eigenvalues below this share of the largest are rounding.
 constexpr double meaningful = 1e-10;
 constexpr double output_residual = 1e-14;
 
@@ -37,7 +37,7 @@ ChosenPairs choose_pairs(const GeneralEigen& eigen, Index components) {
   std::vector<double> real, imag;
   for (const Index j : order) {
     if (static_cast<Index>(columns.size()) >= components || !(eigen.real[j] > meaningful * largest)) break;
-    if (eigen.imag[j] < 0) continue;  // stands with its conjugate
+    if (eigen.imag[j] < 0) continue;  // handled together with its conjugate
     real.push_back(eigen.real[j]);
     imag.push_back(eigen.imag[j]);
     columns.emplace_back(eigen.re.col(j));
@@ -90,7 +90,7 @@ Vector scale_factors(const ComponentOptions& options, const ChosenPairs& pairs, 
         break;
     }
     if (std::isfinite(factors[j])) continue;
-    // A part of a complex pair may vanish.
+    // The real or imaginary part of a complex pair may vanish.
     if (pairs.gamma_imag[j] == 0 || std::isnan(factors[j]))
       data_error("non_finite", "components: component {} with eigenvalue {} has no finite length", j + 1, gamma[j]);
     factors[j] = 0;

@@ -16,14 +16,14 @@
 namespace ecotone {
 namespace {
 
-/// Residuals of eigenvectors: of the answer, and of what the factorised route begins at.
+/// Residuals of eigenvectors: of the result, and of the starting point of the factorised route.
 constexpr double full_tolerance = 1e-12;
 constexpr double eigen_start_tolerance = 1e-5;
 
-/// Columns that the Gram matrix is multiplied with at once: each thread sums into as many.
+/// Columns multiplied by the Gram matrix at once: each thread sums into as many.
 constexpr Index factor_strip = 64;
 
-/// UnscaledExact components before they are chosen norms for: V, KV and the squared lengths.
+/// Components before scaling: V, KV and the squared lengths.
 struct UnscaledExact {
   ChosenPairs pairs;
   Matrix v;
@@ -56,13 +56,13 @@ class Inner {
   std::optional<Cholesky> factor_;
 };
 
-/// What all routes begin with: F, H G, and the products of the raw K with both and with 1.
+/// The starting point of all routes: F, H G, and the products of the raw K with both and with 1.
 struct Begin {
   Matrix f;
   Matrix w;      ///< W = H G C^-T; empty without outputs
   Matrix u;      ///< K F
   Matrix kw;     ///< K W
-  Vector means;  ///< of the columns of the raw K
+  Vector means;  ///< means of the columns of the raw K
 };
 
 Matrix centred_columns(Matrix g) {
@@ -70,7 +70,7 @@ Matrix centred_columns(Matrix g) {
   return g;
 }
 
-/// H G; what is left of constant columns is rounding and becomes 0.
+/// H G; what remains of constant columns is rounding and becomes 0.
 Matrix centred_outputs(const Matrix& g) {
   Matrix result = centred_columns(g);
   for (Index j = 0; j < g.cols(); ++j)
@@ -78,7 +78,7 @@ Matrix centred_outputs(const Matrix& g) {
   return result;
 }
 
-/// K B, a few columns at once.
+/// K B, a few columns at a time.
 Matrix multiply_strips(const GramOperator& gram_operator, const Matrix& b, const Context& context) {
   Matrix result(b.rows(), b.cols());
   for (Index first = 0; first < b.cols(); first += factor_strip) {
@@ -144,8 +144,8 @@ ChosenPairs chosen_of(const LargestEigen& found, Index components) {
 
 Index wanted_pairs(const ComponentOptions& options, Index n) { return std::min(options.components, n); }
 
-/// lam = 0: Khat a = g a, v = (a - w F (I + w F'KF)^-1 U'a) / g. Without an invariance term Khat = K, and lam changes g
-/// alone: kappa^2 / (kappa + lam).
+/// lam = 0: Khat a = g a, v = (a - w F (I + w F'KF)^-1 U'a) / g. Without an invariance term Khat = K, and lam changes
+/// only g: kappa^2 / (kappa + lam).
 UnscaledExact unsupervised_matvec(const Begin& b, const ComponentOptions& options, const GramOperator& gram_operator,
                                   double tolerance, const Context& context) {
   const Index n = b.f.rows();
@@ -164,7 +164,7 @@ UnscaledExact unsupervised_matvec(const Begin& b, const ComponentOptions& option
     all.values = (kappa.array() <= 0).select(0.0, kappa.array().square() / (kappa.array() + options.lam)).matrix();
   result.pairs = choose_pairs(all, options.components);
   const Matrix& a = result.pairs.z;
-  // F'a = (I + w F'KF)^-1 U'a / g keeps its digits where the weight is large and F'a near 0.
+  // F'a = (I + w F'KF)^-1 U'a / g keeps its digits if the weight is large and F'a is near 0.
   result.v = a;
   if (options.weight != 0) inner.subtract(b.f, transpose_product(b.u, a, context), result.v);
   result.v = result.v * kappa.head(a.cols()).cwiseInverse().asDiagonal();
@@ -227,8 +227,8 @@ UnscaledExact supervised_cholesky(const Begin& b, const ComponentOptions& option
   return result;
 }
 
-/// A a = g a with A = K M^-1 K = f(K) - w f(K) F (I + w F'f(K) F)^-1 F'f(K), f(K) = K S^-1 K; v = M^-1 K a / g. Begins
-/// at the components of lam = 0, which differ by O(lam / g) and cost products with K alone.
+/// A a = g a with A = K M^-1 K = f(K) - w f(K) F (I + w F'f(K) F)^-1 F'f(K), f(K) = K S^-1 K; v = M^-1 K a / g. Starts
+/// from the components of lam = 0, which differ by O(lam / g) and cost only products with K.
 UnscaledExact unsupervised_cholesky(const Begin& b, const ComponentOptions& options, const Factored& factor,
                                     const GramOperator& gram_operator, const Context& context) {
   const Index n = b.f.rows();
@@ -254,7 +254,7 @@ UnscaledExact unsupervised_cholesky(const Begin& b, const ComponentOptions& opti
   return result;
 }
 
-/// Scales V, sums up what inspect shows and makes the map of new rows.
+/// Scales V, computes the summary shown by inspect and makes the map of new rows.
 ExactComponents finished(const ComponentProblem& problem, const ComponentOptions& options, const Begin& b,
                          UnscaledExact found, ConstMatrixView x, const Vector& origin, const Context& context) {
   const Index n = b.f.rows();
@@ -284,10 +284,10 @@ ExactComponents finished(const ComponentProblem& problem, const ComponentOptions
   return result;
 }
 
-/// Whether the rows are equal under the kernel, so that the centred K is rounding alone.
+/// Whether the rows are equal under the kernel, so that the centred K consists of rounding alone.
 bool nothing_varies(const ComponentProblem& problem, const Begin& b, ConstMatrixView x) {
   const double trace = kernel_diagonal(problem.kernel, x).sum();
-  // The linear kernel sees centred rows, which are rounding of the given ones.
+  // The linear kernel works on centred rows, which carry the rounding of the given ones.
   if (problem.kernel.kind == KernelKind::linear) return trace <= 1e-28 * problem.x.squaredNorm();
   return trace - b.means.sum() <= 1e-13 * trace;
 }
@@ -324,13 +324,13 @@ std::size_t route_bytes(const ComponentOptions& options, ExactRoute route, const
   };
   const Index n = size.rows, g = size.groups, q = size.outputs;
   const Index k = std::min(options.components, options.supervised ? q : n);
-  // Copies of the rows; F, U, both again while they are multiplied; G, W, KW, X, KX; V and KV, scaled and not; the
-  // partial sums of a product; the small matrices.
+  // Copies of the rows; F and U, both twice while they are multiplied; G, W, KW, X, KX; V and KV, scaled and unscaled;
+  // the partial sums of a product; the small matrices.
   std::size_t sum = bytes(n, 3 * size.cols + 4 * g + 6 * q + 4 * k);
   sum += bytes(n, std::min(factor_strip, g + q + 1) * (size.threads + 8));
   sum += bytes(q, 5 * q);
   if (options.weight != 0) sum += bytes(g, 3 * g + 3 * q);
-  // The factor, the kept tiles, S^-1 of what is solved.
+  // The factor, the kept tiles, and S^-1 times the right-hand sides.
   if (route == ExactRoute::cholesky) sum += bytes(n, n) + GramOperator::bytes(n) + bytes(n, 2 * g + 5 * q);
   if (!options.supervised) sum += largest_by_blocks_bytes(n, std::max<Index>(k, 1));
   return sum;
@@ -352,11 +352,11 @@ ExactComponents exact_components(const ComponentProblem& problem, const Componen
                    fmt::format("components={} of {} rows in {} domains", options.components, n, problem.groups),
                    "use fewer of them, or route=lowrank");
   }
-  // Centred rows have the same centred K under the linear kernel, and keep its digits at large offsets.
+  // Under the linear kernel, centred rows have the same centred K and keep its digits at large offsets.
   Vector origin = Vector::Zero(problem.x.cols());
   if (problem.kernel.kind == KernelKind::linear) origin = problem.x.colwise().mean().transpose();
   const Matrix x = problem.x.rowwise() - origin.transpose();
-  // The Cholesky route has counted the tiles.
+  // The Cholesky route has already counted the tiles.
   const bool keep = route == ExactRoute::cholesky ||
                     (!options.supervised && needed + GramOperator::bytes(n) < available_memory() / 4 * 3);
   const GramOperator gram_operator(problem.kernel, x, keep ? GramOperator::Tiles::kept : GramOperator::Tiles::computed,

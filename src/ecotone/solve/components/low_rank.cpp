@@ -17,9 +17,9 @@ namespace {
 struct Reduced {
   Index rows = 0;
   double lam = 0;
-  Vector mean;    // of rho
+  Vector mean;    // mean of rho
   Matrix u;       // U
-  Vector lambda;  // not negative
+  Vector lambda;  // nonnegative
   Vector share;   // lambda / (lambda + lam); 0 where lambda is rounding
   Matrix d;       // F'R U, without the weight
   double weight = 0;
@@ -27,13 +27,14 @@ struct Reduced {
   Matrix ww;  // W'W
 };
 
-// Squares of centred outputs that are rounding: beside the sums they are the difference of, and beside the raw ones.
+// Squares of centred outputs that count as rounding: relative to the sums they are the difference of, and to the raw
+// ones.
 constexpr double rounding_of_sums = 1e-13;
 constexpr double rounding_of_outputs = 1e-28;
-// g is a square of Z: beside |R'R| |W'W| less than this is rounding.
+// g is a square of Z: anything below this, relative to |R'R| |W'W|, is rounding.
 constexpr double rounding_of_gamma = 1e-24;
 
-/// Whether column j of H G, of this centred square, is rounding alone: the outputs are equal.
+/// Whether column j of H G, with this centred square, is rounding alone: the outputs are equal.
 bool output_is_constant(const LowRankSums& sums, Index j, double centred) {
   const double shift = sums.output_shift[j];
   const double shifted = sums.output_gram(j, j);
@@ -44,7 +45,7 @@ bool output_is_constant(const LowRankSums& sums, Index j, double centred) {
 /// Z = R'W and W'W, W = H G C^-T.
 void add_outputs(const LowRankSums& sums, double epsilon, const Vector& mean, Reduced& reduced,
                  const Context& context) {
-  // G'HG = G'G - G'1 1'G / n;  (HR)'G = R'G - m 1'G, m the mean of the shifted R.
+  // G'HG = G'G - G'1 1'G / n;  (HR)'G = R'G - m 1'G, with m the mean of the shifted R.
   Matrix gram = sums.output_gram - sums.output_one * sums.output_one.transpose() / sums.rows;
   Matrix gr = sums.output_sum - sums.output_one * mean.transpose();
   for (Index j = 0; j < gram.rows(); ++j) {
@@ -77,7 +78,7 @@ Reduced reduce(const LowRankSums& sums, const ComponentOptions& options, double 
   reduced.share = Vector::Zero(reduced.lambda.size());
   for (Index j = 0; j < reduced.share.size(); ++j)
     if (reduced.lambda[j] > rounding) reduced.share[j] = reduced.lambda[j] / (reduced.lambda[j] + reduced.lam);
-  // D = F'R; the shift drops out.
+  // D = F'R; the shift cancels.
   const Matrix means = sums.group_rows.cwiseInverse().asDiagonal() * sums.group_sum;
   reduced.d = product(from_group_means(means), reduced.u, context);
   if (options.supervised) add_outputs(sums, epsilon, mean, reduced, context);
@@ -91,9 +92,9 @@ struct Unscaled {
   ComponentNorms norms;
 };
 
-/// The invariance term through D share D' = V diag(mu) V', N x N (or through the r x r matrix where groups are more):
-/// nothing is ever multiplied with the weight alone, so that no weight is too large. Directions whose mu is rounding
-/// are none.
+/// The invariance term through D share D' = V diag(mu) V', N x N (or through the r x r matrix if there are more
+/// groups): nothing is ever multiplied by the weight alone, so that no weight is too large. Directions whose mu is
+/// rounding are dropped.
 struct Invariance {
   Matrix e;     // V'D
   Matrix p;     // share^(1/2) D'V mu^(-1/2), orthonormal columns
@@ -101,7 +102,7 @@ struct Invariance {
   Vector pull;  // w / (1 + w mu)
 };
 
-/// Makes the columns orthonormal in their order; twice, so that what the first pass left goes too.
+/// Orthonormalises the columns in their order; twice, to remove what the first pass left.
 void orthonormalise(Matrix& p) {
   for (Index j = 0; j < p.cols(); ++j) {
     for (int pass = 0; pass < 2; ++pass) {
@@ -129,7 +130,7 @@ Invariance invariance_of(const Reduced& reduced, const Context& context) {
   if (count == 0) return result;
   const Matrix chosen = eigen.vectors.leftCols(count);
   const Vector scale = mu.head(count).cwiseSqrt().cwiseInverse();
-  // V and P are the left and the right singular vectors of Y: either gives the other.
+  // V and P are the left and right singular vectors of Y: each gives the other.
   const Matrix v = wide ? chosen : Matrix(product(y, chosen, context) * scale.asDiagonal());
   result.p = wide ? Matrix(transpose_product(y, chosen, context) * scale.asDiagonal()) : chosen;
   orthonormalise(result.p);
@@ -141,8 +142,8 @@ Invariance invariance_of(const Reduced& reduced, const Context& context) {
   return result;
 }
 
-/// (I + w Y'Y)^(-1/2) B = B - P (1 - root) P'B. With u = (lambda + lam)^(-1/2) s the metric G'JG + lam I of u becomes
-/// I + w Y'Y of s: nothing is divided by a small eigenvalue, also for lam = 0.
+/// (I + w Y'Y)^(-1/2) B = B - P (1 - root) P'B. With u = (lambda + lam)^(-1/2) s the metric G'JG + lam I of u becomes I
+/// + w Y'Y of s: nothing is divided by a small eigenvalue, not even for lam = 0.
 Matrix half_inverse(const Invariance& invariance, Matrix b, const Context& context) {
   if (invariance.root.size() == 0 || b.cols() == 0) return b;
   const Matrix inside = transpose_product(invariance.p, b, context);
@@ -202,7 +203,7 @@ Unscaled paper(const Reduced& reduced, const Invariance& invariance, Index compo
   return result;
 }
 
-/// How many components are more than rounding: g <= |P| max lambda share, |P| <= tr(W'W).
+/// Number of components beyond rounding: g <= |P| max lambda share, |P| <= tr(W'W).
 Index meaningful_components(const Reduced& reduced, const ComponentOptions& options, const Vector& gamma) {
   if (!options.supervised) return gamma.size();
   const double bound = reduced.lambda.cwiseProduct(reduced.share).maxCoeff() * reduced.ww.trace();
@@ -245,7 +246,7 @@ LowRankComponents low_rank_components(const LowRankSums& sums, const ComponentOp
   LowRankComponents result;
   result.mean = reduced.mean;
   result.spectrum.tr_kq = reduced.d.squaredNorm();
-  // Complex pairs are never cut apart: their g is the same.
+  // Complex pairs are never separated: their g is the same.
   const Index count = meaningful_components(reduced, options, found.pairs.gamma);
   result.spectrum.most_negative = found.pairs.most_negative;
   if (count == 0) {

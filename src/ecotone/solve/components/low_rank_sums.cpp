@@ -24,7 +24,7 @@ void shift_and_add(const double* __restrict shift, double* __restrict row, doubl
   }
 }
 
-/// Sums of one run of blocks, and the memory for a block.
+/// Sums over a run of blocks, and memory for one block.
 struct PartialSums {
   LowRankSums sums;
   LowRankMap::Workspace workspace;
@@ -39,7 +39,7 @@ struct PartialSums {
   PartialSums& operator=(PartialSums&&) = default;
   ~PartialSums() = default;
 
-  /// What stands behind a merged one is done with its blocks.
+  /// The block memory of the merged sums is no longer needed.
   void merge(const PartialSums& other) {
     sums.merge(other.sums);
     rho.resize(0, 0);
@@ -81,7 +81,7 @@ void check(const LowRankRows& rows) {
   if (n == 0) data_error("no_rows", "low-rank sums: there are no rows");
 }
 
-/// No sums yet, shifted by the means of the first block.
+/// Empty sums, shifted by the means of the first block.
 LowRankSums begin(const LowRankRows& rows) {
   PartialSums first{LowRankSums()};
   first.read(rows, 0);
@@ -91,7 +91,7 @@ LowRankSums begin(const LowRankRows& rows) {
   return {first.rho.colwise().mean().transpose(), rows.groups, std::move(output_shift)};
 }
 
-/// Sums are finite when every value is: what is not is looked for only then.
+/// If the sums are finite, so is every value: the search runs only if they are not.
 void require_finite(const LowRankSums& sums, const LowRankRows& rows, const Context& context) {
   const bool finite = sums.gram.diagonal().allFinite() && sums.group_sum.allFinite() && sums.output_sum.allFinite() &&
                       sums.output_gram.allFinite();
@@ -181,7 +181,7 @@ void LowRankSums::merge(const LowRankSums& other) {
   output_one += other.output_one;
   group_rows += other.group_rows;
   rows += other.rows;
-  // The other's rho less our shift is its shifted rho + d, and its g is its shifted g + e.
+  // The other's rho minus our shift is its shifted rho + d, and its g is its shifted g + e.
   const Vector d = other.shift - shift;
   const Vector e = other.output_shift - output_shift;
   if (d.isZero(0) && e.isZero(0)) return;
@@ -196,7 +196,7 @@ void LowRankSums::merge(const LowRankSums& other) {
 LowRankSums gather_low_rank_sums(const LowRankRows& rows, const Context& context) {
   check(rows);
   const Index q = rows.outputs.classes.empty() && !rows.outputs.rows ? 0 : rows.outputs.count;
-  // The tree of sums keeps a few alive beside those of the threads; each thread has a block of features.
+  // The summation tree keeps a few sums alive in addition to those of the threads; each thread has a block of features.
   const auto threads = at(context.threads());
   const std::size_t bytes = LowRankSums::bytes(rows.map.rank(), rows.groups, q) * (threads + 6) +
                             threads * at(rows.x.block_rows()) * at(rows.map.rank() + rows.x.cols()) * sizeof(double);

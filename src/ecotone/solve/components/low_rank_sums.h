@@ -11,9 +11,9 @@
 
 namespace ecotone {
 
-/// Sums over rows of a low-rank map rho (r numbers a row), over groups of rows and over rows of the outputs' factor G
-/// (q numbers a row, L = G G'): all that invariant components need of the data. They add: over blocks, files and
-/// machines. rho and g are taken less a shift near their mean, so that centring later costs no digits.
+/// Sums over rows of a low-rank map rho (r values per row), over groups of rows, and over rows of the output factor G
+/// (q values per row, L = G G'): all that invariant components need from the data. Sums can be added over blocks, files
+/// and machines. A shift near the mean is subtracted from rho and g, so that centring later costs no digits.
 struct LowRankSums {
   Vector shift;         ///< r
   Vector output_shift;  ///< q; 0 for classes
@@ -33,11 +33,11 @@ struct LowRankSums {
   Index outputs() const { return output_shift.size(); }
   static std::size_t bytes(Index rank, Index groups, Index outputs);
 
-  /// Adds a block of features, shifted in place; `g` are its rows of G (no columns: none), shifted in place.
+  /// Adds a block of features, shifted in place; `g` are its rows of G (no columns: none), also shifted in place.
   void add(MatrixView rho, std::span<const std::int32_t> group, MatrixView g);
-  /// The same with classes in place of G's rows: g is 1 in the column of the class.
+  /// The same with classes instead of rows of G: g is 1 in the column of the class.
   void add(MatrixView rho, std::span<const std::int32_t> group, std::span<const std::int32_t> classes);
-  /// Adds the sums of other rows, whatever their shifts. Data error `different_sums` when sizes differ.
+  /// Adds the sums of other rows, with any shifts. Data error `different_sums` if sizes differ.
   void merge(const LowRankSums& other);
 
  private:
@@ -47,15 +47,16 @@ struct LowRankSums {
 /// The outputs of rows: nothing, classes, or any factor G read by blocks.
 struct LowRankOutputs {
   std::span<const std::int32_t> classes;  ///< of each row; empty: no classes
-  Index count = 0;                        ///< of classes, or columns of G
+  Index count = 0;                        ///< number of classes, or columns of G
   /// Fills rows first .. first + g.rows() - 1 of G.
   std::function<void(Index first, MatrixView g)> rows;
 
   /// Each row's class, of `count`.
   static LowRankOutputs of_classes(std::span<const std::int32_t> classes, Index count);
-  /// Rows of a matrix, which must live on: outputs with the linear kernel, or any factor.
+  /// Rows of a matrix, which must outlive the result: outputs with the linear kernel, or any factor.
   static LowRankOutputs of_rows(const Matrix& g);
-  /// A map of the rows of y; both must live on. What the map leaves out of the outputs' kernel is left out of P.
+  /// A map of the rows of y; both must outlive the result. What the map leaves out of the output kernel is left out of
+  /// P.
   static LowRankOutputs of_map(const LowRankMap& map, const Matrix& y);
 };
 
@@ -68,8 +69,9 @@ struct LowRankRows {
   LowRankOutputs outputs = {};
 };
 
-/// One pass over the blocks of rows on all threads; the same bytes for any number of them. Memory: a few r x r sums
-/// and a block of features per thread. Data errors `not_enough_memory`, `non_finite` (names column and row).
+/// One pass over the blocks of rows on all threads. The bytes of the result do not depend on the number of threads.
+/// Memory: a few r x r sums and one block of features per thread. Data errors `not_enough_memory`, `non_finite` (names
+/// column and row).
 LowRankSums gather_low_rank_sums(const LowRankRows& rows, const Context& context);
 
 }  // namespace ecotone

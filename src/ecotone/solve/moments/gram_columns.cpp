@@ -12,7 +12,7 @@
 namespace ecotone {
 namespace {
 
-/// The labelled group of each labelled row, by its place among the labelled ones.
+/// The labelled group of each labelled row, by its position among the labelled groups.
 std::vector<std::int32_t> places(const MomentRows& rows, const std::vector<Index>& labelled) {
   std::vector<std::int32_t> place(rows.group_names.size(), -1);
   for (std::size_t d = 0; d < labelled.size(); ++d) place[at(labelled[d])] = static_cast<std::int32_t>(d);
@@ -63,7 +63,7 @@ class FromDenseRows final : public GramColumns {
   std::vector<std::int32_t> place_;
   Vector inverse_;
 
-  /// In passes of so many columns that the partial sums stay small.
+  /// Computes the columns in passes, each with few enough columns that the partial sums stay small.
   std::vector<Matrix> compute(std::span<const Index> columns, const Context& context) const override {
     std::vector<Matrix> result;
     for (std::size_t first = 0; first < columns.size(); first += at(batch())) {
@@ -88,8 +88,8 @@ class FromDenseRows final : public GramColumns {
     return result;
   }
 
-  /// Adds (w x_S)' x of the rows of each group. Rows of one group that stand together are used where they are, others
-  /// are brought together first.
+  /// Adds (w x_S)' x of the rows of each group. Adjacent rows of one group are used in place, others are gathered
+  /// first.
   void add_block(Matrix& acc, const RowBlock& block, std::span<const Index> columns) const {
     const Index count = std::min(block.x.rows(), static_cast<Index>(place_.size()) - block.first);
     const auto k = static_cast<Index>(columns.size());
@@ -155,7 +155,7 @@ class FromSparseRows final : public GramColumns {
   const Csr& csr_;
   std::vector<std::int32_t> place_;
   Vector inverse_;
-  std::vector<Index> start_;  ///< of each column in row_ and value_
+  std::vector<Index> start_;  ///< start of each column in row_ and value_
   std::vector<std::int32_t> row_;
   std::vector<double> value_;
 
@@ -186,7 +186,7 @@ void GramColumns::fetch(std::span<const Index> wanted, const Context& context) {
     if (!has(j) && std::find(missing.begin(), missing.end(), j) == missing.end()) missing.push_back(j);
   if (missing.empty()) return;
   const std::size_t bytes = missing.size() * at(groups_) * at(cols_) * sizeof(double);
-  // Small ones are not worth the question, which reads a file of the system.
+  // Small allocations are not worth the check, which reads a system file.
   if (bytes > (std::size_t{16} << 20))
     require_memory(2 * bytes, "select", "columns of the Gram matrices", "use fewer steps, columns or domains");
   std::vector<Matrix> made = compute(missing, context);

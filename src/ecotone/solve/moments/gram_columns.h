@@ -11,18 +11,19 @@
 
 namespace ecotone {
 
-/// Columns of E[x x'|d] of the labelled groups d, computed when they are asked for and kept: column j is a g x p matrix
-/// whose row d is E[x x_j|d]. The p x p matrices need not exist.
+/// Columns of E[x x'|d] for the labelled groups d, computed on demand and kept: column j is a g x p matrix whose row d
+/// is E[x x_j|d]. The p x p matrices need not exist.
 class GramColumns {
  public:
   virtual ~GramColumns() = default;
 
-  /// Makes those that are not there, in one pass over the data. Data error `not_enough_memory`.
+  /// Computes the missing columns in one pass over the data. Data error `not_enough_memory`.
   void fetch(std::span<const Index> wanted, const Context& context);
   bool has(Index j) const { return kept_.contains(j); }
   const Matrix& column(Index j) const { return kept_.at(j); }
   Index count() const { return static_cast<Index>(kept_.size()); }
-  /// So many columns in one pass cost little more than one: whoever guesses the next ones may ask for them.
+  /// Number of columns that cost little more than one in a single pass: callers that guess the next ones may request
+  /// them too.
   virtual Index batch() const { return 1; }
 
  protected:
@@ -36,9 +37,9 @@ class GramColumns {
   std::unordered_map<Index, Matrix> kept_;
 };
 
-/// From the Grams of the moments, which must outlive the result.
+/// From the Gram matrices of the moments, which must outlive the result.
 std::unique_ptr<GramColumns> columns_of_grams(const Moments& moments);
-/// From the rows, dense or sparse; `moments` are theirs. Both must outlive the result.
+/// From the rows, dense or sparse; `moments` must be theirs. Both must outlive the result.
 std::unique_ptr<GramColumns> columns_of_rows(const MomentRows& rows, const Moments& moments);
 
 /// Indices of the groups that have labels, in order.

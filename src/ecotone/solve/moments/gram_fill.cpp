@@ -61,7 +61,7 @@ void add_sparse_rows(std::vector<SymmetricTiles<Scalar>>& grams, const Csr& csr,
 
 GramFill::GramFill(const MomentRows& rows, const std::vector<std::uint8_t>& labelled, GramKind kind)
     : rows_(rows), kind_(kind), labelled_(labelled) {
-  // Rows one after the other must not fall on the same lines of the cache: a stride that is no power of two.
+  // Consecutive rows must not map to the same cache lines: a stride that is not a power of two.
   stride_ = (rows.x.cols() + 7) / 8 * 8 + 8;
   for (const std::uint8_t has : labelled_) {
     const Index size = has != 0 ? rows.x.cols() : 0;

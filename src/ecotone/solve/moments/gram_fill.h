@@ -4,25 +4,25 @@
 
 #include "ecotone/solve/moments/moments.h"
 
-/// How moments.cpp fills X'X of every group; not for others.
+/// How moments.cpp fills X'X of every group. Internal to moments.cpp.
 namespace ecotone {
 
-/// Weight of a row; rows without y count 1.
+/// Weight of a row; rows without y count as 1.
 inline double weight_of(const MomentRows& rows, Index i) { return i < rows.weight.size() ? rows.weight[i] : 1.0; }
 
-/// Grams of the labelled groups. Rows of a chunk of blocks are gathered into one panel, group after group, so that each
-/// tile grows by one product of many rows; each tile is one task, so its sums have one order.
+/// Gram matrices of the labelled groups. Rows of a chunk of blocks are gathered into one panel, group by group, so that
+/// each tile grows by one product of many rows; each tile is one task, so its sums have a fixed order.
 class GramFill {
  public:
   GramFill(const MomentRows& rows, const std::vector<std::uint8_t>& labelled, GramKind kind);
 
   bool active() const { return kind_ != GramKind::none; }
-  /// So many blocks form a chunk: at most 64 MB, and at least one block.
+  /// Number of blocks in a chunk: at most 64 MB, and at least one block.
   Index blocks_at_once() const;
 
-  /// A chunk of `count` blocks from block `first` begins.
+  /// Starts a chunk of `count` blocks from block `first`.
   void begin(Index first, Index count);
-  /// Copies the rows of a block, times sqrt(w), to their places; any thread, each block once.
+  /// Copies the rows of a block, times sqrt(w), to their places; from any thread, each block once.
   void gather(const RowBlock& block);
   /// Adds the chunk to all tiles.
   void finish(const Context& context);
@@ -30,7 +30,7 @@ class GramFill {
   /// Adds all rows of a sparse matrix.
   void add_sparse(const Csr& csr, const Context& context);
 
-  /// Moves the Grams into the result.
+  /// Moves the Gram matrices into the result.
   void give(Moments& result) &&;
 
  private:
@@ -41,8 +41,8 @@ class GramFill {
   std::vector<SymmetricTiles<float>> single_;
   Index stride_ = 0;
   Index first_row_ = 0;
-  std::vector<Index> place_;  ///< of each row of the chunk in the panel; -1: not in it
-  std::vector<Index> start_;  ///< of each group in the panel, and the end
+  std::vector<Index> place_;  ///< position of each row of the chunk in the panel; -1: not in it
+  std::vector<Index> start_;  ///< start of each group in the panel, and the end
   std::vector<double> panel_;
   std::vector<float> single_panel_;
 };

@@ -82,7 +82,7 @@ void add_sparse_rows(Sums& sums, const MomentRows& rows, const Csr& csr, Index f
   }
 }
 
-/// Which groups have y; a group that has both kinds of rows is refused.
+/// Which groups have y; a group with both kinds of rows is rejected.
 std::vector<std::uint8_t> labelled_groups(const MomentRows& rows) {
   std::vector<int> kind(rows.group_names.size(), -1);
   for (Index i = 0; i < rows.x.rows(); ++i) {
@@ -106,7 +106,7 @@ void check(const MomentRows& rows) {
                    rows.weight.size());
 }
 
-/// Sums are finite when every value is: what is not is looked for only then.
+/// If the sums are finite, so is every value: the search runs only if they are not.
 void require_finite(const Moments& moments, const MomentRows& rows, const Context& context) {
   if (moments.x1.allFinite() && moments.xx.allFinite() && moments.xy.allFinite() && moments.yy.allFinite()) return;
   const NonFinite found = find_non_finite(rows.x, context);
@@ -114,8 +114,7 @@ void require_finite(const Moments& moments, const MomentRows& rows, const Contex
     const Index row = rows.origin.empty() ? found.row : rows.origin[at(found.row)];
     const bool missing = std::isnan(found.value);
     data_error("non_finite", "moments: column '{}' is {} in row {}; {}", rows.x.name(found.column),
-               missing ? "not a number" : "infinite", row + 1,
-               missing ? "add impute before it" : "leave the row out");
+               missing ? "not a number" : "infinite", row + 1, missing ? "add impute before it" : "leave the row out");
   }
   data_error("non_finite", "moments: sums of squares overflow; scale the columns or the labels first");
 }
@@ -135,8 +134,8 @@ Moments moments_of(Sums sums, const MomentRows& rows, std::vector<std::uint8_t> 
   return result;
 }
 
-/// The dense route: blocks of a chunk are summed and their rows gathered, then the tiles of the Grams grow by the
-/// chunk.
+/// The dense route: the blocks of a chunk are summed and their rows gathered, then the tiles of the Gram matrices grow
+/// by the chunk.
 Sums fill_dense(const MomentRows& rows, GramFill& fill, const Sums& zero, const Context& context) {
   const Index blocks = rows.x.blocks();
   const Index step = fill.active() ? fill.blocks_at_once() : std::max<Index>(blocks, 1);
@@ -251,7 +250,7 @@ Moments gather_moments(const MomentRows& rows, GramKind kind, const Context& con
   check(rows);
   const auto groups = static_cast<Index>(rows.group_names.size());
   const Index cols = rows.x.cols();
-  // The tree of sums keeps a few more of the linear ones alive.
+  // The summation tree keeps a few more of the linear sums alive.
   const std::size_t partial = moments_bytes(groups, cols, GramKind::none) * (at(context.threads()) + 6);
   require_memory(moments_bytes(groups, cols, kind) + partial, "moments",
                  kind == GramKind::none ? "their sums" : "a Gram matrix for every domain",

@@ -15,16 +15,16 @@ namespace ecotone {
 /// Whether X'X is kept, and in which precision.
 enum class GramKind { none, double_precision, single_precision };
 
-/// Sums over the rows of groups (domains, for whoever calls), with row weights w: all that greedy selection, stepwise
-/// selection and ridge regression need of the data. They add: over blocks, files and machines. Means and X'y are
-/// always double; X'X may be float.
+/// Sums over the rows of groups (usually domains), with row weights w: all that greedy selection, stepwise selection
+/// and ridge regression need from the data. Sums can be added over blocks, files and machines. Means and X'y are always
+/// double; X'X may be float.
 struct Moments {
   std::vector<std::string> features;               ///< names of the p columns
   std::vector<std::string> groups;                 ///< names of the g groups
-  std::vector<std::string> classes;                ///< -1 and +1 of y stand for these two; empty: y is a number
-  std::vector<std::uint8_t> labelled;              ///< one per group: 0 when its rows have no y
+  std::vector<std::string> classes;                ///< -1 and +1 in y stand for these two; empty: regression
+  std::vector<std::uint8_t> labelled;              ///< one per group: 0 if its rows have no y
   Vector rows;                                     ///< rows of each group
-  Vector weight;                                   ///< sum of w; the number of rows where there are no weights
+  Vector weight;                                   ///< sum of w; the number of rows if there are no weights
   Vector y1;                                       ///< sum of w y
   Vector yy;                                       ///< sum of w y^2
   Matrix x1;                                       ///< g x p, sum of w x
@@ -36,10 +36,10 @@ struct Moments {
   Index cols() const { return x1.cols(); }
   Index group_count() const { return x1.rows(); }
   GramKind gram_kind() const;
-  /// Adds the sums of other rows. Groups are matched by name; those not yet known are appended. Data errors
-  /// `different_moments` when features, classes or the kind of Gram differ, or a group is labelled in one only.
+  /// Adds the sums of other rows. Groups are matched by name; new ones are appended. Data error `different_moments` if
+  /// features, classes or the kind of Gram matrix differ, or if a group is labelled in only one of them.
   void merge(const Moments& other);
-  /// out[i] = sum of w x_i x_j over group `group`, divided by its weight; needs a Gram.
+  /// out[i] = sum of w x_i x_j over group `group`, divided by its weight; needs a Gram matrix.
   void gram_column(Index group, Index j, double* out) const;
 };
 
@@ -48,16 +48,17 @@ struct MomentRows {
   const Features& x;
   std::span<const std::int32_t> group;  ///< of each row
   std::vector<std::string> group_names;
-  ConstVectorView y;       ///< of the first rows; the rows behind them have none, and are in groups of their own
+  ConstVectorView y;       ///< of the first rows; the rows after them have none and form groups of their own
   ConstVectorView weight;  ///< of the rows that have y; empty: all 1
-  std::span<const Index> origin = {};  ///< the row of the files that each row is, for messages; empty: row i is row i
+  std::span<const Index> origin =
+      {};  ///< the row of the files that each row comes from, for messages; empty: row i is row i
 };
 
-/// Bytes that moments of this size take.
+/// Bytes needed for moments of this size.
 std::size_t moments_bytes(Index groups, Index cols, GramKind kind);
 
-/// Fills moments in one pass over the row blocks, on all threads; the same bytes for any number of them. Data errors:
-/// `not_enough_memory`, `non_finite` (names column and row).
+/// Computes the moments in one pass over the row blocks, on all threads. The bytes of the result do not depend on the
+/// number of threads. Data errors: `not_enough_memory`, `non_finite` (names column and row).
 Moments gather_moments(const MomentRows& rows, GramKind kind, const Context& context);
 
 }  // namespace ecotone

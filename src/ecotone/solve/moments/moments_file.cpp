@@ -37,7 +37,7 @@ void add_grams(TensorWriter& writer, const std::vector<SymmetricTiles<Scalar>>& 
   }
 }
 
-/// Reads what anyone may have written.
+/// Reads a file that may have been written by anyone.
 class Reader {
  public:
   explicit Reader(const TensorFile& file) : file_(file) {}
@@ -90,7 +90,7 @@ class Reader {
                  meta("format_version"));
   }
 
-  /// A list of different texts.
+  /// A list of distinct names.
   std::vector<std::string> names(const std::string& key) const {
     const Json list = Json::parse(meta(key), nullptr, false);
     if (!list.is_array()) bad(fmt::format("'{}' must be a list", key));
@@ -132,7 +132,7 @@ class Reader {
     return m;
   }
 
-  /// Counts that a whole number can hold, so that whoever shows them may turn them into one.
+  /// Counts must fit a whole number, so that callers may convert them.
   void check_rows(const Vector& rows) const {
     constexpr double largest = 9007199254740992.0;  // 2^53
     if ((rows.array().floor() != rows.array()).any() || !(rows.sum() <= largest))
@@ -162,7 +162,7 @@ class Reader {
     for (std::size_t g = 0; g < m.groups.size(); ++g) {
       const Index size = m.labelled[g] != 0 ? m.cols() : 0;
       const std::string name = fmt::format("gram.{}", g);
-      // Its length is checked before memory is taken.
+      // Its length is checked before memory is allocated.
       const auto length = static_cast<Index>(SymmetricTiles<Scalar>::bytes(size) / sizeof(Scalar));
       const TensorView view = array(name, type, {length});
       grams.emplace_back(size);

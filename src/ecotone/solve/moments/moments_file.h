@@ -6,15 +6,15 @@
 #include "ecotone/base/tensor_file.h"
 #include "ecotone/solve/moments/moments.h"
 
-/// Moments in files (`.eco`, safetensors): arrays under the names of Moments, `gram` g x k with the tiles of each group
-/// one after the other; names of features, groups and classes in the metadata.
+/// Moments in files (`.eco`, safetensors): arrays named as in Moments, `gram` g x k with the tiles of each group one
+/// after the other; names of features, groups and classes in the metadata.
 namespace ecotone {
 
-/// How files and the program call a kind of Gram: none, double, single.
+/// Name of a kind of Gram matrix in files and in the program: none, double, single.
 std::string_view gram_name(GramKind kind);
-/// The file's bytes; equal moments give equal bytes. Data error `bad_encoding` when a name is not UTF-8.
+/// The bytes of the file; equal moments give equal bytes. Data error `bad_encoding` if a name is not UTF-8.
 TensorWriter moments_tensors(const Moments& moments);
-/// Whether the file says that it holds moments.
+/// Whether the file declares that it holds moments.
 bool holds_moments(const std::filesystem::path& path);
 Moments load_moments(const std::filesystem::path& path);
 /// Every length, name and number is checked: `file` errors `bad_moments`, `newer_format`.

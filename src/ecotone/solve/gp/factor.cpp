@@ -12,7 +12,7 @@
 namespace ecotone {
 namespace {
 
-constexpr double rank_tolerance = 1e-12;  // of the largest eigenvalue of H'A^-1 H
+constexpr double rank_tolerance = 1e-12;  // relative to the largest eigenvalue of H'A^-1 H
 
 Vector inverses(const GpProblem& problem) {
   if (problem.weight.empty()) return Vector::Ones(problem.y.rows());

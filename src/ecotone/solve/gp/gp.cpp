@@ -15,7 +15,7 @@ namespace ecotone {
 namespace {
 
 constexpr Index block_rows = 1024;
-constexpr double first_jitter = 1e-12;  // of the mean diagonal
+constexpr double first_jitter = 1e-12;  // relative to the mean diagonal
 constexpr double last_jitter = 1.5e-6;
 
 void check_finite(const char* who, const char* what, ConstMatrixView values) {
@@ -41,14 +41,14 @@ Vector variance_of(const GpFit& fit, Matrix cross, const Vector& diagonal, Const
   const Matrix half = fit.factor.solve_lower(std::move(cross), context);
   Vector variance = fit.parameters.amplitude * diagonal - half.colwise().squaredNorm().transpose();
   if (fit.basis.size() > 0) {
-    // What is not known of beta: ||R'(h - H'A^-1 k)||^2
+    // The uncertainty of beta: ||R'(h - H'A^-1 k)||^2
     const Matrix rest = fit.basis.of(inputs, diagonal.size()) - transpose_product(half, fit.basis_half, context);
     variance += (rest * fit.basis_root).rowwise().squaredNorm();
   }
   return variance.cwiseMax(0.0);
 }
 
-/// k of rows (down) with the training rows (across).
+/// k between rows (down) and the training rows (across).
 Matrix cross_of(const LandmarkKernel& training, ConstMatrixView rows, const Context& context) {
   constexpr Index strip = 128;
   Matrix cross(rows.rows(), training.size());
@@ -73,7 +73,7 @@ GpTiles GpRows::tiles(double sigma) const {
     return [values = ConstMatrixMap(values_.data(), values_.rows(), values_.cols(),
                                     Eigen::OuterStride<>(values_.outerStride()))](Index i, Index j, MatrixView k) {
       k = values.block(i, j, k.rows(), k.cols());
-      // Where the lower triangle alone is right, a tile on the diagonal must be made whole.
+      // If only the lower triangle is valid, a tile on the diagonal must be completed.
       if (i == j) mirror_lower(k);
     };
   Kernel kernel = kernel_;
@@ -153,7 +153,7 @@ GpPrediction predict_gp(const GpFit& fit, const Kernel& kernel, ConstMatrixView 
   const std::size_t block = at(std::min(block_rows, z.rows())) * at(x.rows()) * sizeof(double);
   require_memory(2 * block, "gp", fmt::format("a block of kernel values of {} rows", x.rows()), "use fewer rows");
   GpPrediction result{Matrix(z.rows(), fit.alpha.cols()), Vector(variance == GpVariance::none ? 0 : z.rows())};
-  // Distances are seen from the training rows, so a far row among new ones changes none of the others.
+  // Distances are measured from the training rows, so a far new row does not affect the others.
   const bool rbf = kernel.kind == KernelKind::rbf;
   const LandmarkKernel training(with_width, rbf ? typical_row(x) : Vector(Vector::Zero(x.cols())), x);
   for (Index first = 0; first < z.rows(); first += block_rows) {

@@ -24,17 +24,17 @@ Matrix columns_at(const Matrix& a, const std::vector<Index>& columns) {
   return part;
 }
 
-/// What is the same for all blocks.
+/// The quantities shared by all blocks.
 struct Whole {
   Matrix inverse_lower;  ///< W, A^-1 = W'W
   Matrix basis;          ///< A^-1 H R
   Matrix alpha;          ///< P Y
-  Vector of_one;         ///< A^-1 1, of the mean `average`
+  Vector of_one;         ///< A^-1 1, for the mean `average`
 };
 
-/// The average of y without a block less that of all rows.
+/// The average of y without a block, minus that of all rows.
 Vector moved_average(const GpTargets& targets, const std::vector<Index>& block) {
-  // Weights of all rows and of the block; Y has the average 0 under them.
+  // Weights of all rows and of the block; Y has average 0 under them.
   double rest = targets.inverse_weight.cwiseInverse().sum();
   Vector sum = Vector::Zero(targets.y.cols());
   for (const Index i : block) {

@@ -8,13 +8,13 @@
 
 namespace ecotone {
 
-/// y less what fits without a block of rows say of it, a matrix (rows of the block x outputs) for every block; the
-/// parameters are those given.
+/// y minus the predictions of fits without a block of rows, one matrix (rows of the block x outputs) for every block,
+/// with the given parameters.
 ///
 /// One factorisation serves all blocks: with P = A^-1 - A^-1 H (H'A^-1 H)^+ H'A^-1 the residuals of a block B are
-/// (P_BB)^-1 (P Y)_B, as if A without B had been factored. A mean of `average` is that of the other rows. Empty where
-/// there is no factor: of the covariance, or of a block without which the mean is not known. Blocks must not be all
-/// rows. Two n x n matrices; memory checked. Errors as check_gp.
+/// (P_BB)^-1 (P Y)_B, as if A without B had been factored. A mean of `average` is that of the other rows. Empty if a
+/// factor does not exist: of the covariance, or of a block without which the mean is not determined. A block must not
+/// contain all rows. Needs two n x n matrices; memory is checked. Errors as for check_gp.
 std::optional<std::vector<Matrix>> gp_left_out(const GpProblem& problem, const GpParameters& parameters,
                                                std::span<const std::vector<Index>> blocks, const Context& context);
 

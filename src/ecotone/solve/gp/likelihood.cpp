@@ -12,8 +12,8 @@
 namespace ecotone {
 namespace {
 
-/// 1/2 sum_ij (alpha alpha' - outputs A^-1)_ij (dA / d ln sigma)_ij by tiles; A^-1 = W'W is never held.
-/// k = exp(-t / sigma^p) has dk / d ln sigma = -p k ln k.
+/// 1/2 sum_ij (alpha alpha' - outputs A^-1)_ij (dA / d ln sigma)_ij by tiles; A^-1 = W'W is never stored. k = exp(-t /
+/// sigma^p) has dk / d ln sigma = -p k ln k.
 double slope_by_sigma(const GpProblem& problem, const GpFit& fit, const Matrix& w, const Context& context) {
   const double power = problem.rows.kernel().kind == KernelKind::rbf ? 2 : 1;
   const auto outputs = static_cast<double>(fit.alpha.cols());

@@ -16,9 +16,9 @@
 namespace ecotone {
 namespace {
 
-/// A fit, the residuals' sums and B^-1 of them. With A = amplitude R R' + noise I,
+/// A fit with the sums of the residuals and B^-1 times them. With A = amplitude R R' + noise I,
 ///   A^-1 = (I - amplitude R B^-1 R') / noise,  ln det A = (n - r) ln noise + ln det B.
-/// Weights: R, Y and H are multiplied by the root of W, and ln det W is taken off.
+/// Weights: R, Y and H are multiplied by the root of W, and ln det W is subtracted.
 struct Solved {
   GpLowRankFit fit;
   Matrix residual_map;     ///< T = R'(Y - M)
@@ -94,7 +94,7 @@ void check_rows(const GpMapRows& rows, ConstMatrixView y, ConstMatrixView inputs
     data_error("too_few_rows", "gp: a linear mean of {} columns needs more than {} rows", inputs.cols(), n);
 }
 
-/// Sums of a run of blocks: R'R (lower triangle), R'G and G'G.
+/// Sums over a run of blocks: R'R (lower triangle), R'G and G'G.
 struct PartialProcess {
   Matrix gram, cross, targets;
 
@@ -122,7 +122,7 @@ void require_room(const GpMapRows& rows, Index columns, const Context& context) 
   require_memory(bytes, "gp", fmt::format("sums of rank {}", rows.rank), "use a lower rank");
 }
 
-/// Sums are finite when every value is: what is not is looked for only then.
+/// If the sums are finite, so is every value: the search runs only if they are not.
 void require_finite(const PartialProcess& sums, const Features& x, const Context& context) {
   if (sums.gram.diagonal().allFinite() && sums.cross.allFinite() && sums.targets.allFinite()) return;
   const NonFinite found = find_non_finite(x, context);
@@ -132,7 +132,7 @@ void require_finite(const PartialProcess& sums, const Features& x, const Context
   data_error("non_finite", "gp: the kernel or the outputs overflow; scale the columns first");
 }
 
-/// k(x, x) as the map means it: the linear kernel of landmarks is seen from the origin.
+/// k(x, x) under the map: with landmarks, the linear kernel is measured from the origin.
 Vector prior(const LowRankMap& map, ConstMatrixView x) {
   if (map.kernel().kind != KernelKind::linear) return kernel_diagonal(map.kernel(), x);
   return (x.rowwise() - map.origin().transpose()).rowwise().squaredNorm();
@@ -230,7 +230,7 @@ GpPrediction predict_gp_low_rank(const GpLowRankFit& fit, const GpMapRows& rows,
     data_error("shape_mismatch", "gp: {} rows of mean inputs for {} rows", inputs.rows(), x.rows());
   const double amplitude = fit.parameters.amplitude;
   const bool with_variance = variance != GpLowRankVariance::none;
-  // ||L^-1 rho||^2 by rows; what is not known of beta is ||root'(h - amplitude H'R B^-1 rho)||^2.
+  // ||L^-1 rho||^2 by rows; the uncertainty of beta is ||root'(h - amplitude H'R B^-1 rho)||^2.
   const RowSolver solver = with_variance ? RowSolver(fit.factor.lower()) : RowSolver();
   const Matrix basis_half =
       with_variance ? fit.factor.solve_lower(fit.basis_map.transpose(), context) : Matrix(rows.rank, 0);

@@ -13,7 +13,7 @@ GpBasis::GpBasis(GpMean mean, ConstMatrixView inputs) : mean_(mean) {
   scale_ = ((inputs.rowwise() - centre_.transpose()).colwise().squaredNorm() / static_cast<double>(inputs.rows()))
                .cwiseSqrt()
                .transpose();
-  // What is only rounding of the centre is constant.
+  // Columns that differ from their centre only by rounding are constant.
   for (Index j = 0; j < scale_.size(); ++j)
     if (scale_[j] <= 1e-14 * std::abs(centre_[j])) scale_[j] = 0;
 }

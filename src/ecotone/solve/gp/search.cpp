@@ -21,7 +21,7 @@ struct Start {
 };
 constexpr std::array<Start, 3> all_starts{{{1, 0.1}, {0.25, 0.01}, {4, 0.5}}};
 
-/// A point of the search: logarithms of amplitude, noise and, where there is one, sigma; what is minimised there.
+/// A point of the search: logarithms of amplitude, noise and, if there is one, sigma; and the objective there.
 struct Point {
   Vector at;
   double value = infinity;  ///< minus the likelihood
@@ -31,7 +31,7 @@ struct Point {
 struct Box {
   Vector low, high;
   Vector inside(const Vector& v) const { return v.cwiseMax(low).cwiseMin(high); }
-  /// Slopes that do not lead out of the box.
+  /// Derivatives that do not point out of the box.
   Vector free(const Point& p) const {
     Vector g = p.slope;
     for (Index j = 0; j < g.size(); ++j)
@@ -48,7 +48,7 @@ class LikelihoodSearch {
     variance_ = scales.variance > 0 ? scales.variance : 1;
     amplitude_ = scales.diagonal > 0 ? variance_ / scales.diagonal : variance_;
     const Index count = scales.has_width ? 3 : 2;
-    // What is given keeps the logarithm 0, which is then not read.
+    // Given parameters keep the logarithm 0, which is then ignored.
     box_ = {Vector::Zero(count), Vector::Zero(count)};
     const auto bound = [&](Index j, bool given, double centre, double below, double above) {
       if (given) return;
@@ -111,7 +111,7 @@ class LikelihoodSearch {
 
   double level(const Point& p) const { return box_.free(p).cwiseAbs().maxCoeff() / scales_.values; }
 
-  /// -H g over the parameters that are free, not longer than the longest step.
+  /// -H g over the free parameters, not longer than the longest step.
   Vector direction(const Point& here, const Matrix& inverse_hessian) const {
     const Vector g = box_.free(here);
     Vector step = -(inverse_hessian * g);
@@ -122,7 +122,7 @@ class LikelihoodSearch {
     return longest > longest_step ? Vector(step * (longest_step / longest)) : step;
   }
 
-  /// Backtracks along the projected step; false when no length gives a decrease.
+  /// Backtracks along the projected step; false if no length gives a decrease.
   bool descend(const Point& here, const Vector& step, Point& next) {
     for (double length = 1; length > 1e-10; length *= 0.3) {
       Vector at = box_.inside(here.at + length * step);
@@ -130,13 +130,13 @@ class LikelihoodSearch {
       if (!(slope < 0)) return false;
       next = look(std::move(at));
       if (next.value <= here.value + 1e-4 * slope) return true;
-      // Below the last digits of the likelihood nothing can be told.
+      // Below the last digits of the likelihood, decreases cannot be detected.
       if (-slope < 1e-14 * std::abs(here.value)) return false;
     }
     return false;
   }
 
-  /// H <- (I - s y'/s'y) H (I - y s'/s'y) + s s'/s'y, where the curvature along s is positive.
+  /// H <- (I - s y'/s'y) H (I - y s'/s'y) + s s'/s'y, if the curvature along s is positive.
   void update(Matrix& h, const Vector& s, const Vector& y, bool first) const {
     const double sy = s.dot(y);
     if (!(sy > 1e-10 * s.norm() * y.norm())) return;
@@ -193,7 +193,7 @@ struct PartOfRows {
         values.row(i) = p.rows.values().row(from);
         continue;
       }
-      // Rows ascend, so the lower triangle is in the lower triangle.
+      // Rows ascend, so entries of the lower triangle stay in the lower triangle.
       for (Index j = 0; j <= i; ++j) values(i, j) = values(j, i) = p.rows.values()(from, rows[at(j)]);
     }
   }
@@ -237,7 +237,7 @@ GpSearch maximise_likelihood(const GpProblem& problem, const GpSearchOptions& op
     const PartOfRows part(problem, drawn_rows(problem.rows.size(), options.subset, context));
     const GpSearch found = maximise_likelihood(part.problem(problem), options, context);
     GpSearchOptions onward = options;
-    // The curvature of a likelihood grows with the rows.
+    // The curvature of a likelihood grows with the number of rows.
     const double share = static_cast<double>(options.subset) / static_cast<double>(problem.rows.size());
     onward.from = GpStart{found.parameters, share * found.inverse_hessian};
     GpSearch result = maximise_likelihood(problem, onward, context);

@@ -5,14 +5,14 @@
 
 #include "ecotone/solve/gp/likelihood.h"
 
-/// The search for parameters, whatever computes the likelihood.
+/// The search for parameters, for any computation of the likelihood.
 namespace ecotone {
 
 using GpObjective = std::function<std::optional<GpLikelihood>(const GpParameters&)>;
 
-/// What starts and bounds are measured in.
+/// The units of starts and bounds.
 struct GpScales {
-  double variance = 1;  ///< mean square of Y less its known mean
+  double variance = 1;  ///< mean square of Y without its known mean
   double diagonal = 1;  ///< mean of k(x, x)
   double values = 1;    ///< rows times outputs
   double sigma = 1;     ///< the kernel's own width

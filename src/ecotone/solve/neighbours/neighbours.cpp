@@ -33,13 +33,13 @@ float rounded_up(double value) {
                                                : std::nextafter(nearest, std::numeric_limits<float>::infinity());
 }
 
-/// The rows in single precision, moved to a common origin and scaled so that no entry is above 1, with two more
+/// The rows in single precision, shifted to a common origin and scaled so that no entry exceeds 1, with two more
 /// columns.
 ///
-/// With n = (1 - 2c) ||x||^2 of moved and scaled rows, a query row is (x_i, 1, n_i) and a reference row (-2 x_j, n_j,
+/// With n = (1 - 2c) ||x||^2 of shifted and scaled rows, a query row is (x_i, 1, n_i) and a reference row (-2 x_j, n_j,
 /// 1), so that their product is g_ij ~ ||x_i - x_j||^2 - 2c (||x_i||^2 + ||x_j||^2). A sum of d + 2 products of rounded
-/// floats errs by at most (d + 6) u (||x_i|| + ||x_j||)^2 <= 2c (||x_i||^2 + ||x_j||^2), u = 2^-24; c is larger than
-/// that by more than the errors of double precision. Hence, with `tiny` for what underflows,
+/// floats has an error of at most (d + 6) u (||x_i|| + ||x_j||)^2 <= 2c (||x_i||^2 + ||x_j||^2), u = 2^-24; c is larger
+/// than that by more than the errors of double precision. Hence, with `tiny` for underflow,
 ///   g_ij - tiny <= ||x_i - x_j||^2 <= g_ij + 4c (||x_i||^2 + ||x_j||^2) + tiny.
 struct Filter {
   double scale = 1;  ///< a power of two
@@ -51,7 +51,7 @@ struct Filter {
   SingleMatrix reference;
 };
 
-/// Which column behind the row holds n; the other holds 1.
+/// Which of the extra columns holds n; the other holds 1.
 enum class Side { query, reference };
 
 /// Fills one side of the filter.
@@ -86,14 +86,14 @@ Filter make_filter(ConstMatrixView query, ConstMatrixView reference, const Conte
   Filter filter;
   if (largest > 0) filter.scale = std::ldexp(1.0, -std::clamp(std::ilogb(largest) + 1, -500, 500));
   filter.c = 1.1 * (d + 8) * single_unit;
-  // Of single precision, and of distances in the given units.
+  // For single precision, and for distances in the given units.
   filter.tiny = (d + 4) * (0x1p-120 + 0x1p-1070 * filter.scale * filter.scale);
   fill(query, origin, Side::query, filter, filter.query, filter.query_norm, context);
   fill(reference, origin, Side::reference, filter, filter.reference, filter.reference_norm, context);
   return filter;
 }
 
-/// What is looked for, among what.
+/// The query rows, the reference rows and what to search for.
 struct NeighbourSearch {
   ConstMatrixView query;
   ConstMatrixView reference;
@@ -108,15 +108,15 @@ struct NearRow {
   std::int32_t row;
 };
 
-/// A reference row with its exact squared distance: what is compared first.
+/// A reference row with its exact squared distance, which is compared first.
 using Measured = std::pair<double, Index>;
 
-/// The candidates of one query row. Their number is bounded: when there are too many, those that cannot be among the k
-/// nearest are left out; where that helps little (rows that lie together), the others are measured. What remains does
-/// not depend on the order in which they came.
+/// The candidates of one query row. Their number is bounded: if there are too many, those that cannot be among the k
+/// nearest are dropped; if that helps little (many close rows), the rest are measured. What remains does not depend on
+/// the order in which they came.
 class Candidates {
  public:
-  /// `threshold` is kept up to date: products above it are not of a neighbour.
+  /// `threshold` is kept up to date: a product above it cannot belong to a neighbour.
   Candidates(const NeighbourSearch& search, Index query, float& threshold)
       : search_(&search), query_(query), threshold_(&threshold), limit_(few()) {
     threshold = std::numeric_limits<float>::infinity();
@@ -150,7 +150,7 @@ class Candidates {
   std::size_t k() const { return static_cast<std::size_t>(search_->k); }
   std::size_t few() const { return 2 * k() + 16; }
 
-  /// `bound` is at least the k-th squared distance, scaled: a product above it by more than `tiny` is not of a
+  /// `bound` is at least the k-th squared distance, scaled: a product above it by more than `tiny` cannot belong to a
   /// neighbour.
   void lower_threshold(double bound) { *threshold_ = std::min(*threshold_, rounded_up(bound + search_->filter.tiny)); }
 
@@ -170,7 +170,7 @@ class Candidates {
                  found_.end());
   }
 
-  /// Measures the candidates from differences and keeps the k nearest of all that were measured.
+  /// Measures the candidates from differences and keeps the k nearest of all measured rows.
   void measure() {
     for (const NearRow& each : found_) {
       nearest_.emplace_back((search_->query.row(query_) - search_->reference.row(each.row)).squaredNorm(), each.row);
@@ -201,14 +201,14 @@ struct Lists {
   Lists(const Lists&) = delete;
 };
 
-/// The products of one query row with the reference rows of a tile, which may be query rows, too.
+/// The products of one query row with the reference rows of a tile, which may be query rows too.
 struct ProductRow {
   const float* product;
   Index count;
   Lists& rows;
   Index row;              ///< in `rows`
   Index first_reference;  ///< of the tile
-  Lists* columns;         ///< the reference rows as query rows; null: they are none
+  Lists* columns;         ///< the reference rows as query rows; null: they are not query rows
 
   void add_to_row(Index j) const { rows.candidates[at(row)].add(product[j], first_reference + j); }
   void add_to_column(Index j) const { columns->candidates[at(j)].add(product[j], rows.first + row); }
@@ -295,8 +295,8 @@ void search_all(const NeighbourSearch& search, Neighbours& result, const Context
   });
 }
 
-/// Of rows among themselves: each product serves both of its rows, so half of the tiles will do. Tiles of different
-/// tasks may meet in the same rows, one after the other; which is first changes nothing in the end.
+/// For neighbours among the rows themselves: each product serves both of its rows, so half of the tiles suffice. Tiles
+/// of different tasks may involve the same rows, one after the other; their order does not affect the result.
 void search_pairs(const NeighbourSearch& search, Neighbours& result, const Context& context) {
   const Index n = search.query.rows();
   const Index tiles = parts(n);
@@ -305,7 +305,7 @@ void search_pairs(const NeighbourSearch& search, Neighbours& result, const Conte
   for (Index t = 0; t < tiles; ++t)
     lists.emplace_back(search, t * neighbour_tile, std::min(neighbour_tile, n - t * neighbour_tile));
   std::vector<std::mutex> busy(static_cast<std::size_t>(tiles));
-  // Tile t with tile t + apart; neighbouring tasks have no tile in common, but for apart = 1.
+  // Tile t with tile t + apart; neighbouring tasks have no tile in common, except for apart = 1.
   std::vector<std::pair<Index, Index>> tasks;
   for (Index apart = 0; apart < tiles; ++apart) {
     for (Index t = 0; t + apart < tiles; ++t) tasks.emplace_back(t, t + apart);
@@ -322,7 +322,7 @@ void search_pairs(const NeighbourSearch& search, Neighbours& result, const Conte
   context.parallel(tiles, [&](Index t) { settle(lists[at(t)], result); });
 }
 
-/// Rows are finite, and so is the square of any distance between them.
+/// Checks that rows are finite, and so is the square of any distance between them.
 void check_finite(ConstMatrixView x, const char* who) {
   for (Index i = 0; i < x.rows(); ++i) {
     if (!x.row(i).allFinite()) data_error("non_finite", "{}: row {} holds a value that is not finite", who, i + 1);

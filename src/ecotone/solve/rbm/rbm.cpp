@@ -12,7 +12,7 @@
 namespace ecotone {
 namespace {
 
-/// Units in a tile: the unit of work and of random streams.
+/// Units per tile: the unit of work and of random streams.
 constexpr Index unit_tile = 128;
 constexpr int slow_epochs = 5;
 constexpr double slow_momentum = 0.5;
@@ -21,7 +21,7 @@ constexpr double start_deviation = 0.01;
 Index tiles(Index units) { return (units + unit_tile - 1) / unit_tile; }
 Index units_in(Index t, Index units) { return std::min(unit_tile, units - t * unit_tile); }
 
-/// Uniform in [0, 1) with 24 bits, all that single precision holds; two of them from one draw of 64 bits.
+/// Uniform in [0, 1) with 24 bits, all that single precision holds; two of them from one 64-bit draw.
 void draw_uniform(Random& random, std::span<float> to) {
   for (std::size_t i = 0; i < to.size(); i += 2) {
     const std::uint64_t bits = random.bits();
@@ -50,7 +50,7 @@ void apply_sigmoid(SingleView x, const float* bias) {
   for (Index i = 0; i < x.rows(); ++i) sigmoid_row(x.row(i).data(), bias, x.cols());
 }
 
-/// |a - b|^2: single precision within a row of a tile, double beyond.
+/// |a - b|^2: in single precision within a row of a tile, in double beyond.
 double squared_distance(ConstSingleView a, ConstSingleView b) {
   double sum = 0;
   for (Index i = 0; i < a.rows(); ++i) sum += static_cast<double>((a.row(i) - b.row(i)).squaredNorm());
@@ -86,7 +86,7 @@ ContrastiveDivergence::ContrastiveDivergence(Rbm start, RbmOptions options, cons
 double ContrastiveDivergence::memory(Index visible, const RbmOptions& options) {
   const auto v = static_cast<double>(visible);
   const auto h = static_cast<double>(options.hidden);
-  // Weights and velocity; two batches of each layer and the drawn units.
+  // Weights and velocity; two batches of each layer, and the drawn units.
   return sizeof(float) * (2 * v * h + static_cast<double>(options.batch) * (2 * v + 3 * h));
 }
 
@@ -177,7 +177,7 @@ void ContrastiveDivergence::move_hidden_bias(Index t, Index rows, float momentum
   auto chain = h_.block(rows, first, rows, units);
   move_bias(h_.block(0, first, rows, units), chain, factor, momentum, hidden_velocity_.segment(first, units),
             rbm_.hidden_bias.segment(first, units));
-  // The product [v; v of the chain]' [h; -h of the chain] is the difference of both statistics.
+  // The product [v; v of the chain]' [h; -h of the chain] is the difference of the two statistics.
   chain = -chain;
 }
 

@@ -9,7 +9,7 @@ namespace {
 [[gnu::always_inline]] inline void sigmoids(float* __restrict x, const float* __restrict bias, Index count) {
   for (Index i = 0; i < count; ++i) {
     float t = x[i] + bias[i];
-    // Comparisons are false for what is not a number.
+    // Comparisons are false for NaN.
     t = t > 80.0F ? 80.0F : t;
     t = t < -80.0F ? -80.0F : t;
     x[i] = 1.0F / (1.0F + exp_of(-t));

@@ -4,9 +4,9 @@
 
 namespace ecotone {
 
-/// x = 1 / (1 + exp(-(x + bias))) for each entry, to about 3e-7 of its size; sums beyond +-80 count as +-80 and one
-/// that is not a number stays so. Uses the widest vectors that this processor has; a result does not depend on where in
-/// a call its entry stands.
+/// x = 1 / (1 + exp(-(x + bias))) for each entry, with a relative error of about 3e-7; sums beyond +-80 count as +-80,
+/// and NaN stays NaN. Uses the widest vectors of the processor; results do not depend on the position of an entry in a
+/// call.
 void sigmoid_row(float* x, const float* bias, Index count);
 
 /// to = 1 where draw < p, else 0.

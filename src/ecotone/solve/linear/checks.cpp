@@ -62,7 +62,7 @@ void check_each_label(const LinearProblem& problem) {
   }
 }
 
-/// Refuses problems without an optimum because a class is not there.
+/// Rejects problems without an optimum because a class is absent.
 double check_classes(const LinearProblem& problem) {
   Vector total = Vector::Zero(problem.classes);
   for (Index i = 0; i < problem.x.rows(); ++i) total[problem.cls[at(i)]] += weight_of(problem, i);

@@ -40,7 +40,7 @@ class ClassLoss : public Loss {
   std::span<const std::int32_t> classes() const { return cls_; }
   Index cls(Index row) const { return cls_[at(row)]; }
   double sign(Index row) const { return cls(row) == 1 ? 1.0 : -1.0; }
-  /// Factors of the classes, with a part of the whole added to each where one has none.
+  /// Factors of the classes, with a share of the total added to each if one class has none.
   Vector log_totals() const {
     const double part = total_.minCoeff() > 0 ? 0.0 : 1e-3 * total_.sum();
     return (total_.array() + part).log();
@@ -103,7 +103,7 @@ class ProbitLoss final : public BinaryLoss {
   using BinaryLoss::BinaryLoss;
 
   Vector constant_scores() const override {
-    // The logistic law with 0.6 times the scores is close to the normal one.
+    // The logistic distribution with 0.6 times the scores is close to the normal one.
     const Vector log_total = log_totals();
     return Vector::Constant(1, 0.6 * (log_total[1] - log_total[0]));
   }
@@ -150,7 +150,7 @@ class SoftmaxLoss final : public ClassLoss {
         others += e(i, k);
         if (part > 0) sums.add_margin(scores(i, y) - scores(i, k));
       }
-      // -ln p_y; when class y leads, ln(1 + sum of the others) keeps small losses exact.
+      // -ln p_y; if class y leads, ln(1 + sum of the others) keeps small losses exact.
       const double lead = largest[i] - scores(i, y);
       sums.loss += part * (lead == 0 ? std::log1p(others) : std::log(others + e(i, y)) + lead);
       const double total = others + e(i, y);
@@ -182,7 +182,7 @@ class SoftmaxLoss final : public ClassLoss {
   }
 
   Vector curvature_entry(Index first, ConstMatrixView curvature, Index j, Index k) const override {
-    // q_j' (diag(p) - p p') q_k as a covariance: exact also where one class has nearly all the probability.
+    // q_j' (diag(p) - p p') q_k as a covariance: accurate even if one class has nearly all the probability.
     const Vector mean_j = curvature * basis().col(j);
     const Vector mean_k = curvature * basis().col(k);
     Vector entry(curvature.rows());

@@ -16,7 +16,7 @@ namespace ecotone {
 namespace {
 
 /// Solves with a Hessian of which only the lower triangle is given. Directions in which the design does not vary at all
-/// (equal columns, a full set of indicators beside the offset) are found at the first point and left alone.
+/// (equal columns, a full set of indicators together with the offset) are found at the first point and left unchanged.
 class HessianSolver {
  public:
   Vector solve(const Matrix& hessian, const Vector& right, const Context& context) {
@@ -47,7 +47,7 @@ class HessianSolver {
     null_space_ = d.cwiseInverse().asDiagonal() * eigen.vectors.rightCols(count);
   }
 
-  /// A + N N' with N the null space: the solution has no part in it.
+  /// A + N N' with N the null space: the solution has no component in it.
   void deflate(Matrix& a, const Vector& d) const {
     if (null_space_.cols() == 0) return;
     Matrix n = d.asDiagonal() * null_space_;
@@ -55,7 +55,7 @@ class HessianSolver {
     a.triangularView<Eigen::Lower>() += n * n.transpose();
   }
 
-  /// Damps until positive definite: curvatures that underflow leave nothing to factor.
+  /// Adds damping until the matrix is positive definite: curvatures that underflow leave nothing to factor.
   static Cholesky factor(const Matrix& a, const Context& context) {
     for (double damping = 0;; damping = damping == 0 ? 1e-14 : 100 * damping) {
       Matrix damped = a;
@@ -88,7 +88,7 @@ class DirectRisk final : public FactoredRisk {
   }
 
   Matrix newton_step(const RiskPoint& point, double) override {
-    // The Hessian counts parameters class by class.
+    // The Hessian orders parameters class by class.
     const Matrix by_class = -point.gradient.transpose();
     const Vector step = solver_.solve(hessian_, Eigen::Map<const Vector>(by_class.data(), by_class.size()), context_);
     return Eigen::Map<const Matrix>(step.data(), by_class.rows(), by_class.cols()).transpose();

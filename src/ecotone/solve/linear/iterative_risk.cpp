@@ -69,7 +69,7 @@ class IterativeRisk final : public CurvedRisk {
         .second;
   }
 
-  /// Columns of Z have mean square 1: the mean curvature stands for z'Cz.
+  /// Columns of Z have mean square 1: the mean curvature approximates z'Cz.
   Vector inverse_diagonal() const override {
     double mean = 0;
     for (Index j = 0; j < loss_.outputs(); ++j) mean += loss_.curvature_entry(0, curvature_, j, j).sum();

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t memory = 10;
 constexpr int patience = 12;  // iterations before progress is judged
-constexpr double slow = 0.1;  // of the gradient must be gone after as many
+constexpr double slow = 0.1;  // share of the gradient that may remain after as many
 
 struct Pair {
   Matrix s;
@@ -30,7 +30,7 @@ Matrix direction(const std::deque<Pair>& pairs, const Preconditioner& preconditi
   }
   q = precondition(q);
   if (!pairs.empty()) {
-    // gamma = s'y / y'M y makes M as large as the last curvature.
+    // gamma = s'y / y'M y scales M to the last curvature.
     const Pair& last = pairs.back();
     const double size = inner(last.y, precondition(last.y));
     if (size > 0) q *= last.sy / size;
@@ -42,12 +42,12 @@ Matrix direction(const std::deque<Pair>& pairs, const Preconditioner& preconditi
   return -q;
 }
 
-/// Backtracks with quadratic interpolation; false when no length gives a decrease. Near the optimum the risk is blurred
-/// by rounding long before its gradient is: there the slope at the end of the step says whether the risk fell, by the
-/// condition that is the same for a quadratic.
+/// Backtracks with quadratic interpolation; false if no length gives a decrease. Near the optimum rounding blurs the
+/// risk long before its gradient: there the slope at the end of the step decides whether the risk fell, by the
+/// condition that is equivalent for a quadratic.
 bool line_search(CurvedRisk& risk, const RiskPoint& here, const Matrix& step, double slope, double scale,
                  RiskPoint& next) {
-  constexpr double part = 1e-4;  // of the decrease that the slope promises
+  constexpr double part = 1e-4;  // share of the decrease promised by the slope
   const double blur = 1e-12 * (std::abs(here.risk) + scale);
   double length = 1;
   for (int trial = 0; trial < 40; ++trial) {
@@ -97,7 +97,7 @@ LbfgsResult minimise_lbfgs(CurvedRisk& risk, Matrix start, const LbfgsOptions& o
     Pair pair{next.theta - here.theta, next.gradient - here.gradient, 0};
     pair.sy = inner(pair.s, pair.y);
     const double next_level = residual(next) / options.scale;
-    // Near the end rounding rules: a few steps without a smaller gradient are the last ones.
+    // Near the end rounding dominates: stop after a few steps without a smaller gradient.
     idle = next_level < 0.9 * level ? 0 : idle + 1;
     const bool keep = next_level <= level || level > accepted_level;
     if (keep) here = std::move(next);

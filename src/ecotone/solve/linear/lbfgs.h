@@ -8,12 +8,12 @@ namespace ecotone {
 
 struct LbfgsOptions {
   double scale = 1;      ///< natural size of the gradient
-  double tolerance = 0;  ///< largest entry of the gradient, in that size; 0: to the last digit
+  double tolerance = 0;  ///< largest entry of the gradient, relative to that size; 0: to the last digit
   int max_iterations = 1000;
-  /// Makes a better preconditioner where progress is slow, with the risk at that point; may be empty, and may give an
+  /// Makes a better preconditioner if progress is slow, with the risk at that point; may be empty, and may return an
   /// empty function.
   std::function<Preconditioner()> on_slow = {};
-  bool at_once = false;  ///< on_slow is asked at the start
+  bool at_once = false;  ///< call on_slow at the start
 };
 
 struct LbfgsResult {

@@ -18,8 +18,8 @@ namespace {
 constexpr Index few_parameters = 1500;
 constexpr Index always_few = 300;
 constexpr double direct_work = 3e11;    // multiplications for one Hessian
-constexpr double instant_work = 1e8;    // the same, where it is not worth asking for something faster
-constexpr Index factor_columns = 6000;  // largest Hessian that is made to speed up a slow solver
+constexpr double instant_work = 1e8;    // the same, below which nothing faster is worth trying
+constexpr Index factor_columns = 6000;  // largest Hessian that is formed to speed up a slow solver
 
 Vector values_of(const LinearProblem& problem) {
   return Eigen::Map<const Vector>(problem.value.data(), static_cast<Index>(problem.value.size()));
@@ -31,7 +31,7 @@ std::unique_ptr<Loss> make_loss(const LinearProblem& problem, double norm) {
     case LinearFamily::logistic:
     case LinearFamily::softmax:
       if (!several) return logistic_loss(problem.cls, problem.weight, norm);
-      // An l1 penalty is one of the scores themselves.
+      // An l1 penalty applies to the scores themselves.
       return softmax_loss(problem.cls, problem.classes, problem.weight, norm, problem.l1 > 0);
     case LinearFamily::probit:
       return probit_loss(problem.cls, problem.weight, norm);
@@ -43,19 +43,19 @@ std::unique_ptr<Loss> make_loss(const LinearProblem& problem, double norm) {
   internal_error("linear model: family {}", static_cast<int>(problem.family));
 }
 
-/// Whether the Hessian is formed where any solver would do.
+/// Whether the Hessian is formed when any solver would do.
 bool is_instant(Index rows, Index size) {
   const auto d = static_cast<double>(size);
   return size <= always_few && d * d * static_cast<double>(rows) <= instant_work;
 }
 
-/// The same where the alternative is slow: few parameters, and rows few enough to pay for it.
+/// The same when the alternative is slow: few parameters, and few enough rows to pay for it.
 bool is_direct(Index rows, Index size) {
   const auto d = static_cast<double>(size);
   return size <= always_few || (size <= few_parameters && d * d * static_cast<double>(rows) <= direct_work);
 }
 
-/// Numbers per row that fix the scores, as the loss will count them.
+/// Values per row that determine the scores, as counted by the loss.
 Index outputs_of(const LinearProblem& problem) {
   const bool several =
       learns_classes(problem.family) && (problem.family == LinearFamily::softmax || problem.classes > 2);
@@ -68,7 +68,7 @@ LinearSolver choose(const LinearProblem& problem) {
   const Index rows = problem.x.rows();
   const Index size = (problem.x.cols() + 1) * outputs_of(problem);
   if (is_instant(rows, size)) return LinearSolver::irls;
-  // Without a penalty Newton's method alone finds out whether there is an optimum; a quadratic is one step.
+  // Without a penalty only Newton's method can tell whether there is an optimum; a quadratic takes one step.
   const bool newton =
       (learns_classes(problem.family) && problem.l2 == 0) || problem.family == LinearFamily::least_squares;
   if (newton) return is_direct(rows, size) ? LinearSolver::irls : LinearSolver::newton;
@@ -99,15 +99,15 @@ class Standard {
     return fit;
   }
 
-  /// Gradient of the smooth part where all weights are zero and the offset is the best.
+  /// Gradient of the smooth part at zero weights and the best offset.
   Matrix gradient_at_constant() {
     const auto risk = iterative_risk(design_, loss_, l2_, context_);
     return given_gradient(risk->at(constant()));
   }
 
  private:
-  /// rho / s_j^2 and alpha / s_j for the weights in standardised coordinates. A column so small that its penalty is
-  /// not a number keeps the weight 0.
+  /// rho / s_j^2 and alpha / s_j for the weights in standardised coordinates. A column so small that its penalty is not
+  /// a number keeps weight 0.
   void set_penalties() {
     l1_ = l2_ = Vector::Zero(design_.size());
     const double root = std::sqrt(problem_.l2);
@@ -158,7 +158,7 @@ class Standard {
     }
     const NewtonResult result = minimise(*risk, std::move(from),
                                          {.scale = loss_.scale(),
-                                          // Where there may be no optimum only the last digits tell.
+                                          // If there may be no optimum, only the last digits can tell.
                                           .tolerance = unpenalised() ? 0 : problem_.tolerance,
                                           .unpenalised = unpenalised(),
                                           .max_iterations = problem_.max_iterations});
@@ -173,7 +173,7 @@ class Standard {
 
   void use_lbfgs(LinearFit& fit) {
     const auto risk = iterative_risk(design_, loss_, l2_, context_);
-    // To the last digit it is Newton's method that gets there.
+    // To the last digit, Newton's method finishes the job.
     const bool polish = problem_.tolerance == 0 && problem_.solver == LinearSolver::automatic;
     LbfgsOptions options{.scale = loss_.scale(),
                          .tolerance = polish ? 1e-8 : problem_.tolerance,
@@ -206,11 +206,11 @@ class Standard {
     return direct ? LinearSolver::irls : LinearSolver::newton;
   }
 
-  /// Whether the risk may fall for ever.
+  /// Whether the risk may decrease forever.
   bool unpenalised() const { return problem_.l1 == 0 && problem_.l2 == 0 && loss_.separates(); }
 
-  /// A small gradient does not tell an optimum from classes that are drawn apart without end; Newton's method, from
-  /// its own start, does.
+  /// A small gradient does not distinguish an optimum from classes that drift apart forever; Newton's method, from its
+  /// own start, does.
   void certify(LinearFit& fit) {
     const LinearSolver asked = fit.solver;
     fit.solver = newton_solver();
@@ -218,7 +218,7 @@ class Standard {
     fit.solver = asked;
   }
 
-  /// Near the optimum of every stride-th block of rows, and the inverse of the Hessian there.
+  /// A point near the optimum, from every stride-th block of rows, and the inverse of the Hessian there.
   struct Sampled {
     Matrix theta;
     Preconditioner inverse;
@@ -226,9 +226,9 @@ class Standard {
   Sampled solve_sample(Index stride) const {
     const Standardised sample = design_.thinned(stride);
     const double part = weight_of(sample) / weight_of(design_);
-    // Rows without weight may stand together, and then the sample may have little of the others.
+    // Rows without weight may be adjacent, so the sample may contain few of the others.
     if (!(part > 0.25 / static_cast<double>(stride))) return {constant(), {}};
-    // The loss of a part of the rows is about that part of the loss.
+    // The loss of a share of the rows is about that share of the loss.
     const Vector l2 = part * l2_;
     const auto risk = direct_risk(sample, loss_, l2, context_);
     NewtonResult result =
@@ -249,7 +249,7 @@ class Standard {
     return sum;
   }
 
-  /// The inverse of the Hessian with these second derivatives, of every stride-th block of rows.
+  /// The inverse of the Hessian with these second derivatives, from every stride-th block of rows.
   Preconditioner preconditioner(const Vector& curvature, Index stride) const {
     std::vector<Index> columns(static_cast<std::size_t>(design_.size()));
     for (std::size_t j = 0; j < columns.size(); ++j) columns[j] = static_cast<Index>(j);
@@ -306,10 +306,10 @@ class Standard {
   Vector l2_;
 };
 
-/// Stochastic solvers work in the given units; the KKT residual of where they stop is computed at the end.
+/// Stochastic solvers work in the given units; the KKT residual at the point where they stop is computed at the end.
 LinearFit solve_stochastically(const LinearProblem& problem, LinearSolver solver, double norm, const Context& context) {
   const auto rows = static_cast<double>(problem.x.rows());
-  // Steps use a_n loss_n; the mean of these over rows is the loss of the risk.
+  // Steps use a_n loss_n; its mean over rows is the loss in the risk.
   const auto per_row = make_loss(problem, norm / rows);
   SgdOptions options = problem.sgd;
   options.l1 = problem.l1;
@@ -330,7 +330,7 @@ LinearFit solve_stochastically(const LinearProblem& problem, LinearSolver solver
     data_error("diverged", "{}: the fit diverges with step {:.3g}; scale the features or use a smaller step",
                problem.who, fit.step);
   }
-  // Steps end near the optimum, not at it: a fiftieth of the first gradient is what can be asked.
+  // Steps end near the optimum, not at it: no more than a fiftieth of the first gradient can be expected.
   fit.converged = fit.kkt <= std::max(problem.tolerance, 0.02) * end.scale;
   return fit;
 }
@@ -351,7 +351,7 @@ double norm_of(const LinearProblem& problem, double total_weight) {
 
 DesignShape shape_for(const LinearProblem& problem, LinearSolver solver) {
   const bool sparse = problem.x.is_sparse() && solver != LinearSolver::irls;
-  // Penalised solvers need coordinates that are about right; Newton without a penalty must know constant columns.
+  // Penalised solvers need only approximate coordinates; Newton's method without a penalty must know constant columns.
   const bool exact = solver == LinearSolver::irls || solver == LinearSolver::newton;
   return {.offset = problem.offset,
           .centre = !problem.penalise_offset,
@@ -359,7 +359,7 @@ DesignShape shape_for(const LinearProblem& problem, LinearSolver solver) {
           .exact = exact};
 }
 
-/// Labels and weights, after the features: an error of theirs gives way to one of the features.
+/// Checks labels and weights, after the features: errors in the features take precedence.
 double checked_norm(const LinearProblem& problem, bool finite, const Context& context) {
   try {
     return norm_of(problem, check_labels(problem));
@@ -388,7 +388,7 @@ LinearFit fit_linear(const LinearProblem& problem, const Context& context) {
   const bool finite =
       fit.weights.allFinite() && fit.offset.allFinite() && std::isfinite(fit.risk) && std::isfinite(fit.kkt);
   if (!sampled || (finite && (fit.converged || fit.iterations >= problem.max_iterations))) return fit;
-  // Values that are not numbers, or numbers that need more care.
+  // Values are not finite, or need more care.
   check_finite(problem, context);
   shape.exact = true;
   return Standard(problem, *loss, Standardised(problem.x, problem.weight, shape, context), context).solve(solver);
@@ -403,7 +403,7 @@ void check_linear(const LinearProblem& problem, const Context& context) {
 double mean_loss(const LinearProblem& problem, const LinearScores& scores, const Context& context) {
   prepare_blas();
   LinearProblem whole = problem;
-  whole.l1 = 1;  // so that a softmax takes the scores as they are
+  whole.l1 = 1;  // so that softmax uses the scores as they are
   const auto loss = make_loss(whole, norm_of(problem, problem.weight.sum()));
   const Matrix columns = scores.weights.transpose();
   const LossSums sums = sum_blocks(problem.x.blocks(), context, LossSums{}, [&](LossSums& acc, Index b) {

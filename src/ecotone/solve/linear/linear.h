@@ -13,11 +13,11 @@
 
 namespace ecotone {
 
-/// The loss of a row: of a class (logistic, with softmax (59.85) for more than two classes; softmax; probit) or of a
-/// number (poisson, least_squares).
+/// The loss of a row: for classification (logistic, which is softmax (59.85) for more than two classes; softmax;
+/// probit) or for regression (poisson, least_squares).
 enum class LinearFamily { logistic, softmax, probit, poisson, least_squares };
 
-/// Whether its labels are classes, not numbers.
+/// Whether its labels are classes.
 inline bool learns_classes(LinearFamily family) {
   return family != LinearFamily::poisson && family != LinearFamily::least_squares;
 }
@@ -35,7 +35,7 @@ struct LinearScores {
 ///   alpha ||w||_1 + rho ||w||^2 + (1/A) sum_n a_n loss_n,  A = rows (count) or sum of weights (sum).
 struct LinearProblem {
   Features x;
-  std::span<const std::int32_t> cls;  ///< class of each row, 0 .. classes-1; in a binary problem 1 is the class +1
+  std::span<const std::int32_t> cls;  ///< class of each row, 0 .. classes-1; in a binary problem class 1 is +1
   Index classes = 2;
   ConstVectorView weight;  ///< per row; empty: all 1
   double l2 = 0;           ///< rho
@@ -47,31 +47,31 @@ struct LinearProblem {
   double l1 = 0;                       ///< alpha
   bool penalise_offset = false;
   LinearSolver solver = LinearSolver::automatic;
-  double tolerance = 0;                 ///< of the gradient's largest entry in standardised units; 0: the last digit
-  double norm = 0;                      ///< A itself; 0: as norm_by_weights says
+  double tolerance = 0;  ///< for the largest entry of the gradient in standardised units; 0: to the last digit
+  double norm = 0;       ///< A itself; 0: as given by norm_by_weights
   const LinearScores* start = nullptr;  ///< where to start; null: at the best constant
-  SgdOptions sgd = {};                  ///< of sgd and prox_sgd; penalties and offset are taken from above
-  const char* who = "logistic";         ///< in messages
+  SgdOptions sgd = {};                  ///< for sgd and prox_sgd; penalties and offset are those above
+  const char* who = "logistic";         ///< the name used in messages
 };
 
-/// An optimum. One row of weights, but for softmax: one per class, and without l1 rows and offsets sum to zero.
+/// An optimum. One row of weights; for softmax one per class, and without l1 rows and offsets sum to zero.
 struct LinearFit : LinearScores {
   double risk = 0;
   double kkt = 0;  ///< largest distance of the gradient from optimality, in the units of the given features
   int iterations = 0;
   bool converged = false;
-  LinearSolver solver = LinearSolver::automatic;  ///< the one that was used
+  LinearSolver solver = LinearSolver::automatic;  ///< the solver that was used
   double step = 0;                                ///< stochastic solvers: the step size
 };
 
-/// Solves to full accuracy, unless a tolerance or a stochastic solver is asked for. Data errors by name, in this order:
+/// Solves to full accuracy, unless a tolerance or a stochastic solver is requested. Data errors by name, in this order:
 /// shape_mismatch, empty_data, non_finite, bad_label (also a negative count), negative_weight, zero_weights, one_class,
 /// empty_class (one of several classes has no weight, so its offset has no optimum), separable (only without a penalty;
-/// also quasi-complete separation), zero_counts. Option error `bad_option` for a bad penalty or a solver that cannot
-/// have one.
+/// also quasi-complete separation), zero_counts. Option error `bad_option` for a bad penalty, or a solver that does not
+/// support it.
 LinearFit fit_linear(const LinearProblem& problem, const Context& context);
 
-/// Refuses what `fit_linear` would refuse, but for separable classes.
+/// Rejects what `fit_linear` would reject, except separable classes.
 void check_linear(const LinearProblem& problem, const Context& context);
 
 /// (1/A) sum_n a_n loss_n of given scores, without penalties.

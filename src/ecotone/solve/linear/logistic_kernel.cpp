@@ -8,7 +8,7 @@
 namespace ecotone {
 namespace {
 
-/// ln(1 + e) = 2 artanh(e / (2 + e)) for 0 <= e <= 1: no digit is lost for small e.
+/// ln(1 + e) = 2 artanh(e / (2 + e)) for 0 <= e <= 1: no digits are lost for small e.
 [[gnu::always_inline]] inline double log_one_plus(double e) {
   const double f = e / (2.0 + e);
   const double q = f * f;
@@ -39,7 +39,7 @@ namespace {
     const double y = 2.0 * static_cast<double>(cls[i]) - 1.0;
     const double m = y * score[i];
     const double size = std::abs(m);
-    // A score that is not a number stays one: the comparison is false for it.
+    // NaN stays NaN: the comparison is false for it.
     const double e = exp_of(size > 708.0 ? -708.0 : -size);
     const double part = 1.0 / (1.0 + e);
     // ln(1 + exp(-m)) = ln(1 + exp(-|m|)) + max(-m, 0)

@@ -6,11 +6,11 @@
 
 namespace ecotone {
 
-/// Rows that one call of the kernel takes at most.
+/// Largest number of rows per call of the kernel.
 inline constexpr Index kernel_rows = 256;
 
-/// Per row: m = y t (y = +1 for class 1, -1 for class 0), loss = ln(1 + exp(-m)), slope = d loss / dt and
-/// curvature = d2 loss / dt2, all to about 1e-15 of their size. Exponents beyond 708 count as 708.
+/// Per row: m = y t (y = +1 for class 1, -1 for class 0), loss = ln(1 + exp(-m)), slope = d loss / dt and curvature =
+/// d2 loss / dt2, all with a relative error of about 1e-15. Exponents beyond 708 count as 708.
 struct LogisticRows {
   const std::int32_t* cls;
   const double* score;
@@ -20,7 +20,7 @@ struct LogisticRows {
   double* curvature;
 };
 
-/// Uses the widest vectors that this processor has; results do not depend on how rows are cut into calls.
+/// Uses the widest vectors of the processor; results do not depend on how rows are split into calls.
 void logistic_rows(const LogisticRows& rows, Index count);
 
 }  // namespace ecotone

@@ -11,11 +11,11 @@
 
 namespace ecotone {
 
-/// Sums over rows: the loss, and how the true class stands against the others (losses of classes only).
+/// Sums over rows: the loss, and the margins of the true class over the others (classification only).
 struct LossSums {
   double loss = 0;
   double min_margin = std::numeric_limits<double>::infinity();  ///< over weighted rows and other classes
-  double max_margin = 0;                                        ///< of absolute values
+  double max_margin = 0;                                        ///< maximum of the absolute values
 
   void add_margin(double margin) {
     min_margin = std::min(min_margin, margin);
@@ -28,38 +28,38 @@ struct LossSums {
   }
 };
 
-/// A convex loss (1/A) sum_n a_n loss_n(t_n) of the rows' scores t_n.
+/// A convex loss (1/A) sum_n a_n loss_n(t_n) of the scores t_n of the rows.
 ///
-/// The scores of a row are Q t with a basis Q: (1) for one score per row. For softmax Q is an orthonormal basis of the
-/// vectors that sum to zero, so that K-1 numbers t fix the K scores and the penalty ||W||^2 is ||W Q||^2; or it is the
-/// unit matrix, for penalties that only the scores themselves know.
+/// The scores of a row are Q t with a basis Q, which is (1) for one score per row. For softmax Q is an orthonormal
+/// basis of the vectors that sum to zero, so that K-1 values t determine the K scores and the penalty ||W||^2 is ||W
+/// Q||^2; or it is the identity, for penalties that are defined only on the scores themselves.
 class Loss {
  public:
   virtual ~Loss() = default;
 
-  /// Numbers per row that fix the scores.
+  /// Values per row that determine the scores.
   Index outputs() const { return basis_.cols(); }
   /// Q
   const Matrix& basis() const { return basis_; }
-  /// Numbers per row that fix the second derivative.
+  /// Values per row that determine the second derivative.
   virtual Index curvature_size() const { return 1; }
-  /// The size that gradients have where nothing fits: convergence is measured in it.
+  /// The size of gradients when nothing is fitted: the unit in which convergence is measured.
   virtual double scale() const = 0;
-  /// Scores t of the best constant prediction, or near them: where solvers start.
+  /// Scores t of the best constant prediction, or close to them: the start of the solvers.
   virtual Vector constant_scores() const = 0;
-  /// Whether a risk without a penalty may fall for ever (classes that can be separated).
+  /// Whether a risk without a penalty may decrease forever (separable classes).
   virtual bool separates() const = 0;
 
-  /// Rows from `first` on: adds losses and margins, turns scores t into the loss's derivatives and writes the
-  /// curvature, unless that has no columns.
+  /// Rows from `first` on: adds losses and margins, replaces the scores t by the derivatives of the loss, and writes
+  /// the curvature unless that has no columns.
   virtual void evaluate(Index first, MatrixView t, MatrixView curvature, LossSums& sums) const = 0;
-  /// The derivative of one row's loss: `t` holds its scores and gets the derivative. For stochastic steps.
+  /// The derivative of the loss of one row: `t` holds its scores and receives the derivative. For stochastic steps.
   virtual void slope(Index row, Vector& t) const;
-  /// Margins alone.
+  /// Only the margins.
   virtual void margins(Index first, ConstMatrixView t, LossSums& sums) const = 0;
-  /// t becomes the second derivative times t.
+  /// Replaces t by the second derivative times t.
   virtual void apply_curvature(Index first, ConstMatrixView curvature, MatrixView t) const;
-  /// Entry (j, k) of every row's second derivative.
+  /// Entry (j, k) of the second derivative of every row.
   virtual Vector curvature_entry(Index first, ConstMatrixView curvature, Index j, Index k) const;
 
  protected:
@@ -78,7 +78,7 @@ class Loss {
 std::unique_ptr<Loss> logistic_loss(std::span<const std::int32_t> cls, ConstVectorView weight, double norm);
 /// -ln Phi(m)
 std::unique_ptr<Loss> probit_loss(std::span<const std::int32_t> cls, ConstVectorView weight, double norm);
-/// -ln of the softmax probability of the row's class (59.85); `full`: Q is the unit matrix.
+/// -ln of the softmax probability of the class of the row (59.85); `full`: Q is the identity.
 std::unique_ptr<Loss> softmax_loss(std::span<const std::int32_t> cls, Index classes, ConstVectorView weight,
                                    double norm, bool full);
 /// exp(t) - y t

@@ -8,26 +8,26 @@
 namespace ecotone {
 namespace {
 
-// In units of the gradient's natural size.
+// Relative to the natural size of the gradient.
 constexpr double rounding_level = 4e-15;  // nothing left to gain
-constexpr double target_level = 1e-13;    // good after a step that converged quadratically
-// Margins below this part of the largest one count as ties.
+constexpr double target_level = 1e-13;    // sufficient after a step that converged quadratically
+// Margins below this share of the largest count as ties.
 constexpr double margin_tie = 1e-9;
 constexpr double tie_at_end = 1e-5;
 constexpr int trusted_iterations = 8;  // a Newton step points to infinity only after the finite part has settled
 
-/// Every weighted row is on its right side: no finite optimum without a penalty.
+/// Every weighted row is classified correctly: no finite optimum without a penalty.
 bool all_right(const LossSums& sums) { return sums.min_margin > margin_tie * sums.max_margin; }
 
 /// A Newton step that moves scores this much is not rounding.
 bool still_moves(const LossSums& along) { return along.max_margin > 0.1; }
 
-/// Along this direction no row loses, and some gain without end.
+/// Along this direction no row loses, and some gain without bound.
 bool leads_to_infinity(const LossSums& along, double tolerance) {
   return still_moves(along) && along.min_margin >= -tolerance * along.max_margin;
 }
 
-/// Backtracks from theta + step; false when no length gives a decrease.
+/// Backtracks from theta + step; false if no length gives a decrease.
 bool line_search(SmoothRisk& risk, const RiskPoint& here, const Matrix& step, double slope, RiskPoint& next,
                  double& length) {
   // Differences of risks below this are rounding.
@@ -39,7 +39,7 @@ bool line_search(SmoothRisk& risk, const RiskPoint& here, const Matrix& step, do
   return false;
 }
 
-/// How exactly the step must be solved for: ever better as the gradient falls.
+/// How accurately the step must be solved for: more and more as the gradient falls.
 double step_accuracy(double level, const NewtonOptions& options, int iteration) {
   if (options.unpenalised && iteration >= trusted_iterations) return 1e-10;
   return std::clamp(std::sqrt(level), 1e-4, 0.1);
@@ -91,7 +91,7 @@ NewtonResult minimise(SmoothRisk& risk, Matrix start, const NewtonOptions& optio
     decrement = length == 1 ? -slope : std::numeric_limits<double>::infinity();
     if (stalled) break;
   }
-  // A vanishing gradient while steps still move the scores: the optimum is at infinity.
+  // The gradient vanishes while steps still move the scores: the optimum is at infinity.
   result.separable = leads_to_infinity(along, tie_at_end);
   result.converged = level <= std::max(accepted_level, options.tolerance) && !still_moves(along);
   return result;

@@ -16,14 +16,14 @@ struct RiskPoint {
   LossSums sums;
 };
 
-/// The largest entry of the gradient in its natural size at which a solver is still called converged when rounding
-/// stops its progress.
+/// The largest entry of the gradient, relative to its natural size, at which a solver still counts as converged when
+/// rounding stops its progress.
 inline constexpr double accepted_level = 1e-9;
 
 /// tr(A'B)
 inline double inner(const Matrix& a, const Matrix& b) { return a.cwiseProduct(b).sum(); }
 
-/// The largest entry of the gradient; infinite where it is not a number.
+/// The largest entry of the gradient; infinite if it is NaN.
 double residual(const RiskPoint& point);
 
 /// The point of a risk with the penalty sum_j penalty_j theta_j^2, from the loss alone.
@@ -33,7 +33,7 @@ RiskPoint penalised_point(Matrix theta, const Matrix& loss_gradient, const LossS
 class SmoothRisk {
  public:
   virtual ~SmoothRisk() = default;
-  /// Goes to theta.
+  /// Moves to theta.
   virtual RiskPoint at(Matrix theta) = 0;
   /// Solves H d = -gradient at the last point; an iterative solver to this relative accuracy.
   virtual Matrix newton_step(const RiskPoint& point, double accuracy) = 0;
@@ -41,31 +41,31 @@ class SmoothRisk {
   virtual LossSums margins_along(const Matrix& direction) = 0;
 };
 
-/// A risk that keeps the rows' second derivatives at the last point.
+/// A risk that keeps the second derivatives of the rows at the last point.
 class CurvedRisk : public SmoothRisk {
  public:
-  /// Risk and gradient at theta; the last point stays where it is.
+  /// Risk and gradient at theta; the last point does not change.
   virtual RiskPoint look(Matrix theta) = 0;
-  /// Entry (k, k) of the rows' second derivatives.
+  /// Entry (k, k) of the second derivatives of the rows.
   virtual Vector row_curvature(Index k) const = 0;
-  /// The inverse of an estimate of the Hessian's diagonal.
+  /// The inverse of an estimate of the diagonal of the Hessian.
   virtual Vector inverse_diagonal() const = 0;
 };
 
 /// v -> an approximation of H^-1 v
 using Preconditioner = std::function<Matrix(const Matrix& v)>;
 
-/// A risk whose Hessian can be solved with again and again.
+/// A risk whose Hessian can be solved with repeatedly.
 class FactoredRisk : public SmoothRisk {
  public:
-  /// v -> H^-1 v with the Hessian of the last point, factored once; empty when it has no factor.
+  /// v -> H^-1 v with the Hessian at the last point, factored once; empty if it has no factor.
   virtual Preconditioner inverse_hessian() const = 0;
 };
 
 struct NewtonOptions {
   double scale = 1;          ///< natural size of the gradient
-  double tolerance = 0;      ///< largest entry of the gradient, in that size; 0: to the last digit
-  bool unpenalised = false;  ///< watch for directions along which the risk falls for ever
+  double tolerance = 0;      ///< largest entry of the gradient, relative to that size; 0: to the last digit
+  bool unpenalised = false;  ///< watch for directions along which the risk decreases forever
   int max_iterations = 200;
 };
 

@@ -5,7 +5,7 @@
 namespace ecotone {
 namespace {
 
-/// One score per row against a number y. `Law` gives the loss, its derivative and its second derivative.
+/// One score per row against a value y. `Law` provides the loss and its first two derivatives.
 template <class Law>
 class NumberLoss final : public Loss {
  public:
@@ -15,7 +15,7 @@ class NumberLoss final : public Loss {
   bool separates() const override { return false; }
   Vector constant_scores() const override { return Vector::Constant(1, Law::score_of_mean(mean_)); }
   double scale() const override {
-    // mean |y - mean|, or the mean itself of constant labels
+    // mean |y - mean|, or the mean itself for constant labels
     const double spread = (factor().array() * (y_.array() - mean_).abs()).sum();
     if (spread > 0) return spread;
     return mean_ == 0 ? factor().sum() : std::abs(mean_) * factor().sum();
@@ -30,7 +30,7 @@ class NumberLoss final : public Loss {
       if (curvature.cols() > 0) curvature(i, 0) = part > 0 ? part * terms.curvature : 0.0;
     }
   }
-  /// Numbers have no margins.
+  /// Regression has no margins.
   void margins(Index, ConstMatrixView, LossSums&) const override {}
 
  private:

@@ -12,7 +12,7 @@
 namespace ecotone {
 namespace {
 
-constexpr Index rows_per_column = 100;  // of the Gram matrix that stands for all rows at first
+constexpr Index rows_per_column = 100;  // sampled rows per column of the Gram matrix at first
 
 /// sign(x) max(|x| - threshold, 0)
 double soft(double x, double threshold) { return x > threshold ? x - threshold : x < -threshold ? x + threshold : 0.0; }
@@ -27,7 +27,7 @@ class ProxNewton {
     stride_ = std::max<Index>(1, design.rows() / std::max<Index>(1, rows_per_column * design.size()));
   }
 
-  /// Risk with both penalties and the smooth part's gradient; `keep`: the curvature too.
+  /// Risk with both penalties and the gradient of the smooth part; `keep`: the curvature too.
   RiskPoint at(Matrix theta, bool keep) {
     auto [gradient, sums] = design_.sweep(theta, LossSums{}, context_, [&](Index first, MatrixView t, LossSums& acc) {
       Matrix none(t.rows(), 0);
@@ -57,7 +57,7 @@ class ProxNewton {
     return result;
   }
 
-  /// Progress was poor: the next models see more rows.
+  /// Progress was poor: the next models use more rows.
   void see_more_rows() { stride_ = std::max<Index>(1, stride_ / 4); }
   bool sees_all_rows() const { return design_.is_sparse() || stride_ == 1; }
 
@@ -80,8 +80,8 @@ class ProxNewton {
     return near;
   }
 
-  /// Coordinate descent on g'd + d'H d/2 + sum_j l1_j |theta_j + d_j| + l2_j d_j^2. Coordinates that stay at zero with
-  /// room to spare are left out until the others have settled.
+  /// Coordinate descent on g'd + d'H d/2 + sum_j l1_j |theta_j + d_j| + l2_j d_j^2. Coordinates that stay at zero by a
+  /// clear margin are skipped until the others have settled.
   void descend(QuadraticModel& model, const std::vector<Index>& active, const RiskPoint& point, Index output,
                double accuracy, Matrix& result) const {
     std::vector<std::size_t> live(active.size());

@@ -53,7 +53,7 @@ class ColumnModel final : public QuadraticModel {
     const std::int32_t* row = store_.row().data();
     const float* value = scaled_.data();
     const double* image = image_.data();
-    // Four sums side by side do not wait for each other.
+    // Four independent sums do not wait for each other.
     double sum[4] = {0, 0, 0, 0};
     Index e = range.first;
     for (; e + 4 <= range.second; e += 4) {
@@ -91,9 +91,9 @@ class ColumnModel final : public QuadraticModel {
   Vector curvature_;
   Vector image_;  // diag(root c) Z d
   Vector root_;
-  // A model is an approximation: seven digits of it are enough, and half the memory to read.
+  // A model is an approximation: seven digits are enough, and halve the memory to read.
   std::vector<float> scaled_;
-  Index ones_ = -1;  // the place of the offset
+  Index ones_ = -1;  // position of the offset
 };
 
 }  // namespace
@@ -138,7 +138,7 @@ void ColumnStore::count(const std::vector<Index>& columns) {
   value_.clear();
   row_.reserve(size);
   value_.reserve(size);
-  // They are filled here and there: small pages would cost more than the copy itself.
+  // They are filled in scattered order: small pages would cost more than the copy itself.
   prefer_large_pages(row_.data(), size * sizeof(std::int32_t));
   prefer_large_pages(value_.data(), size * sizeof(double));
   row_.resize(size);

@@ -10,7 +10,7 @@
 
 namespace ecotone {
 
-/// d -> d'H d / 2 with H = Z_A' diag(c) Z_A on the active columns A, as coordinate descent needs it; d begins at 0.
+/// d -> d'H d / 2 with H = Z_A' diag(c) Z_A on the active columns A, as coordinate descent needs it; d starts at 0.
 class QuadraticModel {
  public:
   virtual ~QuadraticModel() = default;
@@ -22,19 +22,19 @@ class QuadraticModel {
   virtual void move(Index k, double step) = 0;
 };
 
-/// With H formed from every `stride`-th block of rows.
+/// A model with H formed from every `stride`-th block of rows.
 std::unique_ptr<QuadraticModel> gram_model(const Standardised& design, std::span<const Index> active, ConstVectorView c,
                                            Index stride, const Context& context);
 
-/// Columns of a sparse design, copied by column; grows when others are asked for.
+/// Columns of a sparse design, copied by column; grows when others are requested.
 class ColumnStore {
  public:
   explicit ColumnStore(const Standardised& design) : design_(design) {}
-  /// Makes sure that these columns are there; when some are not, those that may be asked for soon are copied with them.
-  /// Memory is checked first.
+  /// Ensures that these columns are present; if some are missing, those that may be requested soon are copied with
+  /// them. Memory is checked first.
   void require(std::span<const Index> columns, std::span<const Index> soon);
 
-  /// Entries [first, last) of a column of Z other than the ones.
+  /// Entries [first, last) of a column of Z other than the column of ones.
   std::pair<Index, Index> entries(Index column) const;
   std::span<const std::int32_t> row() const { return row_; }
   std::span<const double> value() const { return value_; }
@@ -47,13 +47,13 @@ class ColumnStore {
   void fill();
 
   const Standardised& design_;
-  std::vector<std::int32_t> place_;  // of each column of the features; -1: not here
+  std::vector<std::int32_t> place_;  // position of each column of the features; -1: absent
   std::vector<Index> start_;
   std::vector<std::int32_t> row_;
   std::vector<double> value_;
 };
 
-/// With the active columns, which the store must have, times the root of c.
+/// A model with the active columns, which must be in the store, times the root of c.
 std::unique_ptr<QuadraticModel> column_model(const ColumnStore& store, std::span<const Index> active,
                                              ConstVectorView c);
 

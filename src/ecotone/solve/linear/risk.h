@@ -15,20 +15,19 @@ namespace ecotone {
 std::unique_ptr<FactoredRisk> direct_risk(const Standardised& design, const Loss& loss, const Vector& penalty,
                                           const Context& context);
 
-/// The same with steps by preconditioned conjugate gradients; nothing of the size parameters x parameters exists.
+/// The same with steps by preconditioned conjugate gradients; no matrix of size parameters x parameters is formed.
 std::unique_ptr<CurvedRisk> iterative_risk(const Standardised& design, const Loss& loss, const Vector& penalty,
                                            const Context& context);
 
-/// v -> A^-1 v of a symmetric matrix (lower triangle); rows without anything are left alone. Empty when it has no
-/// factor.
+/// v -> A^-1 v for a symmetric matrix (lower triangle); rows of zeros are left unchanged. Empty if it has no factor.
 Preconditioner inverse_of(Matrix a, const Context& context);
 
-/// Refuses Gram (or Hessian) matrices whose sums do not fit into memory.
+/// Rejects Gram (or Hessian) matrices whose sums do not fit into memory.
 void require_gram_memory(Index size, const Context& context);
-/// Whether the sums of a Gram matrix of this size fit into half of the memory that is available.
+/// Whether the sums of a Gram matrix of this size fit into half of the available memory.
 bool gram_fits(Index size, const Context& context);
 
-/// Z_A' diag(c) Z_A of the columns A of Z, lower triangle, from every `stride`-th block, scaled up to all of them.
+/// Z_A' diag(c) Z_A for the columns A of Z, lower triangle, from every `stride`-th block, scaled up to all blocks.
 /// Memory is checked first.
 Matrix weighted_gram(const Standardised& design, std::span<const Index> columns, ConstVectorView c, Index stride,
                      const Context& context);

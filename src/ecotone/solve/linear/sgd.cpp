@@ -44,14 +44,14 @@ struct Window {
   }
 };
 
-/// A quarter of 1 / L with L = curvature x mean squared norm + 2 rho: the largest steady step is below 2 / L.
+/// A quarter of 1 / L with L = curvature x mean squared norm + 2 rho: the largest stable step is below 2 / L.
 double safe_step(const Window& window, const Loss& loss, const SgdOptions& options) {
   Matrix t = loss.constant_scores().transpose();
   Matrix curvature(1, loss.curvature_size());
   const double norm = window.x.squaredNorm() / static_cast<double>(window.x.rows()) + (options.offset ? 1.0 : 0.0);
   double steepest = 0;
   Index counted = 0;
-  // About a thousand rows of the window; rows without weight say nothing.
+  // About a thousand rows of the window; rows without weight carry no information.
   const auto stride = std::max<std::size_t>(1, window.row.size() / 1000);
   for (std::size_t i = 0; i < window.row.size(); i += stride) {
     Matrix scores = t;

@@ -34,7 +34,7 @@ struct Squares {
   void merge(const Squares& other) { sum += other.sum; }
 };
 
-/// Sums of first and second powers about a point, and the largest distance from it.
+/// Sums of first and second powers around a point, and the largest distance from it.
 struct Powers {
   RowArray sum;
   RowArray square;
@@ -112,7 +112,7 @@ Acc over_stored(const Features& x, ConstVectorView weight, const Context& contex
   });
 }
 
-/// About 8 blocks stand for all.
+/// About 8 blocks represent all.
 Index sampling_stride(Index blocks) { return std::max<Index>(1, blocks / 8); }
 
 RowArray inverse_of(const RowArray& x) { return (x > 0).select(1.0 / x, 0.0); }
@@ -127,20 +127,20 @@ Standardised::Standardised(Features x, ConstVectorView weight, const DesignShape
   } else if (shape.exact || !measure_quickly(weight, sampling_stride(x_.blocks()), context)) {
     if (!measure_quickly(weight, 1, context)) measure_dense(weight, context);
   } else {
-    // What does not vary in a sample may vary elsewhere.
+    // A column that is constant in a sample may vary elsewhere.
     scale_ = (scale_.array() == 0).select(1.0, scale_);
     finite_ = false;
     sampled_ = true;
   }
   inverse_ = inverse_of(scale_.transpose().array()).matrix().transpose();
-  // Means of up to 1000 standard deviations cost three of sixteen digits of a score at most.
+  // Means of up to 1000 standard deviations cost at most three of the sixteen digits of a score.
   folded_ = !is_sparse() && (mean_.array().abs() <= 1e3 * scale_.array() || scale_.array() == 0).all();
 }
 
 bool Standardised::measure_quickly(ConstVectorView weight, Index stride, const Context& context) {
   if (x_.rows() == 0) return false;
   Scratch scratch;
-  // Sums about the first row, so that a large common part does not drown the squares.
+  // Sums relative to the first row, so that a large common part does not drown the squares.
   const RowArray shift = centre_ ? RowArray(x_.block(0, scratch).x.row(0).array()) : RowArray::Zero(x_.cols());
   const Index p = x_.cols();
   const Powers zero{RowArray::Zero(p), RowArray::Zero(p), RowArray::Zero(p)};
@@ -154,12 +154,12 @@ bool Standardised::measure_quickly(ConstVectorView weight, Index stride, const C
       if (a != 0) acc.add(block.x.row(i).data(), shift, a);
     }
   });
-  // Rows without weight may fill a sample: it must not stand for the others then.
+  // A sample may consist mostly of rows without weight: then it must not represent the others.
   if (!(powers.weight > 0) || (stride > 1 && 4 * powers.weighted < powers.rows)) return false;
   const RowArray square = powers.square / powers.weight;
   const RowArray mean = powers.sum / powers.weight;
   const RowArray variance = centre_ ? RowArray(square - mean.square()) : square;
-  // Nothing overflowed, underflowed or cancelled; columns that do not vary are exactly zero about the first row.
+  // Nothing overflowed, underflowed or cancelled; constant columns are exactly zero relative to the first row.
   const auto varies = square < 1e280 && square > 1e-280 && variance > 1e-6 * square;
   const auto constant = powers.largest == 0.0 && powers.square == 0.0;
   if (!(varies || constant).all()) return false;
@@ -172,7 +172,7 @@ bool Standardised::measure_quickly(ConstVectorView weight, Index stride, const C
 void Standardised::measure_dense(ConstVectorView weight, const Context& context) {
   const Spans spans = measure_spans(x_, weight, context);
   RowArray mean = RowArray::Zero(x_.cols());
-  // A constant column's mean is its value exactly, so that the centred column is exactly zero.
+  // The mean of a constant column is exactly its value, so that the centred column is exactly zero.
   if (centre_) mean = (spans.low == spans.high).select(spans.low, spans.sum / spans.weight);
   // Dividing by the range first keeps squares of huge and tiny values representable.
   const RowArray range = (spans.high - mean).abs().max((spans.low - mean).abs());

@@ -14,27 +14,29 @@
 
 namespace ecotone {
 
-/// How rows are multiplied: as dense standardised tiles, or through the features' own sparse products (never centred).
+/// How rows are multiplied: as dense standardised tiles, or by the sparse products of the features themselves (never
+/// centred).
 enum class DesignRoute { dense, sparse };
 
-/// How features become a design: whether there is a column of ones for the offset, and whether the others are centred.
+/// How features become a design: whether there is a column of ones for the offset, and whether the other columns are
+/// centred.
 struct DesignShape {
   bool offset = true;
   bool centre = true;  ///< dense routes only; sparse features are never centred
   DesignRoute route = DesignRoute::dense;
-  bool exact = true;  ///< false: means and mean squares of some of the rows will do (dense routes)
+  bool exact = true;  ///< false: means and mean squares of some of the rows suffice (dense routes)
 };
 
-/// The features in coordinates of mean 0 (where centred) and mean square 1, and a column of ones for the offset:
+/// The features in coordinates of mean 0 (if centred) and mean square 1, with a column of ones for the offset:
 ///   Z = [(X - 1 m') S^-1, 1].
 /// Means and mean squares are over rows weighted by `weight`; a column that does not vary there (or is zero) has scale
-/// 0 and is a zero column of Z. Where the shape is not exact they are those of a sample of the rows, and a column that
+/// 0 and is a zero column of Z. If the shape is not exact they are those of a sample of the rows, and a column that
 /// does not vary there has scale 1.
 class Standardised {
  public:
   Standardised(Features x, ConstVectorView weight, const DesignShape& shape, const Context& context);
 
-  /// The same coordinates with every stride-th block of the rows alone. Rows keep their numbers.
+  /// The same coordinates, restricted to every stride-th block of rows. Rows keep their numbers.
   Standardised thinned(Index stride) const;
 
   /// Rows of the features.
@@ -45,29 +47,29 @@ class Standardised {
   Index rows_in(Index b) const { return x_.rows_in(b * stride_); }
   Index first_row(Index b) const { return x_.first_row(b * stride_); }
   bool has_offset() const { return offset_; }
-  /// m; zero where nothing is centred.
+  /// m; zero if not centred.
   const Vector& mean() const { return mean_; }
   /// S; 0: a column without variation.
   const Vector& scale() const { return scale_; }
-  /// S^-1; 0 where S is.
+  /// S^-1; 0 where S is 0.
   const Vector& inverse() const { return inverse_; }
   /// Makes column j a zero column of Z.
   void drop(Index j) { inverse_[j] = scale_[j] = 0; }
 
-  /// Whether measuring showed that all values are finite; false: not known.
+  /// Whether measuring showed that all values are finite; false: unknown.
   bool is_finite() const { return finite_; }
   /// Whether means and mean squares are those of a sample of the rows.
   bool is_sampled() const { return sampled_; }
   bool is_sparse() const { return route_ == DesignRoute::sparse; }
-  /// The features' own values; only where the route is sparse.
+  /// The values of the features; only for the sparse route.
   const Csr& csr() const { return *x_.storage().csr(); }
 
-  /// The standardised rows of block b, made in `tile`.
+  /// The standardised rows of block b, written to `tile`.
   void block(Index b, Scratch& scratch, Matrix& tile) const;
-  /// The same of these columns of Z.
+  /// The same for these columns of Z.
   void block(Index b, std::span<const Index> columns, Scratch& scratch, Matrix& tile) const;
 
-  /// One sweep over the rows: for a tile of them, t = Z theta; `body(first_row, t, sums)` turns t into r and adds to
+  /// One sweep over the rows: for each tile of rows, t = Z theta; `body(first_row, t, sums)` turns t into r and adds to
   /// its sums. Returns Z'R and the sums.
   template <class Sums, class Body>
   std::pair<Matrix, Sums> sweep(const Matrix& theta, const Sums& zero, const Context& context, Body&& body) const;
@@ -79,13 +81,14 @@ class Standardised {
     Matrix scores;
   };
 
-  /// One pass over every stride-th block, good for all but the hardest numbers; false: nothing was set.
+  /// One pass over every stride-th block, sufficient for all but extreme values; false: nothing was set.
   bool measure_quickly(ConstVectorView weight, Index stride, const Context& context);
   void measure_dense(ConstVectorView weight, const Context& context);
   void measure_sparse(ConstVectorView weight, const Context& context);
   bool measure_sparse_quickly(ConstVectorView weight, const Context& context);
   Index tile_rows() const;
-  /// Into how many parts sparse rows are cut: each has a sum of the size of the columns, so not too many.
+  /// The number of parts into which sparse rows are cut: each has a sum with as many entries as columns, so not too
+  /// many.
   Index sparse_parts() const;
   static constexpr Index sparse_tile = 512;
   /// tile = Z of rows [first, first + rows) of a block.
@@ -98,7 +101,7 @@ class Standardised {
   Index stride_ = 1;
   bool finite_ = false;
   bool sampled_ = false;
-  bool folded_ = false;  // X (S^-1 theta) - m'(S^-1 theta) loses nothing: tiles of Z need not be made
+  bool folded_ = false;  // X (S^-1 theta) - m'(S^-1 theta) loses no digits: tiles of Z need not be made
   Vector mean_;
   Vector scale_;
   Vector inverse_;  // 1 / scale, or 0
@@ -120,7 +123,7 @@ std::pair<Matrix, Sums> Standardised::sweep(const Matrix& theta, const Sums& zer
   };
   const Index p = x_.cols();
   const Index outputs = theta.cols();
-  // Z theta = X (S^-1 theta) + (c - m'(S^-1 theta)): the values of X stay as they are.
+  // Z theta = X (S^-1 theta) + (c - m'(S^-1 theta)): the values of X stay unchanged.
   const Matrix coefficients = inverse_.asDiagonal() * theta.topRows(p);
   Matrix constant = -mean_.transpose() * coefficients;
   if (offset_) constant += theta.row(p);

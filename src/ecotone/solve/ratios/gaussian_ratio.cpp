@@ -43,7 +43,7 @@ Gaussian moments(const Features& x, const Context& context) {
   return result;
 }
 
-/// Oracle approximating shrinkage of a Gaussian sample's covariance S of p columns towards (tr S / p) I:
+/// Oracle approximating shrinkage of the covariance S of a Gaussian sample with p columns towards (tr S / p) I:
 ///   ((1 - 2/p) tr S^2 + (tr S)^2) / ((n + 1 - 2/p) (tr S^2 - (tr S)^2 / p)), at most 1.
 double automatic_shrinkage(const Matrix& s, Index rows) {
   const auto p = static_cast<double>(s.rows());
@@ -64,7 +64,7 @@ Cholesky factor_of(const Gaussian& sample, const Vector& scale, Index rows, cons
   s.diagonal().array() += part * level;
   const Vector diagonal = s.diagonal();
   std::optional<Cholesky> factor = Cholesky::factor(std::move(s), context);
-  // A pivot that is rounding alone is not one.
+  // A pivot that is rounding alone does not count.
   const bool regular = factor && (factor->lower().diagonal().array().square() > 1e-13 * diagonal.array()).all();
   if (!regular) {
     data_error("singular_covariance",
@@ -91,7 +91,7 @@ Vector minus_log_density(const Features& x, const Vector& mean, const Vector& sc
   return result;
 }
 
-/// Columns that vary in some row; the others are the same in both samples and tell nothing.
+/// Columns that vary in some row; the others are the same in both samples and carry no information.
 std::vector<Index> varying(const Vector& variance) {
   std::vector<Index> columns;
   for (Index j = 0; j < variance.size(); ++j) {
@@ -106,7 +106,7 @@ Features rows_from(const Features& x, Index first) {
   return x.take(rows);
 }
 
-/// Variances of all rows, from those of the samples: within and between.
+/// Variances over all rows, from those of the samples: within and between.
 Vector pooled_variance(const Gaussian& s, const Gaussian& t, double p_s) {
   const Vector apart = s.mean - t.mean;
   return p_s * s.covariance.diagonal().array() + (1 - p_s) * t.covariance.diagonal().array() +
@@ -139,7 +139,7 @@ Vector gaussian_log_ratio(const Features& x, Index sources, const GaussianRatioO
   if (static_cast<Index>(columns.size()) < x.cols()) {
     return gaussian_log_ratio(x.columns(columns, {}, context), sources, options, context);
   }
-  // Units cancel in the ratio, but not in what shrinking does: all columns get variance 1.
+  // Units cancel in the ratio, but not in shrinkage: all columns are scaled to variance 1.
   const Vector scale = variance.cwiseSqrt();
   const Cholesky factor_s = factor_of(s, scale, sources, options, "source", context);
   const Cholesky factor_t = factor_of(t, scale, target.rows(), options, "target", context);

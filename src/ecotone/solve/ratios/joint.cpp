@@ -43,8 +43,8 @@ struct Expansion {
   }
 };
 
-/// The problem in coordinates of mean 0 and mean square 1. A point is (w, offset, v, domain offset); a column without
-/// spread keeps weights 0.
+/// The problem in coordinates of mean 0 and mean square 1. A point is (w, offset, v, domain offset); a constant column
+/// keeps weights 0.
 class Joint {
  public:
   Joint(const JointProblem& problem, const Context& context) : problem_(problem), context_(context) {
@@ -83,7 +83,7 @@ class Joint {
     fit.domain_offset = theta[2 * p + 1] - mean_.dot(fit.domain_weights);
   }
 
-  /// J at a point; with everything else when `whole`.
+  /// J at a point; with gradient and Hessian if `whole`.
   Expansion at(const Vector& theta, bool whole) const {
     Expansion zero{0, Vector::Zero(whole ? size() : 0), Matrix::Zero(whole ? size() : 0, whole ? size() : 0)};
     Expansion sum = sum_blocks(problem_.x.blocks(), context_, zero,
@@ -135,8 +135,8 @@ class Joint {
     return (j == p && !problem_.offset) || (j % (p + 1) != p && scale_[j % (p + 1)] == 0);
   }
 
-  /// Rows of block b with a column of ones behind, standardised. A score without an offset has no constant, so its
-  /// columns are not moved to mean 0.
+  /// Rows of block b followed by a column of ones, standardised. A score without an offset has no constant, so its
+  /// columns are not centred.
   Matrix design(const RowBlock& block, bool centred) const {
     const Index p = scale_.size();
     Matrix a(block.x.rows(), p + 1);
@@ -192,7 +192,7 @@ class Joint {
   }
 };
 
-/// The solution of (H + m I) step = -gradient with the smallest of the tried m >= 0 that makes it positive definite.
+/// The solution of (H + m I) step = -gradient with the smallest tried m >= 0 that makes it positive definite.
 Vector newton_step(const Expansion& here, const Context& context) {
   const double size = here.hessian.diagonal().cwiseAbs().maxCoeff();
   for (double shift = 0;; shift = std::max(10 * shift, 1e-10 * size)) {
@@ -215,7 +215,7 @@ void minimise(const Joint& joint, Vector theta, int max_iterations, JointFit& fi
     const Vector step = newton_step(here, context);
     const double slope = here.gradient.dot(step);
     if (-slope < small * (1e-3 + std::abs(here.value))) {
-      // So near only the gradient tells whether a step is worth it.
+      // This close, only the gradient tells whether a step helps.
       const Vector next = theta + step;
       Expansion there = joint.at(next, true);
       if (!(norm(there) < norm(here))) break;
@@ -236,7 +236,7 @@ void minimise(const Joint& joint, Vector theta, int max_iterations, JointFit& fi
   joint.give(theta, fit);
 }
 
-/// v alone, then w with the weights that v gives.
+/// v alone, then w with the weights given by v.
 JointFit two_stage(const JointProblem& problem, const Context& context) {
   const RatioFit ratio =
       logistic_ratio(problem.x, problem.sources, {.l2 = problem.domain_l2, .who = problem.who}, context);

@@ -9,7 +9,7 @@
 
 namespace ecotone {
 
-/// A classifier of labels and a classifier of domains, learned at once: the first `sources` rows of x are labelled, the
+/// A classifier of labels and a classifier of domains, learned jointly: the first `sources` rows of x are labelled, the
 /// others are the target. With z = w'h + offset, s = v'h + domain offset, y and sigma = +1 or -1 (source: +1), it
 /// minimises
 ///   J = (1/NS) sum_S a_n (NS/NT) e^{-s_n} ln(1 + e^{-y_n z_n}) + l2 ||w||^2
@@ -40,8 +40,8 @@ struct JointFit {
 };
 
 /// A local minimum, by Newton's method from the two-stage solution: v alone, then w with its weights. J is not convex:
-/// the Hessian is shifted where it is not positive definite. Errors are those of `fit_linear`, and `empty_data` when
-/// there is no source or no target row.
+/// the Hessian is shifted if it is not positive definite. Errors are those of `fit_linear`, and `empty_data` if there
+/// are no source or no target rows.
 JointFit fit_joint(const JointProblem& problem, const Context& context);
 
 }  // namespace ecotone

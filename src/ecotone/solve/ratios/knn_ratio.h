@@ -6,7 +6,7 @@
 
 namespace ecotone {
 
-/// What stands for a source row whose neighbours are all of one sample.
+/// How a source row is treated whose neighbours all belong to one sample.
 enum class ZeroCount {
   smooth,  ///< the prior is added to both counts: no weight is 0 or infinite
   cap      ///< at least half a source neighbour; a row without target neighbours has weight 0
@@ -19,10 +19,10 @@ struct KnnRatioOptions {
   const char* who = "weight.knn";
 };
 
-/// Weights (59.63) of the first `sources` rows of x towards the others, from the k nearest of all rows: of N+ source
-/// and N- target neighbours, with pS = NS / (NS + NT) and pT = 1 - pS,
+/// Weights (59.63) of the first `sources` rows of x towards the others, from the k nearest of all rows: with N+ source
+/// and N- target neighbours, pS = NS / (NS + NT) and pT = 1 - pS,
 ///   smooth: NS/NT (N- + pT) / (N+ + pS),   cap: NS/NT N- / max(N+, 1/2).
-/// Data errors: `empty_data` when a sample has no row, `bad_k` when k is not less than the number of rows.
+/// Data errors: `empty_data` if a sample has no rows, `bad_k` if k is not less than the number of rows.
 Vector knn_ratio(const Features& x, Index sources, const KnnRatioOptions& options, const Context& context);
 
 }  // namespace ecotone

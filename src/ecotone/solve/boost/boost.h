@@ -65,13 +65,11 @@ struct BoostOptions {
   int run = 0;  ///< independent runs have different random draws
   BoostSearch search = BoostSearch::drawn;
   std::span<const std::vector<StumpCandidate>> fixed = {};  ///< candidates of each round, in order
-  int depth =
-      0;  ///< depth of trees, up to boost_most_depth; 0: stumps. Trees are built on bins, drawn or the best of all
+  int depth = 0;  ///< of trees, up to boost_most_depth; 0: stumps. Trees use bins, drawn or the best of all
   BoostRowsKind rows = BoostRowsKind::automatic;
   BoostBins bins = BoostBins::uniform;
-  bool criteria =
-      false;  ///< also compute d_H, d_Hgamma, d_band, eq. 13 and eq. 14 of every round; sorts all rows each time
-  bool weights = true;  ///< whether the fit returns the weights of the rows after the last round
+  bool criteria = false;  ///< also d_H, d_Hgamma, d_band, eq. 13 and eq. 14 of every round; sorts all rows each time
+  bool weights = true;    ///< whether the fit returns the weights of the rows after the last round
 };
 
 /// One round: the stump, its masses before the update, and the losses of the votes after it.

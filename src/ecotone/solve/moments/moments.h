@@ -50,8 +50,7 @@ struct MomentRows {
   std::vector<std::string> group_names;
   ConstVectorView y;       ///< of the first rows; the rows after them have none and form groups of their own
   ConstVectorView weight;  ///< of the rows that have y; empty: all 1
-  std::span<const Index> origin =
-      {};  ///< the row of the files that each row comes from, for messages; empty: row i is row i
+  std::span<const Index> origin = {};  ///< row of the files of each row, for messages; empty: row i is row i
 };
 
 /// Bytes needed for moments of this size.

@@ -11,7 +11,8 @@ namespace {
 
 constexpr Index sizes_at_once = 16;
 
-/// Scores of all rows after steps first + 1, first + 2, ...: one column each. Steps beyond the path's end repeat it.
+/// Scores of all rows after steps first + 1, first + 2, ...: one column each. Steps beyond the end of the path repeat
+/// its last scores.
 Matrix scores_after(const Features& chosen, const PathResult& path, Index first, Index count, const Context& context) {
   Matrix weights(chosen.cols(), count);
   for (Index k = 0; k < count; ++k) weights.col(k) = path.weights_after(std::min(first + k + 1, path.steps()));

@@ -6,15 +6,15 @@
 #include "ecotone/base/context.h"
 #include "ecotone/solve/paths/greedy.h"
 
-/// How well a path ranks rows, after each of its steps: AUROC needs the rows, the moments do not have it.
+/// How well a path ranks rows after each of its steps: AUROC needs the rows, the moments are not enough.
 namespace ecotone {
 
-/// Of rows whose y is -1 or +1, all together; empty values where y has one of them only or other values.
+/// For rows whose y is -1 or +1, all together; values are empty if y takes only one of these, or other values.
 std::vector<std::optional<double>> path_auroc(const Features& x, ConstVectorView y, const PathResult& path,
                                               const Context& context);
 
-/// Mean over groups of the AUROC of each group's rows by the path that was not given it (folds, one per labelled
-/// group); sizes 1 .. steps. A path that ended early stays as it was.
+/// AUROC of the rows of each group under the path that was fitted without it (folds, one per labelled group), averaged
+/// over groups; sizes 1 .. steps. A path that ended early keeps its last value.
 std::vector<std::optional<double>> left_out_auroc(const MomentRows& rows, const std::vector<Index>& labelled,
                                                   const std::vector<PathResult>& folds, Index steps,
                                                   const Context& context);

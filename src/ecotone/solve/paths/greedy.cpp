@@ -74,7 +74,7 @@ void GreedyPath::step_stagewise(const GramColumns& columns, const Context& conte
                [&](Index first, Index last) { means_.subtract_column(raw, j, step, first, last, residual_); });
 }
 
-/// Makes the chosen feature X~ = (X_i - sum_k E[X~_k X_i] X~_k) / norm the next of the basis: one more row of the
+/// Makes the chosen feature X~ = (X_i - sum_k E[X~_k X_i] X~_k) / norm the next basis element: one more row of the
 /// Cholesky factor of M = E[X X'], for all columns.
 void GreedyPath::grow_basis(const GramColumns& columns, const Context& context) {
   const Index j = chosen_;
@@ -84,7 +84,7 @@ void GreedyPath::grow_basis(const GramColumns& columns, const Context& context) 
   for (const Index d : means_.in_use) loading += means_.share[d] * means_.xy(d, j);
   for (std::size_t k = 0; k < basis_.size(); ++k) loading -= basis_[k][j] * loading_[k];
   loading_.push_back(loading / norm);
-  // E[X~ Y|d], for mode ortho, whose residual_ is already free of the earlier ones.
+  // E[X~ Y|d], for mode ortho, whose residual_ has already been orthogonalised to the earlier ones.
   const Vector of_group = residual_.col(j) / norm;
   over_columns(means_.cols(), context, [&](Index first, Index last) {
     const Index count = last - first;
@@ -99,7 +99,7 @@ void GreedyPath::grow_basis(const GramColumns& columns, const Context& context) 
   basis_.push_back(std::move(row));
 }
 
-/// The weights of the least mean loss: L' w = loadings, L the Cholesky factor of M on the support.
+/// The weights of the smallest mean loss: L' w = loadings, with L the Cholesky factor of M on the support.
 void GreedyPath::refit() {
   const auto& support = result_.support;
   for (std::size_t k = support.size(); k-- > 0;) {
@@ -126,7 +126,7 @@ void GreedyPath::refit_nonnegative(const GramColumns& columns) {
   weight_.assign(w.data(), w.data() + size);
 }
 
-/// E[X_i (Y - w.X)|d] for the refitted w; in mode ortho_resid also of what is left of X_i.
+/// E[X_i (Y - w.X)|d] for the refitted w; in mode ortho_resid also for the rest of X_i.
 void GreedyPath::renew_residual(const GramColumns& columns, const Context& context) {
   const auto& support = result_.support;
   over_columns(means_.cols(), context, [&](Index first, Index last) {

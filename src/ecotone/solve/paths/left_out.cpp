@@ -18,7 +18,7 @@ namespace {
 
 constexpr double loss_tie = 1e-12;
 
-/// Whether a is taken before b when both are as good.
+/// Whether a is preferred to b if both are equally good.
 bool simpler(const Candidate& a, const Candidate& b) {
   return std::tuple(a.size, -a.lam, a.mix) < std::tuple(b.size, -b.lam, b.mix);
 }
@@ -31,7 +31,7 @@ Matrix known_rows(const Matrix& table) {
   return table(rows, Eigen::all);
 }
 
-/// How much better each group is done with the candidate than with the empty model.
+/// The improvement of the candidate over the empty model in each group.
 void compare_with_empty(LeftOutTable& result, const Matrix& table) {
   std::vector<double> gain;
   const auto empty = std::find_if(result.candidates.begin(), result.candidates.end(),
@@ -44,7 +44,7 @@ void compare_with_empty(LeftOutTable& result, const Matrix& table) {
   }
   result.advantage = *mean_of(gain);
   result.error = sample_sd(gain).value_or(0.0) / std::sqrt(static_cast<double>(gain.size()));
-  // One group has no standard error to be beaten.
+  // With one group there is no standard error to compare with.
   result.beats_empty = gain.size() > 1 && result.advantage > result.error;
 }
 

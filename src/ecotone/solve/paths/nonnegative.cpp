@@ -8,7 +8,7 @@
 namespace ecotone {
 namespace {
 
-/// Solves G_ss w_s = b_s by Cholesky; a pivot that is nothing but rounding gets weight 0.
+/// Solves G_ss w_s = b_s by Cholesky; a pivot that is only rounding gets weight 0.
 std::vector<double> solve_on(const Matrix& gram, const Vector& target, const std::vector<Index>& set) {
   const std::size_t n = set.size();
   std::vector<std::vector<double>> lower(n, std::vector<double>(n, 0.0));
@@ -42,7 +42,7 @@ Vector nonnegative_least_squares(const Matrix& gram, const Vector& target) {
   std::vector<Index> set;  // those that may be positive
   const double tolerance = 1e-12 * target.cwiseAbs().maxCoeff();
   for (Index round = 0; round < 3 * size + 1; ++round) {
-    // The free weight with the steepest descent joins.
+    // Adds the weight with the steepest descent to the set.
     const Vector gradient = target - gram * w;
     Index best = -1;
     for (Index j = 0; j < size; ++j) {
@@ -53,7 +53,7 @@ Vector nonnegative_least_squares(const Matrix& gram, const Vector& target) {
     set.push_back(best);
     for (;;) {
       const std::vector<double> z = solve_on(gram, target, set);
-      // As far towards z as all weights stay >= 0; the first to reach 0 leaves.
+      // Moves towards z as far as all weights stay >= 0; the first to reach 0 leaves the set.
       double part = 1;
       Index leaves = -1;
       for (std::size_t k = 0; k < set.size(); ++k) {

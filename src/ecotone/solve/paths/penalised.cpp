@@ -9,7 +9,7 @@
 namespace ecotone {
 namespace {
 
-constexpr Index strip = 1024;  // columns that stay in the fastest memory while the basis passes by
+constexpr Index strip = 1024;  // columns that stay in the fastest cache while the basis is read
 
 }  // namespace
 
@@ -85,7 +85,7 @@ void PenalisedPath::advance(const GramColumns& columns, const Context& context) 
   record(columns);
 }
 
-/// argmin J on the chosen ones: L' w = loadings.
+/// argmin J on the chosen features: L' w = loadings.
 std::vector<double> PenalisedPath::refitted() const {
   const auto& support = result_.support;
   std::vector<double> w(support.size());
@@ -107,7 +107,7 @@ void PenalisedPath::record(const GramColumns& columns) {
     w[k] /= scaled_->unit[support[k]];
     offset -= w[k] * scaled_->means.centre[support[k]];
   }
-  // J = loss + penalty, and rounding may leave a loss of 0 below it.
+  // J = loss + penalty; rounding may make a loss of 0 slightly negative.
   result_.loss.push_back(std::max(objective_ - penalty, 0.0));
   result_.group_loss.push_back(watched_losses(w, columns));
   result_.offset.push_back(offset);

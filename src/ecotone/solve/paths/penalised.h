@@ -8,31 +8,31 @@
 #include "ecotone/solve/paths/scaled_means.h"
 
 /// Forward stepwise selection on J(w) = mean_d L_d(w) + lam sum_i v_i w_i^2, with L_d the squared loss of group d and
-/// features in the units of ScaledMeans: every step takes the feature whose refit lowers J most, g_i^2 / r_i with
-/// g = b - (G + lam V) w and r_i the Schur complement of G + lam V given the chosen ones. lam = 0 is greedy selection
-/// of mode ortho.
+/// features in the units of ScaledMeans: every step takes the feature whose refit lowers J most, g_i^2 / r_i with g = b
+/// - (G + lam V) w and r_i the Schur complement of G + lam V given the chosen features. lam = 0 is greedy selection in
+/// mode ortho.
 namespace ecotone {
 
 /// How the weights of a path are penalised.
 struct Penalty {
   double lam = 0;
-  double mix = 0;  ///< of the variance over groups in v_i; see ScaledMeans::penalty
+  double mix = 0;  ///< share of the variance over groups in v_i; see ScaledMeans::penalty
 };
 
-/// One path as it grows; run with run_side_by_side. Its PathResult has weights and offsets for x as given, `gain` of J,
-/// `loss` without the penalty, and group_loss of the watched groups alone (NaN elsewhere); t, mu, sigma and pvalue are
+/// A path as it grows; run with run_side_by_side. Its PathResult has weights and offsets for x as given, `gain` of J,
+/// `loss` without the penalty, and group_loss only for the watched groups (NaN elsewhere); t, mu, sigma and pvalue are
 /// empty.
 class PenalisedPath {
  public:
-  /// `watched`: labelled groups by their places.
+  /// `watched`: labelled groups by their positions.
   PenalisedPath(std::shared_ptr<const ScaledMeans> scaled, const Penalty& penalty, std::vector<Index> watched,
                 double zero = 1e-12);
 
-  /// Scores all features and returns the next one; empty when the path has ended.
+  /// Scores all features and returns the next one; empty if the path has ended.
   std::optional<Index> choose(const Context& context);
   /// The best features after the chosen one, for guessing ahead.
   std::vector<Index> runners_up(Index count) const;
-  /// Takes the chosen feature; `columns` must have it.
+  /// Takes the chosen feature, which must be in `columns`.
   void advance(const GramColumns& columns, const Context& context);
 
   const PathResult& result() const { return result_; }
@@ -50,7 +50,7 @@ class PenalisedPath {
   Vector score_;                  ///< g^2 / r; -1: not selectable
   std::vector<std::uint8_t> in_;  ///< whether a feature has been chosen
   std::vector<Vector> basis_;     ///< rows of the Cholesky factor of G + lam V, for all columns
-  std::vector<double> loading_;   ///< L^-1 b on the chosen ones
+  std::vector<double> loading_;   ///< L^-1 b on the chosen features
   double objective_;              ///< J
   Index chosen_ = -1;
 

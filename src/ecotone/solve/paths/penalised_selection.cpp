@@ -14,7 +14,7 @@
 namespace ecotone {
 namespace {
 
-constexpr std::size_t most_together = std::size_t{1} << 27;  // numbers in the bases of paths that run side by side
+constexpr std::size_t most_together = std::size_t{1} << 27;  // values in the bases of paths that grow together
 
 /// The fold paths of one penalty, one per fold.
 using FoldPaths = std::vector<PathResult>;
@@ -82,18 +82,18 @@ class Search {
   Index most_ = 0;
   std::vector<std::vector<Index>> folds_;
   std::vector<std::shared_ptr<const ScaledMeans>> scaled_;
-  std::vector<std::vector<Index>> rows_of_;  ///< of each group, when rows are ranked
+  std::vector<std::vector<Index>> rows_of_;  ///< rows of each group, if rows are ranked
 
   Index groups() const { return static_cast<Index>(labelled_.size()); }
 
-  /// y is -1 or +1 where the moments name classes, or the rows say so.
+  /// y is -1 or +1 if the moments name classes, or according to the rows.
   LeftOutCriterion loss_criterion() const {
     const bool classes = !moments_.classes.empty() || (rows_ != nullptr && (rows_->y.array().abs() == 1).all());
     return classes ? LeftOutCriterion::squared_loss : LeftOutCriterion::rmse;
   }
 
-  /// Penalties whose paths run side by side: their bases stay below a fixed size. A matter of the data alone, so
-  /// that the columns are fetched together in the same way everywhere.
+  /// Number of penalties whose paths grow together: their bases stay below a fixed size. Depends only on the data, so
+  /// that columns are always fetched together in the same way.
   Index at_once() const {
     const double basis =
         static_cast<double>(folds_.size()) * static_cast<double>(most_) * static_cast<double>(moments_.cols());

@@ -12,32 +12,32 @@ namespace ecotone {
 struct PenalisedOptions {
   std::string_view who = "step";
   Index steps = 100;             ///< largest size
-  std::optional<double> lam;     ///< empty: by leave-one-group-out
-  std::optional<Index> size;     ///< empty: by leave-one-group-out, 0 unless it beats the empty model
-  std::vector<double> mix{0.0};  ///< tried
+  std::optional<double> lam;     ///< empty: chosen by leave-one-group-out
+  std::optional<Index> size;     ///< empty: chosen by leave-one-group-out, 0 unless it beats the empty model
+  std::vector<double> mix{0.0};  ///< values to try
   GroupShares shares = GroupShares::equal;
-  bool folds = false;   ///< run leave-one-group-out even where nothing is to be chosen (and there are two groups)
-  double zero = 1e-12;  ///< relative size below which a covariance is 0; 1e-5 with Grams of float
+  bool folds = false;   ///< run leave-one-group-out even if nothing is to be chosen (and there are two groups)
+  double zero = 1e-12;  ///< relative size below which a covariance is 0; 1e-5 with float Gram matrices
 };
 
 /// A penalised path, and how lam, mix and size were chosen.
 struct PenalisedSelection {
   PathResult path;  ///< the steps that were taken
   Penalty penalty;
-  std::optional<LeftOutTable> table;  ///< when something was chosen
-  std::optional<Index> first;         ///< where no step was taken: the feature that would have been the first
+  std::optional<LeftOutTable> table;  ///< if something was chosen
+  std::optional<Index> first;         ///< if no step was taken: the feature that would have been the first
   bool kept_empty = false;            ///< the best size did not beat the empty model by one standard error
-  std::vector<PathResult> folds;      ///< of the chosen penalty, all steps, one per labelled group and without it
+  std::vector<PathResult> folds;      ///< for the chosen penalty, all steps, one per labelled group, fitted without it
 };
 
-/// Penalties that are tried.
+/// The penalties that are tried.
 std::vector<double> step_penalties();
-/// Sizes that are tried: 0, 1, 2, 3, 5, ... up to `most`, and `most`.
+/// The sizes that are tried: 0, 1, 2, 3, 5, ... up to `most`, and `most`.
 std::vector<Index> step_sizes(Index most);
 
-/// Chooses lam, mix and size by leave-one-group-out, and runs the path over all groups. Judged by AUROC where `rows`
-/// are given and y is -1 or +1, else by the squared loss of classes or the RMSE of numbers, which moments know. Data
-/// error `needs_two_domains` when something is to be chosen from one group.
+/// Chooses lam, mix and size by leave-one-group-out, and runs the path over all groups. The criterion is AUROC if
+/// `rows` are given and y is -1 or +1; otherwise the squared loss for classification or the RMSE for regression, which
+/// the moments determine. Data error `needs_two_domains` if something is to be chosen from one group.
 PenalisedSelection select_penalised(const Moments& moments, GramColumns& columns, const MomentRows* rows,
                                     const PenalisedOptions& options, const Context& context);
 

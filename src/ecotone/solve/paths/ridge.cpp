@@ -23,20 +23,20 @@ Cholesky factor_or_refuse(Matrix a, std::string_view who, double lam, const Cont
   return std::move(*factor);
 }
 
-/// Solves J for the groups that a ScaledMeans has in use.
+/// Minimises J for the groups that a ScaledMeans has in use.
 class Equations {
  public:
   virtual ~Equations() = default;
-  /// Makes what all penalties of these groups share.
+  /// Computes what all penalties for these groups share.
   virtual void prepare(const ScaledMeans& scaled, const Context& context) = 0;
   /// Weights of x as given.
   virtual Vector solve(double lam, const Vector& v, std::string_view who, const Context& context) = 0;
 };
 
-/// Grams of groups, or of folds of groups that are left out together.
+/// Gram matrices of groups, or of folds of groups that are left out together.
 struct Grams {
   const Moments& sums;
-  std::vector<Index> group_of;  ///< the group of `sums` that each labelled group of the rows is in
+  std::vector<Index> group_of;  ///< the group of `sums` that contains each labelled group of the rows
 };
 
 /// The fold of each labelled group.
@@ -48,8 +48,8 @@ std::vector<Index> folds_of(const Moments& moments) {
   return result;
 }
 
-/// Moments of folds, so that there are never more than 64 Grams. A row of group d counts w / W_d where groups share
-/// equally: the mean of its fold is then that over its groups.
+/// Moments of folds, so that there are never more than 64 Gram matrices. A row of group d counts w / W_d if groups are
+/// weighted equally: the mean of its fold is then that over its groups.
 Moments fold_moments(const MomentRows& rows, const Moments& moments, GroupShares shares, const Context& context) {
   const std::vector<Index> labelled = labelled_list(moments);
   const std::vector<Index> folds = folds_of(moments);
@@ -95,7 +95,7 @@ class FeatureEquations final : public Equations {
     Matrix a = gram_;
     a.diagonal() += lam * v;
     Vector w = factor_or_refuse(std::move(a), who, lam, context).solve(scaled_->target, context);
-    // A constant feature has an equation of its own, w = 0.
+    // A constant feature has its own equation, w = 0.
     for (Index j = 0; j < w.size(); ++j) w[j] = scaled_->constant(j) ? 0.0 : w[j] / scaled_->unit[j];
     return w;
   }
@@ -106,7 +106,7 @@ class FeatureEquations final : public Equations {
   const ScaledMeans* scaled_ = nullptr;
   Matrix gram_;  ///< lower triangle
 
-  /// Adds those in use rather than subtract those that are not: a group of huge numbers would leave rounding behind.
+  /// Adds the groups in use rather than subtracting the others: a group with huge values would leave rounding behind.
   void add_grams(const GroupMeans& means, const Context& context) {
     const Moments& sums = grams_.sums;
     Vector factor = Vector::Zero(sums.group_count());
@@ -127,7 +127,7 @@ class FeatureEquations final : public Equations {
   }
 };
 
-/// With T = V^-1/2 Z' C^1/2, C the rows' shares in the mean: w = V^-1/2 T (T'T + lam I)^-1 C^1/2 y.
+/// With T = V^-1/2 Z' C^1/2, where C are the shares of the rows in the mean: w = V^-1/2 T (T'T + lam I)^-1 C^1/2 y.
 class RowEquations final : public Equations {
  public:
   RowEquations(const MomentRows& rows, const Moments& moments) : rows_(rows), moments_(moments) {
@@ -167,12 +167,12 @@ class RowEquations final : public Equations {
   const MomentRows& rows_;
   const Moments& moments_;
   Matrix x_;
-  std::vector<Index> place_;  ///< of a group among the labelled ones
+  std::vector<Index> place_;  ///< position of a group among the labelled ones
   const ScaledMeans* scaled_ = nullptr;
   std::vector<Index> in_use_;
   Vector root_;         ///< C^1/2
   Vector target_;       ///< C^1/2 y
-  Vector v_;            ///< of which the following are made
+  Vector v_;            ///< the following are computed for this
   Vector factor_;       ///< V^-1/2 / u; 0 for constant features
   Matrix scaled_rows_;  ///< T, p x N
   Matrix kernel_;       ///< T'T

@@ -8,7 +8,7 @@
 #include "ecotone/solve/paths/greedy.h"
 #include "ecotone/solve/paths/side_by_side.h"
 
-/// How features of a path are scored and the next one is chosen.
+/// Scoring of the features of a path and the choice of the next one.
 namespace ecotone {
 namespace {
 
@@ -30,13 +30,12 @@ void add_squares(const double* values, const Strip& mean, Index count, Strip& su
   }
 }
 
-/// Whether a is as large as b, or larger.
+/// Whether a is at least as large as b.
 bool reaches(double a, double b) { return a == b || a >= b * (1 - path_tie); }
 
 }  // namespace
 
-/// Scores features [first, last), at most a strip. T has the plain mean over groups in it; gain the mean by
-/// shares.
+/// Scores features [first, last), at most a strip. T uses the plain mean over groups; gain uses the mean by shares.
 void GreedyPath::score_range(Index first, Index last) {
   const Matrix& c = judged();
   const Index count = last - first;
@@ -55,18 +54,18 @@ void GreedyPath::score_range(Index first, Index last) {
     score_[j] = -1;
     const double norm = scale(j);
     const double mu = shared[at(k)];
-    // s_i = sqrt(E[X_i^2] E[Y^2]); of X~_i, whose norm is 1, on the same scale.
+    // s_i = sqrt(E[X_i^2] E[Y^2]); for X~_i, whose norm is 1, on the same scale.
     const double size = options_.zero * std::sqrt(norm * means_.y2);
     if (taken(j) || !(rest_[j] > (refits() ? spent_part * means_.x2[j] : 0.0)) || !(std::abs(mu) > size)) continue;
     if (mu < 0 && (!options_.absolute || (options_.nonnegative && weight_of(j) <= 0))) continue;
     const double unit = given ? options_.ex2[j] : norm;
     double gain = mu * mu / unit;
     if (options_.nonnegative && mu < 0) {
-      // The step ends where the weight is 0.
+      // The step ends where the weight reaches 0.
       const double step = std::max(mu / unit, -weight_of(j));
       gain = 2 * step * mu - step * step * unit;
     }
-    // Sums of huge numbers, and Grams that do not belong to the other sums, overflow.
+    // Sums of huge values overflow, and so do Gram matrices that do not belong to the other sums.
     if (!std::isfinite(gain) || !std::isfinite(squares[at(k)])) continue;
     if (gain < options_.min_gain * means_.y2) continue;
     gain_[j] = gain;
@@ -109,11 +108,11 @@ std::optional<Index> GreedyPath::choose(const Context& context) {
 
 std::vector<Index> GreedyPath::runners_up(Index count) const { return best_after(score_, chosen_, count); }
 
-/// Keeps T, mu, sigma, gain and the p-value of feature j as they are before its step.
+/// Records T, mu, sigma, gain and the p-value of feature j before its step.
 void GreedyPath::record(Index j) {
   const Matrix& c = judged();
   const auto n = static_cast<double>(means_.used());
-  // E[X~_i Y|d] has the norm of what is left of X_i divided out.
+  // E[X~_i Y|d] is divided by the norm of the rest of X_i.
   const bool normed = options_.mode == PathMode::ortho || options_.mode == PathMode::ortho_resid;
   const double norm = normed ? std::sqrt(rest_[j]) : 1.0;
   double mean = 0, mu = 0, squares = 0;

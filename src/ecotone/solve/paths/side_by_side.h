@@ -8,10 +8,10 @@
 #include "ecotone/base/context.h"
 #include "ecotone/solve/moments/gram_columns.h"
 
-/// What paths of any rule share: work over ranges of columns, and steps side by side over the same Gram columns.
+/// Shared by paths of all rules: work over ranges of columns, and steps that share the same Gram columns.
 namespace ecotone {
 
-/// Calls body(first, last) for ranges of the columns, on all threads where there are many.
+/// Calls body(first, last) for ranges of the columns, on all threads if there are many columns.
 template <class Body>
 void over_columns(Index cols, const Context& context, const Body& body) {
   constexpr Index task = 8192;  // features per task
@@ -23,7 +23,7 @@ void over_columns(Index cols, const Context& context, const Body& body) {
   }
 }
 
-/// The features of the largest scores but the chosen one, at most `count`; those below 0 cannot be taken.
+/// The features with the largest scores except the chosen one, at most `count`; those below 0 cannot be taken.
 inline std::vector<Index> best_after(const Vector& score, Index chosen, Index count) {
   std::vector<Index> order;
   for (Index j = 0; j < score.size(); ++j)
@@ -35,8 +35,8 @@ inline std::vector<Index> best_after(const Vector& score, Index chosen, Index co
   return order;
 }
 
-/// Runs paths side by side: in every step the columns that any of them needs are fetched in one pass, together with
-/// guesses where these cost little. A path has `choose`, `runners_up` and `advance`; see GreedyPath.
+/// Runs several paths together: in every step the columns that any of them needs are fetched in one pass, together with
+/// guesses if these cost little. A path has `choose`, `runners_up` and `advance`; see GreedyPath.
 template <class Path>
 void run_side_by_side(std::span<Path> paths, Index steps, GramColumns& columns, const Context& context) {
   std::vector<std::optional<Index>> chosen(paths.size());

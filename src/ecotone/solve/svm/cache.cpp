@@ -38,7 +38,7 @@ Index SvmCache<Scalar>::new_slot() {
 
 template <class Scalar>
 Index SvmCache<Scalar>::vacant_slot() {
-  // Memory that was touched before is cheaper than new memory, which the system clears first.
+  // Reused memory is cheaper than new memory, which the system clears first.
   if (!empty_.empty()) {
     const Index slot = empty_.back();
     empty_.pop_back();
@@ -64,7 +64,7 @@ Index SvmCache<Scalar>::slot_for(Index row) {
 
 template <class Scalar>
 std::vector<const Scalar*> SvmCache<Scalar>::rows(std::span<const Index> wanted, Index length) {
-  // First those that are there, so that none of them is forgotten for another.
+  // Cached rows first, so that none of them is evicted for another.
   for (const Index row : wanted)
     if (slot_of_[at(row)] >= 0) slot_for(row);
   std::vector<Index> short_ones;
@@ -110,7 +110,7 @@ void SvmCache<Scalar>::fill_block(ConstMatrixView gathered, std::span<const Inde
     const Slot& slot = slots_[at(slots[at(r)])];
     const Index begin = std::max<Index>(slot.length - first, 0);
     for (Index c = begin; c < width; ++c) slot.values[first + c] = static_cast<Scalar>(block(r, c));
-    // The diagonal is the one of the source, whatever products say.
+    // The diagonal is that of the source, regardless of rounding in products.
     if (slot.row >= first + begin && slot.row < first + width)
       slot.values[slot.row] = static_cast<Scalar>(source_.diagonal()[slot.row]);
   }

@@ -11,28 +11,28 @@
 
 namespace ecotone {
 
-/// Rows of the kernel matrix, computed many at a time by products on all threads; of those that do not fit the least
-/// recently used is forgotten. Scalar is double, or float where rows are long.
+/// Rows of the kernel matrix, computed many at a time by products on all threads; if they do not fit, the least
+/// recently used is evicted. Scalar is double, or float if rows are long.
 template <class Scalar>
 class SvmCache {
  public:
-  /// Holds at least `least` rows (memory checked), more where `bytes` allow.
+  /// Holds at least `least` rows (memory is checked), more if `bytes` allows.
   SvmCache(SvmSource& source, Index least, std::size_t bytes, const char* who, const Context& context);
 
-  /// Pointers to rows, valid up to the next call, with their first `length` values. At most `least` rows.
+  /// Pointers to the first `length` values of rows, valid until the next call. At most `least` rows.
   std::vector<const Scalar*> rows(std::span<const Index> wanted, Index length);
 
-  /// What stood at from[k] stands at k from now on; nothing moves at or beyond `moving`. Rows that come to stand at or
-  /// beyond `kept`, and those that have not all the values that move, are forgotten.
+  /// Moves the row at from[k] to k; nothing moves at or beyond `moving`. Rows that move to `kept` or beyond, and rows
+  /// that lack some of the values that move, are evicted.
   void permute(std::span<const Index> from, Index moving, Index kept);
 
-  /// Kernel rows computed so far, those computed again counted again.
+  /// Kernel rows computed so far, counting recomputed rows again.
   Index computed() const { return computed_; }
 
  private:
   struct Slot {
     Index row = -1;
-    Index length = 0;  ///< values that are there
+    Index length = 0;  ///< number of values present
     Scalar* values = nullptr;
     std::list<Index>::iterator used;
   };
@@ -46,13 +46,13 @@ class SvmCache {
 
   SvmSource& source_;
   const Context& context_;
-  Index limit_;  ///< slots at most
+  Index limit_;  ///< largest number of slots
   Index computed_ = 0;
   std::vector<std::unique_ptr<Scalar[]>> slabs_;
   Index slab_left_ = 0;
   std::vector<Slot> slots_;
   std::vector<Index> empty_;    ///< slots without a row
-  std::vector<Index> slot_of_;  ///< of each row; -1: none
+  std::vector<Index> slot_of_;  ///< slot of each row; -1: none
   std::list<Index> used_;       ///< slots, the least recently used last
 };
 

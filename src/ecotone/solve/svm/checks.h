@@ -7,11 +7,11 @@
 
 namespace ecotone {
 
-/// Options, and that there are as many labels and weights as rows: the first of the errors of fit_svm.
+/// Checks the options, and that labels and weights match the number of rows: the first errors of fit_svm.
 void check_svm_problem(const SvmProblem& problem, Index rows);
-/// Labels and weights.
+/// Checks labels and weights.
 void check_svm_labels(const SvmProblem& problem);
-/// The rows that have a cost. Data errors `zero_weights`, `one_class`.
+/// The rows that have a positive cost. Data errors `zero_weights`, `one_class`.
 std::vector<Index> svm_rows_with_cost(const SvmProblem& problem);
 
 }  // namespace ecotone

@@ -46,20 +46,20 @@ void check_data(const DasvmProblem& p) {
     data_error("one_class", "{}: all source rows with positive weight have the label {}", p.who, plus ? 1 : -1);
 }
 
-/// Labelled rows, rows without labels, and what is known of them between rounds.
+/// Labelled rows, unlabelled rows, and their state between rounds.
 struct Sides {
-  Index source = 0;  ///< first row of the labelled ones
+  Index source = 0;  ///< first labelled row
   Index sources = 0;
-  Index target = 0;  ///< first row of the others
+  Index target = 0;  ///< first unlabelled row
   Index targets = 0;
   std::vector<double> y;           ///< of source rows
   std::vector<double> weight;      ///< of source rows
-  std::vector<char> kept;          ///< source rows that are still in use
+  std::vector<char> kept;          ///< source rows still in use
   std::vector<double> label = {};  ///< of target rows; 0: none
   std::vector<Index> age = {};     ///< rounds since a target row got its label
 };
 
-/// The first `most` of these rows by falling |f|, the earlier one among equals.
+/// The first `most` of these rows by decreasing |f|, the earlier row in case of ties.
 template <class Score>
 std::vector<Index> surest(std::vector<Index> rows, Index most, const Score& score) {
   const auto count = std::min(std::ssize(rows), most);
@@ -83,7 +83,7 @@ class Wanderer {
   }
 
   void run(DasvmFit& fit) {
-    // A row's own place is at source + i or target + i; costs of 0 leave rows out.
+    // Row i is at source + i or target + i; costs of 0 leave rows out.
     fit.stop = refit(0, fit) ? rounds(fit) : DasvmStop::not_converged;
     if (fit.stop != DasvmStop::not_converged && !settle(fit)) fit.stop = DasvmStop::not_converged;
     fit.converged = fit.stop != DasvmStop::not_converged;
@@ -106,7 +106,8 @@ class Wanderer {
       fit.history.push_back(done);
       if (done.added == 0 && done.removed == 0 && done.flipped == 0) return DasvmStop::settled;
       if (!two_classes()) return DasvmStop::one_class;
-      // Scores of a machine that is not one would choose rows at random, and those after it take as long.
+      // Scores of a support vector machine that did not converge would choose rows arbitrarily, and later fits would
+      // take as long.
       if (!refit(round, fit)) return DasvmStop::not_converged;
     }
     return DasvmStop::max_rounds;
@@ -163,7 +164,7 @@ class Wanderer {
     return plus && minus;
   }
 
-  /// Steps 1, 5 and 6; round 0 is the machine of the source rows. Whether it converged.
+  /// Steps 1, 5 and 6; round 0 fits the source rows. Returns whether it converged.
   bool refit(Index round, DasvmFit& fit) {
     const auto risen = [&](Index age) {
       const double part = std::min(1.0, static_cast<double>(age) / static_cast<double>(ripe_));
@@ -183,7 +184,7 @@ class Wanderer {
     return take(machine_.fit(y, cost), fit);
   }
 
-  /// Step 7. Whether it converged.
+  /// Step 7. Returns whether it converged.
   bool settle(DasvmFit& fit) {
     Vector y = Vector::Ones(p_.x.rows());
     Vector cost = Vector::Zero(p_.x.rows());
@@ -205,16 +206,16 @@ class Wanderer {
   const DasvmProblem& p_;
   DasvmMachine& machine_;
   Sides s_;
-  Index ripe_ = 2;  ///< m: rounds after which costs stay
+  Index ripe_ = 2;  ///< m: rounds after which costs no longer change
 };
 
-/// The way back: target rows with the labels that they got, source rows as if they had none.
+/// Adapting back: target rows with the labels they received, source rows as if unlabelled.
 void judge_way_back(const DasvmProblem& p, DasvmMachine& machine, DasvmFit& fit) {
   const std::vector<double>& labels = fit.labels;
   const Index sources = std::ssize(p.y), targets = std::ssize(labels);
   DasvmFit back;
   if (fit.one_label()) {
-    // One class for all of the target: there is nothing else to say on the way back.
+    // All of the target has one class: adapting back can only predict that class.
     back.labels.assign(at(sources), labels.front());
   } else {
     Sides sides{

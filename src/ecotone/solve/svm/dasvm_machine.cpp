@@ -16,8 +16,8 @@
 namespace ecotone {
 namespace {
 
-constexpr Index most_steps = 10'000'000;  ///< of a fit, at least
-constexpr Index most_sets = 10'000;       ///< working sets of a fit, at least: near rounding each makes few steps
+constexpr Index most_steps = 10'000'000;  ///< per fit, at least
+constexpr Index most_sets = 10'000;       ///< working sets per fit, at least: near rounding each makes few steps
 
 std::vector<Index> all_rows(Index n) {
   std::vector<Index> rows(at(n));
@@ -33,7 +33,7 @@ class CachedRows {
       : context_(context),
         cache_(source, std::min(svm_working_rows, source.rows()), available_memory() / 2, who, context) {}
 
-  /// sum -= sum_r factor_r K_rows[r], of at most a working set of rows.
+  /// sum -= sum_r factor_r K_rows[r], for at most a working set of rows.
   void subtract(std::span<const Index> rows, const std::vector<double>& factor, Vector& sum) {
     const std::vector<const Scalar*> values = cache_.rows(rows, sum.size());
     context_.parallel((sum.size() + svm_piece - 1) / svm_piece, [&](Index p) {
@@ -105,7 +105,7 @@ DasvmMachine::DasvmMachine(const Kernel& kernel, ConstMatrixView x, double toler
   check_kernel(kernel);
   for (Index i = 0; i < x.rows(); ++i)
     if (!x.row(i).allFinite()) data_error("non_finite", "{}: row {} has a value that is not finite", who, i);
-  // The rows, and once more where all of them are gathered.
+  // The rows, and a second copy when all of them are gathered.
   require_memory(2 * at(x.rows()) * at(x.cols()) * sizeof(double), who, fmt::format("{} rows", x.rows()),
                  "use fewer rows or columns");
   rows_ = std::make_unique<Rows>(kernel, x, who, context_);
@@ -142,7 +142,7 @@ DasvmStep DasvmMachine::fit(const Vector& y, const Vector& cost) {
   return step;
 }
 
-/// The coefficients of the machine before within the new bounds, the heavier sign scaled down so that the sum is 0.
+/// The coefficients of the previous fit clipped to the new bounds, the heavier sign scaled down so that the sum is 0.
 void DasvmMachine::start() {
   Vector beta = beta_.cwiseMax(low_).cwiseMin(high_);
   const double plus = beta.cwiseMax(0.0).sum();
@@ -177,7 +177,7 @@ void DasvmMachine::find_ends() {
   }
 }
 
-/// The worst violators of both sides, half of a working set; then the rows of the set before and those between their
+/// The worst violators of both sides, half of a working set; then rows of the previous set and those between their
 /// bounds, which move with them.
 void DasvmMachine::choose() {
   std::vector<std::pair<double, Index>> rise, fall;
@@ -209,7 +209,7 @@ void DasvmMachine::choose() {
   working_ = std::move(next);
 }
 
-/// Steps of two coefficients within the working set; how many were made.
+/// Steps of two coefficients within the working set; returns their number.
 Index DasvmMachine::solve_working_set() {
   SvmInner inner(std::ssize(working_));
   rows_->fill(working_, inner.k);
@@ -238,12 +238,12 @@ Index DasvmMachine::solve_working_set() {
   return steps;
 }
 
-/// The mean slope of coefficients between their bounds; where there is none, the middle of those that it may have.
+/// The mean slope of coefficients between their bounds; if there are none, the middle of the admissible range.
 void DasvmMachine::set_offset() {
   double sum = 0;
   Index free = 0;
   for (const Index i : open_) {
-    // One that rounding keeps off its bound does not count.
+    // One that only rounding keeps off its bound does not count.
     const double room = 1e-12 * (high_[i] - low_[i]);
     if (!(beta_[i] > low_[i] + room && beta_[i] < high_[i] - room)) continue;
     sum += slope(i);

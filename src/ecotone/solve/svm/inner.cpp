@@ -13,7 +13,7 @@ constexpr double least_curvature = 1e-12;
 
 }  // namespace
 
-// Of 1/2 b'Kb - t'b + epsilon |b|: -d/db = u - epsilon sign(b), with the one-sided sign at 0.
+// For 1/2 b'Kb - t'b + epsilon |b|: -d/db = u - epsilon sign(b), with the one-sided sign at 0.
 double svm_up(double beta, double high, double epsilon) {
   if (!(beta < high)) return -infinity;
   return beta < 0 ? epsilon : -epsilon;

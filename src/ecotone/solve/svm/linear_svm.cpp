@@ -16,13 +16,14 @@ namespace ecotone {
 namespace {
 
 constexpr Index newton_steps = 200;
-/// Rows that a fit starts from where there are at least `start_share` times as many: so many per column, at least.
+/// Sample that a fit starts from, if there are at least `start_share` times as many rows: at least this many per
+/// column.
 constexpr Index start_rows_per_column = 100;
 constexpr Index start_rows = 20'000;
 constexpr Index start_share = 4;
 constexpr double newton_start_tolerance = 1e-2;
 
-/// The rows in memory: as they are, or a dense copy of what is read or computed, where half of the free memory holds
+/// The rows in memory: as they are, or a dense copy of rows that are read or computed, if half of the free memory holds
 /// it.
 std::pair<Features, bool> in_memory(const Features& x, const Context& context) {
   if (x.storage().resident()) return {x, true};
@@ -54,7 +55,7 @@ Vector column_means(const Features& x, const Context& context) {
   return sum.col(0) / static_cast<double>(x.rows());
 }
 
-/// Numbers are seen from their mean by cost; returns it.
+/// Centres regression labels at their mean weighted by cost; returns it.
 double centre_labels(LinearSvmRows& rows) {
   if (rows.kind == SvmKind::classes) return 0;
   const double mean = rows.cost.dot(rows.y) / rows.cost.sum();
@@ -72,7 +73,7 @@ LinearSvmPoint first_point(const LinearSvmRows& rows) {
   return point;
 }
 
-/// The optimum of a few rows whose costs stand for those of all, near which that of all is.
+/// The optimum of a sample of rows whose costs represent those of all, which is close to the optimum of all rows.
 LinearSvmPoint start_point(const LinearSvmRows& rows, const Context& context) {
   const Index n = rows.x.rows();
   const Index some = std::max(start_rows, start_rows_per_column * rows.x.cols());
@@ -91,7 +92,7 @@ LinearSvmPoint start_point(const LinearSvmRows& rows, const Context& context) {
   return newton_linear_svm(part, first_point(part), newton_start_tolerance, newton_steps, context).point;
 }
 
-/// Numbers within epsilon of their middle: no row has a loss there, and no weights are shorter than 0.
+/// Regression labels within epsilon of the mid-range: no row has a loss there, and the weights are 0.
 std::optional<double> middle_without_loss(const SvmProblem& p, const std::vector<Index>& rows) {
   if (p.kind == SvmKind::classes) return std::nullopt;
   double low = p.y[at(rows[0])], high = low;

@@ -15,12 +15,12 @@
 namespace ecotone {
 namespace {
 
-constexpr Index sum_strip = 8192;  // rows per task where no features are read
+constexpr Index sum_strip = 8192;  // rows per task if no features are read
 
-/// NewtonSums over the rows at one point and one width.
+/// Sums over the rows at one point and one width.
 struct NewtonSums {
-  double loss = 0;          ///< not smoothed
-  double between = 0;       ///< what smoothing leaves between primal and dual
+  double loss = 0;          ///< without smoothing
+  double between = 0;       ///< the gap between primal and dual left by smoothing
   double mass[2] = {0, 0};  ///< sum of |beta| where beta > 0, and where beta < 0
   double gain[2] = {0, 0};  ///< sum of y beta, the same way
   Matrix side;              ///< p x 2: sum of beta (x - shift), the same way
@@ -101,7 +101,7 @@ class Machine {
                       [&](NewtonSums& sums, Index b) { add(score, h, b, sums); });
   }
 
-  /// Slope and curvature of the smoothed objective at `step` along a direction, from scores alone.
+  /// Slope and curvature of the smoothed objective at `step` along a direction, from the scores alone.
   std::pair<double, double> along(const Vector& score, const Vector& direction, double h, double step) const {
     struct Line {
       double slope = 0;
@@ -151,15 +151,15 @@ class Machine {
   }
 };
 
-/// The largest objective of the dual with the heavier sign scaled down so that the coefficients' sum is 0:
-/// y'b - epsilon ||b||_1 - 1/2 ||X'b||^2.
+/// The largest dual objective with the heavier sign scaled down so that the coefficients sum to 0: y'b - epsilon
+/// ||b||_1 - 1/2 ||X'b||^2.
 double dual_objective(const NewtonSums& sums, double epsilon) {
   if (sums.mass[0] == 0 || sums.mass[1] == 0) return 0;
   const double scale[2] = {std::min(1.0, sums.mass[1] / sums.mass[0]), std::min(1.0, sums.mass[0] / sums.mass[1])};
   const Vector both = scale[0] * sums.side.col(0) + scale[1] * sums.side.col(1);
   double gain = 0;
   for (const int s : {0, 1}) gain += scale[s] * (sums.gain[s] - epsilon * sums.mass[s]);
-  // Any multiple in [0, 1] is feasible, too: the best of t gain - t^2/2 ||u||^2.
+  // Any multiple in [0, 1] is feasible too: the best of t gain - t^2/2 ||u||^2.
   const double squared = both.squaredNorm();
   const double t = squared > 0 ? std::clamp(gain / squared, 0.0, 1.0) : gain > 0 ? 1.0 : 0.0;
   return t * gain - t * t * squared / 2;
@@ -177,7 +177,7 @@ Direction newton_direction(const LinearSvmPoint& point, const NewtonSums& sums, 
   const Vector g = point.weights - sums.side.col(0) - sums.side.col(1);
   const double g_offset = sums.mass[1] - sums.mass[0];
   const double all = sums.curvature;
-  // No row is near a kink: the loss is linear here, and only the offset must find rows.
+  // No row is near a kink: the loss is linear here, and only the offset must reach rows.
   if (!(all > 0))
     return g_offset != 0 ? Direction{Vector::Zero(g.size()), -g_offset / std::abs(g_offset)} : Direction{-g, 0};
   Matrix s = sums.hessian;
@@ -195,8 +195,8 @@ Direction newton_direction(const LinearSvmPoint& point, const NewtonSums& sums, 
   return d;
 }
 
-/// The step along a direction at which the slope of the smoothed objective is 0: Newton's method, kept in a bracket.
-/// The slope is piecewise linear, so a few evaluations find it.
+/// The step along a direction at which the slope of the smoothed objective is 0: Newton's method within a bracket. The
+/// slope is piecewise linear, so a few evaluations find it.
 double best_step(const Machine& machine, const LinearSvmPoint& point, const Direction& d, const Vector& score,
                  const Vector& change) {
   const double linear = point.weights.dot(d.weights), squared = d.weights.squaredNorm();
@@ -227,7 +227,7 @@ LinearSvmSolution newton_linear_svm(const LinearSvmRows& rows, const LinearSvmPo
   LinearSvmPoint point = start;
   Vector score = machine.scores(point.weights).array() + point.offset;
   LinearSvmSolution best{.point = start, .primal = std::numeric_limits<double>::infinity()};
-  // No gap is asked for below rounding of the loss of a constant.
+  // No gap is required below the rounding of the loss of a constant.
   const double floor = 1e-13 * rows.cost.dot(rows.y.cwiseAbs());
   const double narrowest = 1e-12 * start.width;
   for (;;) {
@@ -245,7 +245,7 @@ LinearSvmSolution newton_linear_svm(const LinearSvmRows& rows, const LinearSvmPo
     best.point.width = point.width;
     best.converged = best.primal - best.dual <= std::max(tolerance * best.primal, floor);
     if (best.converged || best.iterations >= most_iterations) return best;
-    // gap = gap of the smoothed problem + between: once smoothing is most of it, less of it. It falls with h^2.
+    // gap = gap of the smoothed problem + between: once smoothing dominates, reduce it. It falls with h^2.
     const double asked = tolerance * best.primal / 2;
     if (primal - dual <= 1.5 * sums.between && point.width > narrowest) {
       point.width *= std::clamp(std::sqrt(asked / sums.between), 0.1, 0.6);
@@ -255,7 +255,7 @@ LinearSvmSolution newton_linear_svm(const LinearSvmRows& rows, const LinearSvmPo
     const Vector change = machine.scores(d.weights).array() + d.offset;
     const double step = best_step(machine, point, d, score, change);
     if (!(step > 0)) {
-      // Rounding is all that is left at this width.
+      // Only rounding is left at this width.
       if (!(point.width > narrowest)) return best;
       point.width *= 0.3;
       ++best.iterations;

@@ -11,11 +11,11 @@ namespace ecotone {
 /// Rows with their costs.
 struct LinearSvmRows {
   Features x;
-  Vector y;     ///< -1 and +1, or numbers about 0
+  Vector y;     ///< -1 and +1, or centred regression labels
   Vector cost;  ///< C w_i; 0 leaves a row out
   SvmKind kind = SvmKind::classes;
   double epsilon = 0;
-  Vector shift;  ///< rows are seen from here; the offset, which is not penalised, takes it up
+  Vector shift;  ///< origin of the rows; the unpenalised offset absorbs it
 };
 
 /// f(x) = weights.(x - shift) + offset, and the width h at which it was found.
@@ -29,14 +29,14 @@ struct LinearSvmPoint {
 struct LinearSvmSolution {
   LinearSvmPoint point;
   double primal = 0;
-  double dual = 0;  ///< largest objective of feasible dual coefficients that was seen: primal - dual >= 0
+  double dual = 0;  ///< largest dual objective seen: primal - dual >= 0
   Index support = 0;
   Index bounded = 0;
   Index iterations = 0;
   bool converged = false;
 };
 
-/// From `start`, until primal - dual <= tolerance primal.
+/// Iterates from `start` until primal - dual <= tolerance primal.
 LinearSvmSolution newton_linear_svm(const LinearSvmRows& rows, const LinearSvmPoint& start, double tolerance,
                                     Index most_iterations, const Context& context);
 

@@ -15,10 +15,10 @@ using lanes::all;
 using lanes::Four;
 using lanes::load;
 
-/// What stands for a curvature that is not positive.
+/// Replaces a curvature that is not positive.
 constexpr double least_step_curvature = 1e-12;
 
-/// The largest of the lanes; of equal ones the smallest index.
+/// The largest of the lanes; in case of ties the smallest index.
 struct Largest {
   Four value = all(-infinity);
   Four at = all(0);

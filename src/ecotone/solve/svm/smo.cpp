@@ -61,7 +61,7 @@ class Smo {
   }
 
  private:
-  /// What the residuals of rows left out together were computed with.
+  /// The state for which the residuals of rows shrunk together were computed.
   struct LeftOut {
     Index begin, end;
     Vector beta;
@@ -72,7 +72,7 @@ class Smo {
     down_[i] = svm_down(beta_[i], low_[i], problem_.epsilon);
   }
 
-  /// u = t - Kb of the coefficients to start from.
+  /// u = t - Kb for the starting coefficients.
   void start() {
     LeftOut all{0, n_, Vector::Zero(n_)};
     catch_up({std::move(all)});
@@ -80,7 +80,7 @@ class Smo {
     result_.fewest_rows = n_;
   }
 
-  /// Calls body(p, first, last) for pieces of the active rows, on all threads where there are many.
+  /// Calls body(p, first, last) for pieces of the active rows, on all threads if there are many.
   template <class Body>
   void over_pieces(const Body& body) const {
     constexpr Index worth_waking = 8;  // pieces, for threads that may be asleep
@@ -118,7 +118,7 @@ class Smo {
     });
   }
 
-  /// One working set; whether anything moved.
+  /// Processes one working set; returns whether anything moved.
   bool round(double gap) {
     choose(working_);
     const std::vector<const Scalar*> rows = cache_.rows(working_, active_);
@@ -151,7 +151,7 @@ class Smo {
       inner.low[r] = low_[i];
       inner.high[r] = high_[i];
       inner.u[r] = u_[i];
-      // One triangle: these reads are far apart.
+      // One triangle only: these reads are far apart.
       for (Index c = 0; c <= r; ++c) inner.k(r, c) = inner.k(c, r) = static_cast<double>(rows[at(r)][working_[at(c)]]);
     }
     inner.prepare();
@@ -166,8 +166,8 @@ class Smo {
     side.resize(at(count));
   }
 
-  /// The worst violators of both sides are new in a working set; half of it are those of the set before, the latest
-  /// first.
+  /// Half of a working set are new rows, the worst violators of both sides; the other half come from the previous set,
+  /// the latest first.
   void choose(std::vector<Index>& working) {
     const Index size = std::min(set_size_, active_);
     const Index fresh = working.empty() ? size : std::max<Index>(size / 2, 2);
@@ -203,12 +203,12 @@ class Smo {
     working = std::move(next);
   }
 
-  /// Leaves out rows whose coefficients stay: those that violate nothing and stand beyond both ends.
+  /// Shrinks: leaves out rows whose coefficients stay, that is rows that violate nothing and lie beyond both ends.
   void shrink() {
     next_shrink_ = result_.iterations + std::min<Index>(n_, 1000);
     std::vector<Index> from, out;
     for (Index i = 0; i < active_; ++i) (u_[i] + up_[i] < bottom_ && u_[i] + down_[i] > top_ ? out : from).push_back(i);
-    // Moving what is kept costs something: only when it pays.
+    // Moving the cached rows has a cost: only if it pays.
     if (std::ssize(out) * 5 < active_ || active_ <= 2 * set_size_) return;
     const Index kept = std::ssize(from);
     left_out_.push_back({kept, active_, beta_});
@@ -241,7 +241,7 @@ class Smo {
     next_shrink_ = result_.iterations + std::min<Index>(n_, 1000);
   }
 
-  /// u -= K (b - b_then) in each part, of the rows whose coefficients changed since then.
+  /// u -= K (b - b_then) in each part, over the rows whose coefficients changed since then.
   void catch_up(const std::vector<LeftOut>& parts) {
     std::vector<Index> changed;
     for (Index i = 0; i < n_; ++i) {
@@ -278,7 +278,7 @@ class Smo {
   Index n_;
   Index set_size_;
   Index active_;              ///< rows 0 .. active - 1 are worked on
-  std::vector<Index> order_;  ///< which row of the problem stands where
+  std::vector<Index> order_;  ///< the row of the problem at each position
   Vector low_, high_, beta_, u_, up_, down_;
   SvmCache<Scalar> cache_;
   std::vector<LeftOut> left_out_;

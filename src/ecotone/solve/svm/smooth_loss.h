@@ -7,7 +7,7 @@
 
 namespace ecotone {
 
-/// max(0, t), a parabola within h of 0: (t + h)^2 / (4h).
+/// max(0, t), replaced by a parabola within h of 0: (t + h)^2 / (4h).
 struct SmoothHinge {
   double slope = 0;
   double curvature = 0;
@@ -24,10 +24,10 @@ struct SmoothHinge {
 
 /// The loss of a row of cost 1 at the score f, and its derivatives with the kinks smoothed.
 struct SmoothSvmLoss {
-  double loss = 0;       ///< not smoothed
+  double loss = 0;       ///< without smoothing
   double beta = 0;       ///< -d loss / d f, smoothed: the dual coefficient
   double curvature = 0;  ///< d^2 loss / d f^2, smoothed
-  /// What smoothing leaves between the primal and the dual at the optimum of the smoothed problem: within h of a kink
+  /// The gap that smoothing leaves between primal and dual at the optimum of the smoothed problem: within h of a kink
   /// |t| (h - |t|) / (2h).
   double between = 0;
 

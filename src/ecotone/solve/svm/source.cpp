@@ -19,7 +19,7 @@ double power(double base, int degree) {
 
 /// Exponents beyond this count as this, as in gaussian_values.
 constexpr double largest_exponent = 87;
-/// ||x||^2 / (2 sigma^2) from which products of rows cost exponents more than 1e-9.
+/// ||x||^2 / (2 sigma^2) above which products of rows give exponents with errors above 1e-9.
 constexpr double far = 1e6;
 
 Vector permuted(const Vector& v, std::span<const Index> from) {
@@ -103,8 +103,7 @@ void SvmFeatures::far_values(ConstMatrixView row, double norm, Index first, doub
   const double scale = 0.5 / kernel_.sigma / kernel_.sigma;
   for (Index c = 0; c < count; ++c) {
     const double other = norms_[first + c];
-    // ||x - z|| >= | ||x|| - ||z|| |: one that is half or twice as long is so far away that the exponent is the
-    // largest.
+    // ||x - z|| >= | ||x|| - ||z|| |: a row half or twice as long is so far away that the exponent is the largest.
     const bool apart = other < norm / 4 || other / 4 > norm;
     const double exponent = apart ? largest_exponent : scale * (row.row(0) - x_.row(first + c)).squaredNorm();
     values[c] = std::exp(-std::min(exponent, largest_exponent));

@@ -30,9 +30,9 @@ std::vector<Index> checked_rows(const SvmProblem& problem, ConstMatrixView value
   return svm_rows_with_cost(problem);
 }
 
-/// The start within the bounds, with the sum 0. What is within rounding of a bound stands at it: a coefficient next to
-/// its bound would count as free, and a start at the optimum as far from it. The heavier sign gives way, first where
-/// its coefficients are free.
+/// The start clipped to the bounds, with sum 0. Values within rounding of a bound are set to it: a coefficient next to
+/// its bound would count as free, and a start at the optimum would look far from it. The heavier sign is reduced, first
+/// where its coefficients are free.
 Vector feasible(Vector start, const Vector& low, const Vector& high) {
   constexpr double rounding = 1e-12;
   double free[2] = {0, 0}, sum[2] = {0, 0};
@@ -74,8 +74,8 @@ SmoProblem dual_problem(const SvmProblem& p, const std::vector<Index>& rows) {
   return dual;
 }
 
-/// The mean slope of coefficients between their bounds, where it is the offset exactly; else the middle of the slopes
-/// that it may have.
+/// The mean slope of coefficients between their bounds, which is exactly the offset; if there are none, the middle of
+/// the admissible range.
 double offset_of(const SmoProblem& dual, const SmoSolution& solution) {
   double sum = 0;
   Index free = 0;
@@ -88,7 +88,7 @@ double offset_of(const SmoProblem& dual, const SmoSolution& solution) {
   return free > 0 ? sum / static_cast<double>(free) : (solution.top + solution.bottom) / 2;
 }
 
-/// With u = y - Kb: 1 - y f = y (u - offset) for classes, |y - f| = |u - offset| for numbers.
+/// With u = y - Kb: 1 - y f = y (u - offset) for classification, |y - f| = |u - offset| for regression.
 double primal_loss(const SvmProblem& p, const SmoProblem& dual, const SmoSolution& solution, double offset) {
   double loss = 0;
   for (Index k = 0; k < solution.beta.size(); ++k) {
@@ -128,7 +128,7 @@ SvmFit fit_source(const SvmProblem& p, const std::vector<Index>& rows, SvmSource
   return fit;
 }
 
-/// Groups must be numbers of rows or columns of the factor.
+/// Groups must be valid rows or columns of the factor.
 void check_groups(const char* who, std::span<const std::int32_t> groups, Index rows, Index count) {
   if (std::ssize(groups) != rows) data_error("shape_mismatch", "{}: {} groups for {} rows", who, groups.size(), rows);
   for (const std::int32_t g : groups)
@@ -139,7 +139,7 @@ SvmFit fit_rows(const SvmProblem& problem, const Kernel& kernel, ConstMatrixView
                 const Context& context) {
   check_kernel(kernel);
   const std::vector<Index> rows = checked_rows(problem, x);
-  // The rows, and once more while they are put in another order.
+  // The rows, and a second copy while they are reordered.
   require_memory(2 * rows.size() * at(x.cols()) * sizeof(double), problem.who, fmt::format("{} rows", rows.size()),
                  "use fewer rows or columns");
   SvmFeatures source(kernel, x, rows, groups);
@@ -148,9 +148,9 @@ SvmFit fit_rows(const SvmProblem& problem, const Kernel& kernel, ConstMatrixView
   return fit;
 }
 
-/// The kernel of new rows and rows of training, seen from these alone: a far row among new ones changes none of the
-/// others. The linear kernel of rows so seen is another, which takes another offset; not with groups, nor where the
-/// coefficients do not sum to 0.
+/// The origin for kernels between new rows and training rows, from the training rows alone: a far new row does not
+/// affect the others. The linear kernel of centred rows is a different kernel, which needs another offset; not used
+/// with groups, nor if the coefficients do not sum to 0.
 Vector scores_origin(const Kernel& kernel, ConstMatrixView x, ConstVectorView beta, bool groups) {
   constexpr double rounding = 1e-10;
   const bool balanced = std::abs(beta.sum()) <= rounding * beta.lpNorm<1>();

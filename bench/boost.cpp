@@ -1,5 +1,5 @@
-// Times boosting: the moons protocol of habrard2012's first table, AdaBoost on arrays that bench/boost.py wrote, and
-// two large domains. Making or loading the data is not timed.
+// Times boosting: the moons protocol of the first table of habrard2012, AdaBoost on arrays written by bench/boost.py,
+// and two large domains. Making or loading the data is not timed.
 // Usage: bench_boost moons THREADS | ada FOLDER ROWS COLS STUMPS THREADS ROUNDS | large ROWS COLS ROUNDS THREADS
 #include "ecotone/solve/boost/boost.h"
 
@@ -38,7 +38,7 @@ std::vector<double> signs(const Labels& y, Index count) {
   return result;
 }
 
-/// One repetition at one angle: both samples, and the target's labels for the error alone.
+/// One repetition at one angle: both samples, and the labels of the target, used only for the error.
 struct Moons {
   Features source, target;
   std::vector<double> y, truth;
@@ -121,7 +121,7 @@ int ada(char** argv) {
   return 0;
 }
 
-/// Two domains of normal rows, the target's moved; the label depends on the first columns.
+/// Two domains of normal rows, with the target shifted; the label depends on the first columns.
 int large(char** argv) {
   const Index rows = std::stol(argv[2]), cols = std::stol(argv[3]);
   const int rounds = std::stoi(argv[4]);
@@ -177,7 +177,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  ecotone::keep_freed_memory();  // as the program does
+  ecotone::keep_freed_memory();  // as in the program
   try {
     return run(argc, argv);
   } catch (const std::exception& error) {

@@ -1,7 +1,7 @@
-// Times invariant components and one Gram matrix of the same rows; bench/components.py runs it beside its rivals.
+// Times invariant components and one Gram matrix of the same rows; bench/components.py runs it next to its rivals.
 // Usage: bench_components FOLDER KEY=VALUE...   FOLDER: shape.json, x.bin, class.bin (int32), domain.bin (int32)
 // Keys: method (gram, kpca, udica, coir, dica), form (paper, symmetric), lam, weight, sigma, components, threads,
-// repeats. Prints one JSON object: seconds, the least of the repeats, and gamma; writes the training projections to
+// repeats. Prints one JSON object: seconds (the smallest of the repeats) and gamma; writes the training projections to
 // z.bin.
 #include <fmt/format.h>
 
@@ -100,7 +100,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    keep_freed_memory();  // as the program does
+    keep_freed_memory();  // as in the program
     const Keys keys(argc, argv);
     const std::filesystem::path folder = argv[1];
     const Data data = read_data(folder);

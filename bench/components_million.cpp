@@ -34,7 +34,7 @@ using namespace ecotone;
 std::atomic<long> anonymous_now{0};   // kB
 std::atomic<long> anonymous_peak{0};  // kB
 
-/// Reads the anonymous memory of this process; by calls that a signal handler may make.
+/// Reads the anonymous memory of this process, using only calls that are allowed in a signal handler.
 void look(int) {
   static char text[8192];
   const int file = open("/proc/self/status", O_RDONLY);
@@ -52,7 +52,7 @@ void look(int) {
   if (value > anonymous_peak) anonymous_peak = value;
 }
 
-/// Looks every 20 ms from now on.
+/// Checks every 20 ms from now on.
 void watch_memory() {
   struct sigaction action = {};
   action.sa_handler = look;
@@ -64,7 +64,7 @@ void watch_memory() {
 
 class Timer {
  public:
-  /// Seconds since it was made, or since the last lap.
+  /// Seconds since construction or the last lap.
   double lap() {
     const auto now = std::chrono::steady_clock::now();
     const double seconds = std::chrono::duration<double>(now - begin_).count();
@@ -76,8 +76,8 @@ class Timer {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// GFLOP per second and per processor second of products of 1,500 x 1,500 matrices, one on each thread at a time; the
-/// best of 5. The second number does not mind other programs.
+/// GFLOP per second and per processor second for products of 1,500 x 1,500 matrices, one per thread at a time; the best
+/// of 5. The second value is not affected by other programs.
 struct ProductRate {
   double by_second = 0;
   double by_processor_second = 0;
@@ -98,7 +98,7 @@ ProductRate product_rate(const Context& context) {
   return best;
 }
 
-/// Normal rows; the first columns are moved from domain to domain; three classes by two of the columns.
+/// Normal rows; the first columns are shifted from domain to domain; three classes determined by two of the columns.
 Dataset make_data(Index rows, Index cols, Index domains, const Context& context) {
   Dataset data;
   Matrix x(rows, cols);
@@ -192,7 +192,7 @@ int run(int argc, char** argv) {
       option_error("bad_option", "bench: unknown argument '{}'", text);
     keys[text.substr(0, equals)] = text.substr(equals + 1);
   }
-  keep_freed_memory();  // as the program does
+  keep_freed_memory();  // as in the program
   const auto number = [&](const char* key) { return static_cast<Index>(std::stoll(keys[key])); };
   const Context context(Context::Settings{.threads = static_cast<int>(number("threads"))});
   if (mode == "write") {

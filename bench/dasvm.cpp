@@ -1,5 +1,5 @@
-// Adapts a machine by dasvm on arrays that bench/dasvm.py wrote and times it; loading is not timed. Without circular
-// validation, which the rival does not do.
+// Adapts a support vector machine by dasvm on arrays written by bench/dasvm.py, and times it; loading is not timed.
+// Without circular validation, which the rival does not do.
 // Usage: bench_dasvm FOLDER SOURCES TARGETS SIGMA C RHO MAX_ROUNDS THREADS REPEATS
 #include "ecotone/solve/svm/dasvm.h"
 
@@ -61,7 +61,7 @@ int run(char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  ecotone::keep_freed_memory();  // as the program does
+  ecotone::keep_freed_memory();  // as in the program
   try {
     if (argc != 10)
       ecotone::option_error("bad_usage",

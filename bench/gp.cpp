@@ -1,5 +1,6 @@
-// Finds width, amplitude and noise of a Gaussian process by marginal likelihood on arrays that bench/gp.py wrote, and
-// times it; loading is not timed. Usage: bench_gp FOLDER ROWS COLS SIGMA THREADS
+// Finds width, amplitude and noise of a Gaussian process by marginal likelihood on arrays written by bench/gp.py, and
+// times it; loading is not timed.
+// Usage: bench_gp FOLDER ROWS COLS SIGMA THREADS
 #include <fmt/format.h>
 
 #include <chrono>

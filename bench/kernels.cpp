@@ -1,5 +1,6 @@
-// Rates of a matrix product on one thread and of the tiled Cholesky factorisation, on the kernels of this process; best
-// of three. Usage: bench_kernels THREADS
+// Measures the rates of a matrix product on one thread and of the tiled Cholesky factorisation, with the kernels of
+// this process; best of three.
+// Usage: bench_kernels THREADS
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Fits a linear model on raw arrays that bench/linear.py wrote, and times it; loading is not timed.
+// Fits a linear model on raw arrays written by bench/linear.py, and times it; loading is not timed.
 // Usage: bench_linear FOLDER KEY=VALUE...   keys: solver tol threads l1 l2 offset repeats
 // FOLDER: shape.json, x.bin (dense), or indptr.bin indices.bin data.bin (CSR), y.bin (class indices).
 #include "ecotone/solve/linear/linear.h"
@@ -26,7 +26,7 @@ std::vector<T> read(const std::filesystem::path& path) {
   const std::size_t size = std::filesystem::file_size(path) / sizeof(T);
   std::vector<T> values;
   values.reserve(size);
-  prefer_large_pages(values.data(), size * sizeof(T));  // as our readers and NumPy do
+  prefer_large_pages(values.data(), size * sizeof(T));  // as ecotone's readers and NumPy do
   values.resize(size);
   std::ifstream file(path, std::ios::binary);
   file.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
@@ -99,7 +99,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  ecotone::keep_freed_memory();  // as the program does
+  ecotone::keep_freed_memory();  // as in the program
   try {
     return run(argc, argv);
   } catch (const std::exception& error) {

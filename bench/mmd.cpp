@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
   const auto given = [&](int i, Index otherwise) {
     return argc > i ? static_cast<Index>(std::stoll(argv[i])) : otherwise;
   };
-  keep_freed_memory();  // as the program does
+  keep_freed_memory();  // as in the program
   const Index rows = given(1, 5000), cols = given(2, 20), permutations = given(3, 1000);
   const Context context({.threads = static_cast<int>(given(4, 2))});
   Matrix x(rows, cols);

@@ -1,4 +1,4 @@
-// Finds nearest neighbours of all rows of an array that bench/neighbours.py wrote, and times it; loading is not timed.
+// Finds nearest neighbours of all rows of an array written by bench/neighbours.py, and times it; loading is not timed.
 // Usage: bench_neighbours FOLDER ROWS COLS K THREADS REPEATS
 #include "ecotone/solve/neighbours/neighbours.h"
 
@@ -43,7 +43,7 @@ int run(char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  ecotone::keep_freed_memory();  // as the program does
+  ecotone::keep_freed_memory();  // as in the program
   try {
     if (argc != 7) ecotone::option_error("bad_usage", "usage: bench_neighbours FOLDER ROWS COLS K THREADS REPEATS");
     return run(argv);

@@ -1,4 +1,4 @@
-// Reads a CSV file and prints the seconds that it took, and a sum so that nothing can be left out.
+// Reads a CSV file and prints the seconds it took, and a sum so that nothing can be optimised away.
 // Usage: bench_read_csv FILE THREADS [ROUNDS]
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
-// Times moments, paths and leave-one-domain-out; bench/selection.py runs it beside its rival.
+// Times moments, paths and leave-one-domain-out; bench/selection.py runs it next to its rival.
 // Usage: bench_select FOLDER KEY=VALUE...   FOLDER: shape.json, x.bin, y.bin, domain.bin (int32)
 //        bench_select wide|sparse KEY=VALUE...   data made here; wide: p = 20,000; sparse: 100,000 x 100,000
-// Keys: rule (tgreedy, greedy), steps, threads, repeats. Prints one JSON object: seconds, the least of the repeats.
+// Keys: rule (tgreedy, greedy), steps, threads, repeats. Prints one JSON object: seconds, the smallest of the repeats.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -60,7 +60,7 @@ Data read_data(const std::filesystem::path& folder) {
   return data;
 }
 
-/// Eight domains; y follows the first columns, with effects that differ between domains.
+/// Eight domains; y depends on the first columns, with effects that differ between domains.
 void label(Data& data, const Matrix& first) {
   Random random(1, "bench labels");
   data.y.resize(first.rows());
@@ -127,7 +127,7 @@ double peak_gb() {
   return static_cast<double>(usage.ru_maxrss) / 1048576.0;
 }
 
-/// One dsyrk for the rows of each domain, all threads: the rate that moments are measured against.
+/// One dsyrk for the rows of each domain, on all threads: the rate that moments are compared with.
 double syrk_seconds(const Data& data, int repeats, const Context& context) {
   const Matrix x = data.x.to_matrix();
   std::vector<Matrix> sums(data.names.size(), Matrix::Zero(x.cols(), x.cols()));

@@ -1,5 +1,5 @@
-// Fits an RBF machine of two classes on arrays that bench/svm.py wrote, by ecotone and by LIBSVM in turn, and times
-// both; loading is not timed. LIBSVM has one thread.
+// Fits a two-class RBF support vector machine on arrays written by bench/svm.py, by ecotone and by LIBSVM in turn, and
+// times both; loading is not timed. LIBSVM uses one thread.
 // Usage: bench_svm FOLDER ROWS COLS SIGMA C THREADS features|gram ROUNDS
 #include "ecotone/solve/svm/svm.h"
 
@@ -35,7 +35,7 @@ double seconds(const Body& body) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// Rows as LIBSVM's nodes: values that are not 0, or all of a Gram matrix behind the number of the row.
+/// Rows as LIBSVM nodes: nonzero values, or all values of a Gram matrix after the row number.
 class Rival {
  public:
   Rival(const Matrix& x, const Vector& y, bool gram) : y_(y) {
@@ -50,7 +50,7 @@ class Rival {
     problem_ = {static_cast<int>(y_.size()), y_.data(), rows_.data()};
   }
 
-  /// Support vectors.
+  /// Fits and returns the number of support vectors.
   int fit(double sigma, double cost, bool gram) {
     svm_set_print_string_function([](const char*) {});
     svm_parameter parameter{};
@@ -111,7 +111,7 @@ int run(char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  ecotone::keep_freed_memory();  // as the program does
+  ecotone::keep_freed_memory();  // as in the program
   try {
     if (argc != 9)
       ecotone::option_error("bad_usage", "usage: bench_svm FOLDER ROWS COLS SIGMA C THREADS features|gram ROUNDS");

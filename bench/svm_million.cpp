@@ -1,7 +1,8 @@
-// Fits a distributional support vector machine in low rank to rows made here: the map of (domain, row), then the linear
-// machine over it. Keys: rows, cols, domains, rank, threads, C, distributional (0 or 1), test (rows), tolerance. Prints
-// one JSON object: seconds and processor seconds of the parts, memory, and the accuracy on rows of domains that
-// training has not seen. Usage: bench_svm_million KEY=VALUE...
+// Fits a distributional support vector machine in low rank on rows made here: the map of (domain, row), then a linear
+// support vector machine on it. Keys: rows, cols, domains, rank, threads, C, distributional (0 or 1), test (rows),
+// tolerance. Prints one JSON object: seconds and processor seconds of the parts, memory, and the accuracy on rows of
+// unseen domains.
+// Usage: bench_svm_million KEY=VALUE...
 #include <fmt/format.h>
 
 #include <chrono>
@@ -47,8 +48,8 @@ struct Data {
   DomainFeatures rows() const { return {Features::dense(x), domain, domains}; }
 };
 
-/// Normal rows; the first two columns are moved from domain to domain, and where the classes part moves with them; 10 %
-/// of the labels are wrong.
+/// Normal rows; the first two columns are shifted from domain to domain, and the class boundary moves with them; 10% of
+/// the labels are wrong.
 Data make_data(Index rows, Index cols, Index domains, const char* key, const Context& context) {
   Data data{Matrix(rows, cols), std::vector<double>(static_cast<std::size_t>(rows)),
             std::vector<std::int32_t>(static_cast<std::size_t>(rows)), domains};
@@ -78,7 +79,7 @@ double accuracy(const Vector& score, const std::vector<double>& y) {
   return static_cast<double>(right) / static_cast<double>(score.size());
 }
 
-/// The map of pooled rows is that of one domain.
+/// Pooled rows form a single domain.
 Data pooled(Data data) {
   std::fill(data.domain.begin(), data.domain.end(), 0);
   data.domains = 1;
@@ -138,7 +139,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  ecotone::keep_freed_memory();  // as the program does
+  ecotone::keep_freed_memory();  // as in the program
   try {
     return run(argc, argv);
   } catch (const std::exception& error) {

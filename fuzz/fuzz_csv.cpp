@@ -1,4 +1,4 @@
-// CSV of any bytes: the result, or the error, does not depend on how the file is cut; the model's way of reading gives
+// CSV of arbitrary bytes: the result, or the error, does not depend on how the file is cut; reading for a model gives
 // the same features.
 #include <cstring>
 
@@ -9,7 +9,7 @@ namespace {
 
 using namespace ecotone;
 
-/// Roles by the first byte, on the names that fuzzing finds most easily.
+/// Roles chosen by the first byte, with names that fuzzing finds easily.
 ReadOptions options_of(std::uint8_t choice) {
   ReadOptions options;
   if (choice & 1) options.label = "y";

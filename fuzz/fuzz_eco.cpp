@@ -1,5 +1,5 @@
-// Data files (.eco) of any bytes: what loads has every label and domain in range and can be read to the end; all else
-// is an Error.
+// Data files (.eco) of arbitrary bytes: what loads has every label and domain in range and can be read to the end;
+// everything else is an Error.
 #include <filesystem>
 
 #include "ecotone/data/formats/csv/csv.h"
@@ -11,7 +11,7 @@ namespace {
 
 using namespace ecotone;
 
-/// Real files to start from, written into the corpus folder that the command line names last.
+/// Writes valid files to start from into the corpus folder, the last one on the command line.
 void write_seeds(const std::filesystem::path& folder) {
   if (!std::filesystem::is_directory(folder)) return;
   const ByteSource table = ByteSource::memory("d,a,t,y\ns,1,u,p\nr,2,v,q\ns,,u,p\n", "seed.csv");

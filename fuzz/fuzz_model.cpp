@@ -1,5 +1,5 @@
-// Model files of any bytes: what loads can be shown, saved, loaded again and asked for a prediction; all else is an
-// Error.
+// Model files of arbitrary bytes: what loads can be shown, saved, loaded again and used for prediction; everything else
+// is an Error.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -21,7 +21,7 @@ const Context& one_thread() {
   return context;
 }
 
-/// Five rows of two classes, with a hole.
+/// Five rows of two classes, with a missing value.
 TrainView tiny_view() {
   TrainView view;
   Matrix x(5, 2);
@@ -40,7 +40,7 @@ TrainView three_classes() {
   return view;
 }
 
-/// Real models to start from.
+/// Valid models to start from.
 void write_seeds(const std::filesystem::path& folder) {
   int number = 0;
   const auto write = [&](const char* text, const TrainView& view) {

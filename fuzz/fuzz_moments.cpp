@@ -1,5 +1,5 @@
-// Files of moments of any bytes: what loads saves the same bytes again, merges with itself and gives paths; all else is
-// an Error.
+// Moments files of arbitrary bytes: what loads saves the same bytes again, merges with itself and gives paths;
+// everything else is an Error.
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -30,7 +30,7 @@ Moments tiny_moments(GramKind kind) {
   return moments;
 }
 
-/// Real files to start from, written into the corpus folder that the command line names first.
+/// Writes valid files to start from into the corpus folder, the first one on the command line.
 void write_seeds(const std::filesystem::path& folder) {
   for (const GramKind kind : {GramKind::none, GramKind::double_precision, GramKind::single_precision})
     write_text(folder / ("seed-" + std::string(gram_name(kind))), moments_tensors(tiny_moments(kind)).bytes());

@@ -1,4 +1,4 @@
-// Pipeline text of any bytes: pipelines whose canonical text reads back as itself, or an option error.
+// Pipeline text of arbitrary bytes: pipelines whose canonical text reads back as itself, or an option error.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -30,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const ecotone::PipelineSpace space(text);
     ecotone::Random random(1, "fuzz");
     check(space.draw(random));
-    if (space.size() > 100) return;  // a large grid takes long and shows no more
+    if (space.size() > 100) return;  // a large grid takes long and adds nothing
     for (const ecotone::Pipeline& pipeline : ecotone::expand_grid(text)) check(pipeline);
   });
   return 0;

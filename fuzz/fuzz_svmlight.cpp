@@ -1,4 +1,4 @@
-// svmlight of any bytes: the result, or the error, does not depend on how the file is cut.
+// svmlight text of arbitrary bytes: the result, or the error, does not depend on how the file is cut.
 #include <algorithm>
 #include <cmath>
 
@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (whole.x.row_start != parts.x.row_start || whole.x.column != parts.x.column || whole.x.cols != parts.x.cols)
     fuzz::fail("rows differ");
   if (!std::ranges::equal(whole.x.value, parts.x.value, same)) fuzz::fail("values differ");
-  // Names of two thousand million columns are refused elsewhere, slowly.
+  // Two billion column names are rejected elsewhere, slowly.
   if (whole.x.cols > 10'000) return 0;
   ReadOptions options;
   options.base = base;

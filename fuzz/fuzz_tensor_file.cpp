@@ -1,4 +1,5 @@
-// Any bytes as a model file: parsed and every array touched, or refused with a file error. Anything else is a crash.
+// Arbitrary bytes as a model file: parsed with every array touched, or rejected with a file error. Anything else is a
+// crash.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -22,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     for (const auto& [key, value] : file.metadata())
       sum += static_cast<unsigned>(key.size() + file.meta(key).size() + value.size());
-    // The arrays fill the file behind its header.
+    // The arrays fill the file after its header.
     if (bytes + 8 > size) __builtin_trap();
     volatile unsigned seen = sum;
     (void)seen;

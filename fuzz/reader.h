@@ -20,7 +20,7 @@ inline const Context& one_thread() {
   std::abort();
 }
 
-/// Runs a reader: only errors about options, data or files may leave it. Returns the error's code, or "".
+/// Runs a reader: it may throw only errors about options, data or files. Returns the code of the error, or "".
 template <class Read>
 std::string code_of(Read&& read) {
   try {

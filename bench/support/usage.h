@@ -2,7 +2,7 @@
 
 #include <sys/resource.h>
 
-/// Processor seconds of all threads, and the largest resident memory in MB, since the process began.
+/// Processor seconds of all threads, and the largest resident memory in MB, since the start of the process.
 struct Usage {
   double seconds = 0;
   double peak_mb = 0;

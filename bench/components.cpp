@@ -54,7 +54,7 @@ class Keys {
     for (int i = 2; i < argc; ++i) {
       const std::string word = argv[i];
       const auto equals = word.find('=');
-      if (equals == std::string::npos) option_error("bad_option", "bench: '{}' is no KEY=VALUE", word);
+      if (equals == std::string::npos) option_error("bad_option", "bench: '{}' is not KEY=VALUE", word);
       values_[word.substr(0, equals)] = word.substr(equals + 1);
     }
   }

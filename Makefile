@@ -81,7 +81,7 @@ format: setup-check ## lay out the C++ sources
 docs: build ## write the generated reference pages
 	@tools/reference $(PROGRAM) --write
 
-check: setup-check release ## layout, layers, generated pages, the guide to adding a method
+check: setup-check release ## layout, layers, generated pages, the guide docs/extend.md
 	@tools/sources | xargs clang-format-14 --dry-run -Werror && echo "check: layout is right"
 	@python3 tools/check_layers.py
 	@tools/reference $(PROGRAM) --check

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Follows docs/add_a_method.md literally in a copy of the tree: writes its files, appends its lines, runs its commands.
+"""Follows docs/extend.md literally in a copy of the tree: writes its files, appends its lines, runs its commands.
 
 Code blocks say what they are in their info string: `cpp file=PATH` is a new file, `cpp append=PATH` are lines for the end of a file, `sh run` is run from
 the copy's root. The copy lies in build/guide; objects that did not change come from ccache.
@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-GUIDE = "docs/add_a_method.md"
+GUIDE = "docs/extend.md"
 BLOCK = re.compile(r"^```(\w+) (file|append|run)(?:=(\S+))?\n(.*?)^```$", re.M | re.S)
 
 
@@ -39,7 +39,8 @@ def main():
     environment = dict(os.environ, CCACHE_BASEDIR=str(tree), CCACHE_NOHASHDIR="1")
     for language, kind, path, text in blocks:
         if kind == "run":
-            print(f"check: guide runs: {' && '.join(text.strip().splitlines())}", flush=True)
+            commands = re.sub(r"\s*\\\n\s*", " ", text.strip()).splitlines()
+            print(f"check: guide runs: {' && '.join(commands)}", flush=True)
             done = subprocess.run(["bash", "-euo", "pipefail", "-c", text], cwd=tree, env=environment, capture_output=True, text=True)
             if done.returncode:
                 sys.exit(f"{done.stdout[-4000:]}{done.stderr[-4000:]}\ncheck: {GUIDE}: a command failed")
@@ -52,7 +53,7 @@ def main():
         else:
             with open(tree / path, "a") as file:
                 file.write(text)
-    print("check: the guide to adding a method works as written")
+    print(f"check: {GUIDE} works as written")
 
 
 if __name__ == "__main__":

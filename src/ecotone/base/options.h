@@ -145,7 +145,7 @@ std::string option_text(const Json& value);
 /// The one of `names` closest to a mistyped `name` (edit distance at most 2, or a prefix); empty if there is none.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& names);
 
-/// «a, b or c».
+/// "a, b or c".
 std::string or_list(const std::vector<std::string>& names);
 
 namespace detail {

@@ -44,7 +44,7 @@ const std::vector<Format>& formats();
 /// Their names.
 std::vector<std::string> format_names();
 
-/// By name; an option error (`bad_format`: «--format must be one of csv, ..., got 'cvs'; did you mean 'csv'?»)
+/// By name; an option error (`bad_format`: "--format must be one of csv, ..., got 'cvs'; did you mean 'csv'?")
 /// otherwise.
 const Format& format_by_name(std::string_view name);
 /// By the ending of the file's name in any case, with or without .gz; null when no format has it.

@@ -76,7 +76,7 @@ DataAndPipelines split_arguments(const std::vector<std::string>& arguments, Read
   for (const std::string& argument : arguments) {
     if (!result.pipelines.empty() || !is_data(argument)) {
       if (!result.pipelines.empty() && is_data(argument) && exists(argument))
-        option_error("bad_order", "'{}' is a file; data come before pipelines", argument);
+        option_error("bad_order", "'{}' is a file; data files come before pipelines", argument);
       if (result.data.empty() && !looks_like_pipeline(argument))
         file_error("no_such_file", "no such file: {}", argument);
       if (result.data.empty()) option_error("no_data", "no data file before the pipeline '{}'", argument);
@@ -152,7 +152,7 @@ void require_separate(const std::vector<std::filesystem::path>& inputs, const st
         option_error("same_file", "the output {} is the input {}; write to another file", outputs[i], input.string());
     for (std::size_t k = 0; k < i; ++k)
       if (replaces_a_file(outputs[k]) && same_file(outputs[i], outputs[k]))
-        option_error("same_file", "{} and {} are one file; two outputs need two", outputs[k], outputs[i]);
+        option_error("same_file", "{} and {} are the same file; give each output its own", outputs[k], outputs[i]);
   }
 }
 

@@ -102,16 +102,16 @@ void refuse_outputs(const EvaluateFlags& flags) {
   const std::pair<const char*, const std::string&> outputs[] = {
       {"--save-predictions", flags.predictions}, {"--report", flags.report}, {"--title", flags.title}};
   for (const auto& [name, value] : outputs)
-    if (!value.empty()) option_error("idle_flag", "{} does not go with --choose", name);
+    if (!value.empty()) option_error("idle_flag", "{} cannot be combined with --choose", name);
 }
 
 /// The candidates, with «no adaptation» in front, and notes that say which that is.
 std::vector<Pipeline> candidates_of(const EvaluateFlags& flags, const DataAndPipelines& given, const Context& context) {
   std::vector<Pipeline> candidates = plain_first(given.pipelines, context);
-  context.note("choose: no adaptation is \"{}\"", candidates.front().text());
+  context.note("choose: \"{}\" stands for no adaptation", candidates.front().text());
   const bool kept = candidates.front().text() == given.pipelines.front().text();
   if (kept && !PipelineSpace(flags.arguments[given.data.size()]).is_single())
-    context.note("choose: the first pipeline is a grid; its first point is what others are compared with");
+    context.note("choose: the first pipeline is a grid; the others are compared with its first point");
   return candidates;
 }
 

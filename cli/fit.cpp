@@ -25,7 +25,7 @@ std::string summary(const Dataset& data, const TrainView& view, const Model& mod
   std::string text = fmt::format("fitted   {}\n", model.pipeline().text());
   text += fmt::format("on       {}\n", data_summary(data));
   if (view.labelled() < data.rows())
-    text += fmt::format("used     {} labelled, {} unlabelled of target domains\n", counted(view.labelled(), "row"),
+    text += fmt::format("used     {} with labels, {} unlabelled in target domains\n", counted(view.labelled(), "row"),
                         view.x.rows() - view.labelled());
   for (std::size_t i = 0; i < model.statuses().size(); ++i)
     if (const Status& status = model.statuses()[i]; model.pipeline().predicts_at(i) || !status.converged)
@@ -57,7 +57,8 @@ Model fit_model(const FitFlags& flags, const Pipeline& pipeline, const Dataset& 
 void run_fit(const FitFlags& flags, Session& session) {
   const DataAndPipelines given = data_and_pipelines(flags.arguments);
   if (given.pipelines.size() > 1)
-    option_error("usage", "fit: one pipeline, got {}; evaluate compares several", given.pipelines.size());
+    option_error("usage", "fit: expected one pipeline, got {}; use evaluate to compare several",
+                 given.pipelines.size());
   const Pipeline& pipeline = given.pipelines.front();
   if (flags.guard) plain_counterpart(pipeline);  // refuses before anything is read
   require_separate(files_read(given.data, flags.read), {flags.output});

@@ -52,7 +52,7 @@ OptionTexts settings(const GenerateFlags& flags) {
   for (const std::string& setting : all) {
     const auto equal = setting.find('=');
     if (equal == std::string::npos || equal == 0)
-      option_error("bad_setting", "{}: settings are key=value, got '{}'", flags.name, setting);
+      option_error("bad_setting", "{}: settings are written key=value, got '{}'", flags.name, setting);
     texts.emplace_back(setting.substr(0, equal), setting.substr(equal + 1));
   }
   return texts;
@@ -76,7 +76,7 @@ void run_generate(const GenerateFlags& flags, Session& session) {
   if (!flags.name.empty()) generator(flags.name);
   if (flags.list) return list(flags, session);
   if (flags.name.empty())
-    option_error("usage", "generate: no name given; `ecotone generate --list` shows what there is");
+    option_error("usage", "generate: no name given; `ecotone generate --list` shows all generators");
   const bool to_screen = flags.output.empty() || flags.output == "-";
   if (to_screen && session.json())
     option_error("no_output", "generate: --json needs -o FILE, because standard output holds the JSON document");

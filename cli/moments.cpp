@@ -56,7 +56,7 @@ void run_moments(const MomentsFlags& flags, Session& session) {
   require_writable(flags.output);
   const auto count = std::count_if(files.begin(), files.end(), [](const auto& file) { return holds_moments(file); });
   if (count > 0 && count < static_cast<std::ptrdiff_t>(files.size()))
-    option_error("usage", "moments: {} of {} files hold moments already; merge those alone", count, files.size());
+    option_error("usage", "moments: {} of {} files already hold moments; merge those separately", count, files.size());
   if (count > 0) {
     refuse_data_flags(*flags.flags, "files of moments are merged as they are");
     if (flags.flags->given("--gram"))

@@ -31,14 +31,14 @@ std::vector<Index> listed_rows(const std::string& path, const Dataset& list, con
   const auto place = std::find(names.begin(), names.end(), name);
   // A column of texts stands for several features, none of which has its name.
   if (place == names.end())
-    data_error("bad_row", "{}: column '{}' holds texts; rows are whole numbers from 1", path, name);
+    data_error("bad_row", "{}: column '{}' holds text; row numbers are whole numbers from 1", path, name);
   const Vector numbers = list.x.to_matrix().col(place - names.begin());
   std::vector<Index> rows;
   for (Index i = 0; i < numbers.size(); ++i) {
     const double row = numbers[i];
     if (!(row >= 1 && row <= 9e15) || row != std::floor(row))
-      data_error("bad_row", "{}: column '{}' of pair {}: rows are whole numbers from 1, got {}", path, name, i + 1,
-                 row);
+      data_error("bad_row", "{}: column '{}' of pair {}: row numbers are whole numbers from 1, got {}", path, name,
+                 i + 1, row);
     rows.push_back(static_cast<Index>(row) - 1);
   }
   return rows;
@@ -59,7 +59,7 @@ Dataset make_pairs(const Dataset& data, const PairsFlags& flags, const Context& 
 
 void run_pairs(const PairsFlags& flags, Session& session) {
   if (!flags.output.ends_with(".eco"))
-    option_error("bad_output", "pairs: -o must end in .eco, got '{}'; `ecotone convert` makes a .csv of it",
+    option_error("bad_output", "pairs: -o must end in .eco, got '{}'; `ecotone convert` turns it into .csv",
                  flags.output);
   if (!flags.read.domain.empty() || flags.read.domain_from_file)
     option_error("usage", "pairs: the classes become the domains, so leave --domain out");

@@ -62,12 +62,12 @@ const ExperimentItem& chosen_item(const Experiment& experiment, const ReproduceF
   const std::pair<const std::string*, const char*> given[] = {
       {&flags.example, "example"}, {&flags.table, "table"}, {&flags.figure, "figure"}, {&flags.item, ""}};
   if (std::ranges::count_if(given, [](const auto& one) { return !one.first->empty(); }) > 1)
-    option_error("usage", "reproduce: give one of --example, --table, --figure and --item");
+    option_error("usage", "reproduce: give one of --example, --table, --figure or --item");
   for (const auto& one : given)
     if (!one.first->empty()) return experiment.item(*one.first, one.second);
   std::vector<std::string> there;
   for (const ExperimentItem& item : experiment.items) there.push_back(fmt::format("--{} {}", item.sort, item.name));
-  option_error("no_item", "reproduce: say which part of {}: {}", experiment.name, fmt::join(there, ", "));
+  option_error("no_item", "reproduce: choose a part of {}: {}", experiment.name, fmt::join(there, ", "));
 }
 
 /// SVG and CSV of every picture, in a folder that is made where it does not exist.
@@ -92,7 +92,7 @@ void check_folder(const std::string& name) {
   const std::filesystem::path path(name);
   if (path.extension() == ".svg" || path.extension() == ".csv")
     option_error(
-        "bad_output", "reproduce: -o takes a folder for several pictures, and '{}' is the name of a file; give '{}'",
+        "bad_output", "reproduce: there are several pictures, so -o needs a folder, and '{}' names a file; use '{}'",
         name,
         path.has_stem() && path.stem() != path.filename() ? (path.parent_path() / path.stem()).string() : "pictures");
 }
@@ -103,7 +103,7 @@ void run_reproduce(const ReproduceFlags& flags, Session& session) {
     return list(flags, session);
   }
   if (flags.name.empty())
-    option_error("usage", "reproduce: no experiment given; `ecotone reproduce --list` shows what there is");
+    option_error("usage", "reproduce: no experiment given; `ecotone reproduce --list` shows all experiments");
   const Experiment found = experiment(flags.name);
   const ExperimentItem& item = chosen_item(found, flags);
   check_folder(flags.out);

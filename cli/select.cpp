@@ -24,17 +24,18 @@ std::vector<std::string> with_default(std::vector<std::string> arguments, Sessio
   const bool moments =
       arguments.size() == 1 && std::filesystem::exists(arguments.front()) && holds_moments(arguments.front());
   arguments.emplace_back(moments ? "step" : "impute | step");
-  session.context().note("no pipeline given, so \"{}\" it is", arguments.back());
+  session.context().note("no pipeline given; using \"{}\"", arguments.back());
   return arguments;
 }
 
 void run_select(const SelectFlags& flags, Session& session) {
   const DataAndPipelines given = data_and_pipelines(with_default(flags.arguments, session));
-  if (given.pipelines.size() > 1) option_error("usage", "select: one pipeline, got {}", given.pipelines.size());
+  if (given.pipelines.size() > 1)
+    option_error("usage", "select: expected one pipeline, got {}", given.pipelines.size());
   const Pipeline& pipeline = given.pipelines.front();
   const bool moments = holds_moments(given.data.front());
   if (moments && given.data.size() > 1)
-    option_error("one_file", "select: one file of moments, got {} files; merge them with `ecotone moments`",
+    option_error("one_file", "select: expected one file of moments, got {} files; merge them with `ecotone moments`",
                  given.data.size());
   if (moments) refuse_data_flags(*flags.flags, "a file of moments has domains and labels already");
   require_selector(pipeline);

@@ -41,7 +41,7 @@ void end_on_bus_error(int signal, siginfo_t* info, void*) {
   if (bus_error_told.exchange(true))
     for (;;) ::pause();
   if (on_terminal) say("\r\x1b[K");  // the progress bar
-  say("error: a mapped file was cut short while it was read\n");
+  say("error: a mapped file was truncated while it was being read\n");
   _exit(file_exit);
 }
 

@@ -17,7 +17,7 @@ def test_grids_are_candidates_and_the_first_is_no_adaptation(ecotone, clinics):
         "impute | constant",
     ]
     assert found["metric"] == "accuracy"
-    assert 'choose: no adaptation is "impute | scale | logistic l2=0.01"' in found["notes"]
+    assert 'choose: "impute | scale | logistic l2=0.01" stands for no adaptation' in found["notes"]
     (scorer,) = found["scorers"]
     assert scorer["scorer"] == "importance"
     truth = ecotone.json("evaluate", clinics, *found["candidates"], *CLINIC_COLUMNS, "--protocol", "adapt")
@@ -49,11 +49,11 @@ def test_no_adaptation_does_not_adapt(ecotone, small):
     found = ecotone.json("evaluate", small, grid, *SMALL_COLUMNS, *CHOOSE, "importance")
     assert found["candidates"][0] == "scale | logistic l2=0.1" and len(found["candidates"]) == 3
     assert any("plain counterpart is added" in note for note in found["notes"])
-    assert 'choose: no adaptation is "scale | logistic l2=0.1"' in found["notes"]
+    assert 'choose: "scale | logistic l2=0.1" stands for no adaptation' in found["notes"]
     text = ecotone("evaluate", small, "constant", *SMALL_COLUMNS, *CHOOSE, "importance").stdout
     assert "1 candidate ·" in text and "none: of no adaptation" in text
     grid = ecotone.json("evaluate", small, "logistic l2={1,2}", *SMALL_COLUMNS, *CHOOSE, "importance")
-    assert any("its first point is what others are compared with" in note for note in grid["notes"])
+    assert any("the others are compared with its first point" in note for note in grid["notes"])
 
 
 def test_all_compares_the_scorers_in_one_table(ecotone, small):
@@ -106,7 +106,7 @@ def test_errors(ecotone, small, tmp_path):
     assert "did you mean 'entropy'?" in message
     assert "--choose goes with --protocol adapt" in ecotone.error(*args, "--choose", "auto", exit=2, code="idle_flag")
     report = ("--report", tmp_path / "r.html")
-    assert "--report does not go with --choose" in ecotone.error(*args, *CHOOSE, "auto", *report, exit=2, code="idle_flag")
+    assert "--report cannot be combined with --choose" in ecotone.error(*args, *CHOOSE, "auto", *report, exit=2, code="idle_flag")
     assert not (tmp_path / "r.html").exists()
     ecotone.error(*args, *CHOOSE, "auto", "--metric", "rmse", exit=2, code="unknown_metric")
     two = ("--where", "site!=c")

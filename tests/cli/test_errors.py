@@ -90,7 +90,7 @@ def test_no_data(ecotone):
 
 def test_data_after_pipeline(ecotone, small):
     message = ecotone.error("evaluate", small, "scale", small, exit=OPTION, code="bad_order")
-    assert "data come before pipelines" in message
+    assert "data files come before pipelines" in message
 
 
 def test_two_pipelines_to_fit(ecotone, small, tmp_path):

@@ -11,7 +11,7 @@ GOLDEN = ROOT / "tests" / "golden" / "tgreedy"
 
 def test_step_is_what_select_takes_unasked(ecotone, clinics):
     done = ecotone("select", clinics, *CLINIC_COLUMNS)
-    assert 'no pipeline given, so "impute | step" it is' in done.stderr
+    assert 'no pipeline given; using "impute | step"' in done.stderr
     for word in ("gain", "loss", "held-out loss", "source AUROC", "held-out AUROC", "feature", "chosen", "empty"):
         assert word in done.stdout
     found = ecotone.json("select", clinics, *CLINIC_COLUMNS)

@@ -120,7 +120,7 @@ def test_methods(ecotone):
 
 
 def test_a_baseline_says_that_it_reads_no_features(ecotone):
-    sentence = "Never looks at the features, so missing values do not matter to it."
+    sentence = "Ignores the features, so missing values do not matter."
     assert sentence in ecotone("methods", "constant").stdout
     assert sentence not in ecotone("methods", "logistic").stdout
     assert sentence in (ROOT / "docs/methods.md").read_text()

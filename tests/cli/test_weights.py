@@ -82,7 +82,7 @@ def test_inspect_explains_the_joint_learner(ecotone, shift, tmp_path):
     model, stages = fit(ecotone, shift, tmp_path, "adapt.joint")
     lines = ecotone("inspect", model).stdout.split("stage 1: adapt.joint")[1].splitlines()[1:]
     assert lines[0].split() == ["rows", "300", "source", "rows"]
-    assert "effective sample size of the weights that the learner gets" in lines[1]
+    assert "effective sample size of the weights passed to the learner" in lines[1]
     assert lines[2].startswith("  auroc ")
     entries = [line for line in lines if line.startswith("  ") and not line.startswith("    ")]
     assert {line[16] for line in entries} == {" "} and all(line[17] != " " for line in entries)

@@ -29,7 +29,7 @@ std::string labels_text(const std::vector<std::string>& classes) {
 const char* gram_text(GramKind kind) {
   switch (kind) {
     case GramKind::none:
-      return "none, so select needs the rows";
+      return "none; select needs the rows";
     case GramKind::double_precision:
       return "double precision";
     case GramKind::single_precision:

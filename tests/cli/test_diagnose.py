@@ -40,7 +40,7 @@ def test_the_fields_of_json(ecotone, clinics):
 def test_the_planted_columns_and_the_mixed_unit(ecotone, clinics):
     done = ecotone("diagnose", clinics, *CLINIC_COLUMNS)
     assert "hospital Eastholm differs mostly in creatinine (another unit?); it hardly overlaps with the others, so weighting cannot help" in done.stdout
-    lines = done.stdout.split("shift of single features, a domain")[1].splitlines()[3:7]
+    lines = done.stdout.split("shift of single features, one domain")[1].splitlines()[3:7]
     assert {line.split()[0] for line in lines} == {"creatinine", "age", "cholesterol", "hemoglobin"}
     tables = done.stdout[: done.stdout.rindex("\n\n")]
     assert max(map(len, tables.splitlines())) <= 100
@@ -103,7 +103,7 @@ def test_the_features_of_a_pipeline(ecotone, small):
     assert found[0]["features"] == 2 and found[0]["rows"] == plain["rows"] and found[0]["domains"] == plain["domains"]
     assert {one["feature"] for one in found[0]["feature_shift"]} == {"z1", "z2"}
     assert found[10000]["distributional_variance"]["value"] < found[0]["distributional_variance"]["value"]
-    assert "in the features of scale | udica weight=10000" in ecotone(*flags, "--pipeline", "scale | udica weight=10000").stdout
+    assert "on the features of scale | udica weight=10000" in ecotone(*flags, "--pipeline", "scale | udica weight=10000").stdout
 
 
 def test_a_pipeline_that_predicts_has_no_features(ecotone, small):

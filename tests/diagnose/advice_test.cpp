@@ -79,7 +79,7 @@ TEST(DiagnoseAdvice, CategoriesAreSeenOrNot) {
 TEST(DiagnoseAdvice, AColumnWithoutValuesIsTheReason) {
   const auto absent = [](Index d, Random& r) { return d == 2 ? std::numeric_limits<double>::quiet_NaN() : r.normal(); };
   const Diagnosis found = diagnose(three_domains(60, absent), quick(), on(2));
-  EXPECT_EQ(advice_of(found, "T"), "site T has no value of c, and no weights make up for that");
+  EXPECT_EQ(advice_of(found, "T"), "site T has no values of c, which no weighting can make up for");
 }
 
 TEST(DiagnoseAdvice, SingleRowsAreTooFew) {

@@ -198,7 +198,7 @@ TEST(Diagnose, CountsMissingValuesButDoesNotTakeThemForAShift) {
   EXPECT_DOUBLE_EQ(found.missing[0].spread, 0.5);
   EXPECT_EQ(found.missing_values, 200);
   for (const FeatureShift& shift : found.feature_shift) EXPECT_GT(shift.q, 0.05);
-  EXPECT_THAT(found.advice[0].text, HasSubstr("c1 is missing in 50 % of its rows, elsewhere in less than 1 %"));
+  EXPECT_THAT(found.advice[0].text, HasSubstr("c1 is missing in 50% of its rows, less than 1% elsewhere"));
 }
 
 TEST(Diagnose, TellsLabelsOfEachDomain) {

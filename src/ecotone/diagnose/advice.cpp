@@ -24,11 +24,11 @@ std::string where(const Comparison& one) {
     if (names.size() == most_named || shift.q > shift_level || shift.ks < one.features.front().ks / 2) break;
     names.push_back(shift.feature + (shift.remark.empty() ? "" : fmt::format(" ({})", shift.remark)));
   }
-  return names.empty() ? "differs, but in no single column beyond chance" : "differs mostly in " + joined(names);
+  return names.empty() ? "differs, but no single column does beyond chance" : "differs mostly in " + joined(names);
 }
 
 std::string percent(double share) {
-  return share < 0.01 ? std::string("less than 1 %") : fmt::format("{:.0f} %", 100 * share);
+  return share < 0.01 ? std::string("less than 1%") : fmt::format("{:.0f}%", 100 * share);
 }
 
 /// What weighting the others to look like this domain leaves of them. Weights of samples that do not overlap may be
@@ -38,9 +38,9 @@ std::string weighting(const Comparison& one) {
   if (!one.ess_b_to_a) return "";
   const double share = *one.ess_b_to_a;
   std::string_view so = "little is lost";
-  if (share < 0.5) so = "some variance";
-  if (share < 0.2) so = "expect variance";
-  if (share < 0.02) so = "too far for weights alone";
+  if (share < 0.5) so = "expect noisier estimates";
+  if (share < 0.2) so = "expect much noisier estimates";
+  if (share < 0.02) so = "too far for weighting alone";
   return fmt::format("; weighting keeps {} of the sample: {}", percent(share), so);
 }
 
@@ -63,7 +63,7 @@ std::string labels(const Diagnosis& diagnosis, std::size_t d) {
     // Of two classes the second is the one that people speak of.
     if (std::abs(difference) < label_points || std::abs(difference) < std::abs(best) - 1e-12) continue;
     best = difference;
-    text = fmt::format("; {} = {} in {} of its rows, elsewhere in {}", diagnosis.label, diagnosis.classes[k],
+    text = fmt::format("; {} = {} in {} of its rows, {} elsewhere", diagnosis.label, diagnosis.classes[k],
                        percent(diagnosis.labels[d].share[k]), percent(of_class / rows));
   }
   return text;
@@ -95,7 +95,7 @@ std::string missing(const Diagnosis& diagnosis, std::size_t d) {
     }
     if (column.share[d] - absent / rows < best) continue;
     best = column.share[d] - absent / rows;
-    text = fmt::format("; {} is missing in {} of its rows, elsewhere in {}", column.column, percent(column.share[d]),
+    text = fmt::format("; {} is missing in {} of its rows, {} elsewhere", column.column, percent(column.share[d]),
                        percent(absent / rows));
   }
   return text;
@@ -105,7 +105,7 @@ std::string missing(const Diagnosis& diagnosis, std::size_t d) {
 std::string features(const Comparison& one, const std::vector<std::string>& without) {
   const bool single = !one.features.empty() && one.features.front().q <= shift_level;
   if (!without.empty()) {
-    const std::string text = fmt::format("has no value of {}, and no weights make up for that", joined(without));
+    const std::string text = fmt::format("has no values of {}, which no weighting can make up for", joined(without));
     return single ? fmt::format("{}; {}", where(one), text) : text;
   }
   return single || (one.q && *one.q <= shift_level) ? where(one) + weighting(one) : "";
@@ -116,12 +116,12 @@ std::string advice(const Diagnosis& diagnosis, const Comparison& one) {
   const auto d = static_cast<std::size_t>(std::find(diagnosis.domains.begin(), diagnosis.domains.end(), one.a) -
                                           diagnosis.domains.begin());
   if (!one.mmd2) {
-    return one.rows_a < 2 ? "has 1 row, too few to compare" : "cannot be compared, as all others have 1 row together";
+    return one.rows_a < 2 ? "has 1 row, too few to compare" : "cannot be compared, as the others have 1 row in total";
   }
   const std::string text = features(one, without_values(diagnosis, d));
   const std::string others = labels(diagnosis, d) + missing(diagnosis, d);
   if (text.empty() && others.empty()) return "";
-  return (text.empty() ? "shows no shift of its features beyond chance" : text) + others;
+  return (text.empty() ? "shows no shift of features beyond chance" : text) + others;
 }
 
 }  // namespace

@@ -38,11 +38,12 @@ void check_input(const Dataset& data, const DiagnoseOptions& options, const Cont
   if (data.rows() == 0) data_error("empty_data", "diagnose: the data have no rows");
   if (data.x.cols() == 0) data_error("no_features", "diagnose: the data have no feature column");
   if (data.domain.count() < 2)
-    data_error("needs_two_domains", "diagnose: domains are compared, but there is one; name the column with --domain");
+    data_error("needs_two_domains",
+               "diagnose: at least two domains are needed to compare, got one; name the column with --domain");
   if (options.permutations < 1)
     option_error("bad_option", "diagnose: permutations must be at least 1, got {}", options.permutations);
   if (options.sample < 10) option_error("bad_option", "diagnose: sample must be at least 10, got {}", options.sample);
-  if (data.weight.size() > 0) context.note("diagnose: row weights are not looked at");
+  if (data.weight.size() > 0) context.note("diagnose: row weights are ignored");
 }
 
 /// A comparison to make: b = -1 stands for the rest.

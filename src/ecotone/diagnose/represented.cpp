@@ -26,7 +26,7 @@ void require_representation(const Pipeline& pipeline) {
   for (std::size_t i = 0; i < pipeline.stages().size(); ++i)
     if (pipeline.predicts_at(i))
       option_error("unexpected_learner",
-                   "diagnose: the pipeline ends in the learner '{}', which has no features; leave it out",
+                   "diagnose: the pipeline ends in the learner '{}', which produces no features; drop it",
                    pipeline.stages()[i].method->name);
 }
 

@@ -34,7 +34,7 @@ std::string probability(const std::optional<double>& value) {
 
 std::string percent(const std::optional<double>& share) {
   if (!share) return "-";
-  return *share > 0 && *share < 0.001 ? "<0.1 %" : fmt::format("{:.{}f} %", 100 * *share, *share < 0.1 ? 1 : 0);
+  return *share > 0 && *share < 0.001 ? "<0.1%" : fmt::format("{:.{}f}%", 100 * *share, *share < 0.1 ? 1 : 0);
 }
 
 std::string more(std::size_t all, std::size_t shown, std::string_view what) {
@@ -69,21 +69,21 @@ std::string apart_note(const std::vector<Comparison>& comparisons) {
 std::string title(const Diagnosis& d) {
   std::string text =
       fmt::format("how {}: {} rows, {} feature{}\n", what_differs(d), d.rows, d.features, d.features == 1 ? "" : "s");
-  if (!d.pipeline.empty()) text += fmt::format("in the features of {}\n", display_text(d.pipeline, 80));
-  text += fmt::format("distributional variance {}, without bias {}\n", small(d.variance), small(d.unbiased_variance));
-  text += fmt::format("kernel width {:.4g}, the median distance of {} standardised rows\n", d.sigma, d.sigma_rows);
+  if (!d.pipeline.empty()) text += fmt::format("on the features of {}\n", display_text(d.pipeline, 80));
+  text += fmt::format("distributional variance {}, unbiased {}\n", small(d.variance), small(d.unbiased_variance));
+  text += fmt::format("kernel width {:.4g}, the median distance between {} standardised rows\n", d.sigma, d.sigma_rows);
   if (d.missing_values > 0)
-    text += "missing values count as the column's mean, and not at all in the shift of single features\n";
+    text += "missing values are replaced by the column's mean, but ignored in the shift of single features\n";
   if (d.sampled())
-    text += fmt::format("of more than {} rows a sample is tested; MMD² of more than 4000 is a mean over blocks\n",
+    text += fmt::format("tests of more than {} rows use a sample; MMD² of more than 4000 is a mean over blocks\n",
                         d.sample);
-  if (d.pairs.empty()) text += fmt::format("more than {} domains are not compared pair by pair\n", most_paired_domains);
+  if (d.pairs.empty()) text += fmt::format("with more than {} domains, pairs are not compared\n", most_paired_domains);
   return text;
 }
 
 std::string rest_table(const Diagnosis& d) {
   TextTable table;
-  table.columns = {{name(d.domain_word), true}, {"rows"}, {"MMD²"}, {"p"}, {"AUROC"}, {"A-dist"}, {"keeps"},
+  table.columns = {{name(d.domain_word), true}, {"rows"}, {"MMD²"}, {"p"}, {"AUROC"}, {"A-dist"}, {"ESS"},
                    {"mostly in", true}};
   for (std::size_t i = 0; i < std::min(most_lines, d.against_rest.size()); ++i) {
     const Comparison& one = d.against_rest[i];
@@ -91,7 +91,7 @@ std::string rest_table(const Diagnosis& d) {
                            decimals(one.auroc, 3), decimals(one.a_distance, 2), kept(one, one.ess_b_to_a),
                            main_features(one, 28)});
   }
-  return "\neach against all others; keeps: what weighting the others to it leaves of them\n" +
+  return "\neach against all others; ESS: effective share of the others left after weighting them towards it\n" +
          apart_note(d.against_rest) + table.text() + more(d.against_rest.size(), most_lines, "domains");
 }
 
@@ -105,8 +105,8 @@ std::string pair_table(const Diagnosis& d) {
                            decimals(one.auroc, 3), decimals(one.a_distance, 2), kept(one, one.ess_a_to_b),
                            kept(one, one.ess_b_to_a), main_features(one, 20)});
   }
-  return "\npair by pair; a to b: what weighting a's rows to look like b leaves of them\n" + apart_note(d.pairs) +
-         table.text() + more(d.pairs.size(), most_lines, "pairs");
+  return "\npair by pair; a to b: effective share of a's rows left after weighting them towards b\n" +
+         apart_note(d.pairs) + table.text() + more(d.pairs.size(), most_lines, "pairs");
 }
 
 std::string feature_table(const Diagnosis& d) {
@@ -118,7 +118,7 @@ std::string feature_table(const Diagnosis& d) {
                            one.smd ? fmt::format("{:+.2f}", *one.smd == 0 ? 0.0 : *one.smd) : "-", decimals(one.ks, 3),
                            probability(one.q)});
   }
-  return "\nshift of single features, a domain against all others, the farthest first\n" + table.text() +
+  return "\nshift of single features, one domain against all others, largest first\n" + table.text() +
          more(d.feature_shift.size(), most_features, "features");
 }
 
@@ -141,7 +141,7 @@ std::string label_table(const Diagnosis& d) {
       line.push_back(one.sd ? fmt::format("{:.4g}", *one.sd) : "-");
     }
     for (std::size_t k = 0; k < classes; ++k)
-      line.push_back(one.share.empty() ? "-" : fmt::format("{:.1f} %", 100 * one.share[k]));
+      line.push_back(one.share.empty() ? "-" : fmt::format("{:.1f}%", 100 * one.share[k]));
     table.lines.push_back(std::move(line));
   }
   return fmt::format("\n{} in each domain\n", display_text(d.label, 60)) + table.text() +
@@ -156,10 +156,10 @@ std::string missing_table(const Diagnosis& d) {
     const MissingShift& one = d.missing[i];
     const auto [low, high] = std::minmax_element(one.share.begin(), one.share.end());
     const auto domain = [&](auto at) { return name(d.domains[static_cast<std::size_t>(at - one.share.begin())]); };
-    table.lines.push_back({display_text(one.column, 32), fmt::format("{:.1f} %", 100 * *low), domain(low),
-                           fmt::format("{:.1f} %", 100 * *high), domain(high)});
+    table.lines.push_back({display_text(one.column, 32), fmt::format("{:.1f}%", 100 * *low), domain(low),
+                           fmt::format("{:.1f}%", 100 * *high), domain(high)});
   }
-  return "\nmissing values, the largest difference first\n" + table.text() +
+  return "\nmissing values, largest difference first\n" + table.text() +
          more(d.missing.size(), most_features, "columns");
 }
 

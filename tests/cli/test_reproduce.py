@@ -54,7 +54,7 @@ def test_list_is_aligned_and_fits_a_page(ecotone):
 
 def test_few_repetitions_are_noted(ecotone):
     (note,) = ecotone.json(*WEIGHTING)["notes"]
-    assert "2 repetitions where the experiment has 60" in note
+    assert "2 repetitions instead of the experiment's 60" in note
 
 
 def test_without_published_numbers_the_rule_is_not_shown(ecotone):

@@ -57,7 +57,7 @@ TEST(Experiment, RunsAndSetsPublishedBesideOurs) {
   EXPECT_FALSE(result.rows[1].published_spread);
   // In the other column both rows are one pipeline.
   EXPECT_EQ(result.rows[3].ours, 0);
-  EXPECT_EQ(result.rows[3].verdict, "no published number");
+  EXPECT_EQ(result.rows[3].verdict, "no published value");
   EXPECT_TRUE(result.claims[0].holds);
   EXPECT_FALSE(result.claims[1].holds);
   const std::string table = reproduction_table(result);
@@ -95,7 +95,7 @@ TEST(Experiment, VerdictsFollowTheRule) {
   ReproducedRow row;
   row.ours = 3;
   row.se = 0.3;
-  EXPECT_EQ(verdict(row), "no published number");
+  EXPECT_EQ(verdict(row), "no published value");
   row.published = 4;
   EXPECT_EQ(verdict(row), "differs");
   row.published_se = 0.41;  // 2 sqrt(0.3^2 + 0.41^2) = 1.016
@@ -119,7 +119,7 @@ TEST(Experiment, RefusesFieldsByName) {
   EXPECT_THAT(refusal(json), HasSubstr("a row: unknown field 'pipline'"));
   json = recipe();
   json["items"][0]["rows"][1]["in"]["wiide"] = "constant";
-  EXPECT_THAT(refusal(json), HasSubstr("'wiide', which is no column"));
+  EXPECT_THAT(refusal(json), HasSubstr("'wiide', which is not a column"));
   json = recipe();
   json["items"][0]["rows"][0]["pipeline"] = "logitic";
   EXPECT_THAT(refusal(json), HasSubstr("did you mean 'logistic'"));
@@ -207,7 +207,7 @@ TEST(ExperimentShift, RefusesWrongFieldsOfTheGuard) {
   EXPECT_THAT(refused(3, {{"guard", false}}), HasSubstr("'declined' of row 'declined' goes with 'guard'"));
   EXPECT_THAT(refused(3, {{"minus", "plain"}}), HasSubstr("'declined' of row 'declined' goes with 'guard'"));
   EXPECT_THAT(refused(2, {{"guard", "yes"}}), HasSubstr("'guard' must be true or false"));
-  EXPECT_THAT(refused(4, {{"minus", "adopted"}}), HasSubstr("compared with 'adopted', which is no row"));
+  EXPECT_THAT(refused(4, {{"minus", "adopted"}}), HasSubstr("compared with 'adopted', which is not a row"));
   EXPECT_THAT(refused(5, {{"times", "half"}}), HasSubstr("'times' must be a number"));
   EXPECT_THAT(refused(0, {{"minus", "adapted"}}), HasSubstr("the first row is an error"));
 }
@@ -247,7 +247,7 @@ TEST(ExperimentChoice, RefusesWrongFields) {
     json["items"][0]["data"][0][field] = value;
     return refusal(json, no_numbers);
   };
-  EXPECT_THAT(refused("metric", "acuracy"), HasSubstr("'metric' of data 'moons' is no metric: 'acuracy'"));
+  EXPECT_THAT(refused("metric", "acuracy"), HasSubstr("'metric' of data 'moons' is not a metric: 'acuracy'"));
   EXPECT_THAT(refused("generator", "moon"), HasSubstr("did you mean 'moons'"));
   EXPECT_THAT(refused("options", {{"row", "3"}}), HasSubstr("row"));
   EXPECT_THAT(refused("file", "x.csv"), HasSubstr("unknown field 'file'"));
@@ -271,7 +271,7 @@ TEST(Experiment, SaysWhenRepetitionsAreFew) {
   Recorder recorder;
   const Context context({.threads = 2, .observer = &recorder});
   reproduce(experiment, experiment.items[0], {.repetitions = 2, .data = {}}, context);
-  EXPECT_THAT(recorder.notes, ::testing::ElementsAre(HasSubstr("2 repetitions where the experiment has 40")));
+  EXPECT_THAT(recorder.notes, ::testing::ElementsAre(HasSubstr("2 repetitions instead of the experiment's 40")));
   // As many as the recipe has is what it asks for, however few.
   const Experiment small = parse(recipe());
   reproduce(small, small.items[0], {}, context);

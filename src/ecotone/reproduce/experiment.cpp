@@ -46,8 +46,8 @@ const ExperimentKind& kind_by_name(const std::string& name, const std::string& w
 void require_cell(const std::vector<CellName>& cells, const std::string& row, const std::string& column,
                   const std::string& where) {
   if (std::ranges::find(cells, CellName{row, column}) == cells.end())
-    file_error("bad_experiment", "{}: a number or a claim is of row '{}' and column '{}', which it does not run", where,
-               row, column);
+    file_error("bad_experiment", "{}: a number or a claim refers to row '{}' and column '{}', which it does not run",
+               where, row, column);
 }
 
 /// The fields that every item has are read here; the others go to the kind.

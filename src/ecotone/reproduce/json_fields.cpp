@@ -8,8 +8,7 @@
 namespace ecotone {
 
 JsonFields::JsonFields(const Json& object, std::string where) : object_(object), where_(std::move(where)) {
-  if (!object_.is_object())
-    file_error("bad_experiment", "{}: an object is needed, not {}", where_, object_.type_name());
+  if (!object_.is_object()) file_error("bad_experiment", "{}: expected an object, got {}", where_, object_.type_name());
 }
 
 const Json& JsonFields::field(const std::string& name) {
@@ -61,7 +60,7 @@ const Json& JsonFields::object(const std::string& name) {
 const Json& JsonFields::list(const std::string& name) {
   const Json& value = field(name);
   if (!value.is_array() || value.empty())
-    file_error("bad_experiment", "{}: field '{}' must be a list with something in it", where_, name);
+    file_error("bad_experiment", "{}: field '{}' must be a non-empty list", where_, name);
   return value;
 }
 
@@ -69,7 +68,7 @@ std::vector<std::string> JsonFields::texts(const std::string& name) {
   std::vector<std::string> result;
   for (const Json& value : list(name)) {
     if (!value.is_string())
-      file_error("bad_experiment", "{}: field '{}' must be a list of texts, got {}", where_, name, value.dump());
+      file_error("bad_experiment", "{}: field '{}' must be a list of strings, got {}", where_, name, value.dump());
     result.push_back(value.get<std::string>());
   }
   return result;
@@ -77,7 +76,7 @@ std::vector<std::string> JsonFields::texts(const std::string& name) {
 
 std::vector<std::pair<std::string, std::string>> JsonFields::named_texts(const std::string& name) {
   const Json& value = field(name);
-  if (!value.is_object()) file_error("bad_experiment", "{}: field '{}' must be an object of texts", where_, name);
+  if (!value.is_object()) file_error("bad_experiment", "{}: field '{}' must be an object of strings", where_, name);
   std::vector<std::pair<std::string, std::string>> result;
   for (const auto& [key, item] : value.items()) {
     if (!item.is_string())

@@ -70,7 +70,7 @@ std::string_view verdict_rule() {
 }
 
 std::string verdict(const ReproducedRow& row) {
-  if (!row.published) return "no published number";
+  if (!row.published) return "no published value";
   if (!row.se) return "one repetition";
   const double allowed = 2 * std::hypot(row.published_se.value_or(0), *row.se);
   return std::abs(row.ours - *row.published) <= allowed ? "agrees" : "differs";
@@ -84,8 +84,8 @@ Reproduction reproduce(const Experiment& experiment, const ExperimentItem& item,
                  item.name, experiment.name);
   const int repetitions = options.repetitions > 0 ? options.repetitions : item.repetitions;
   if (repetitions < enough_repetitions && repetitions < item.repetitions)
-    context.note("reproduce: {} repetition{} where the experiment has {}; verdicts of so few say little", repetitions,
-                 repetitions == 1 ? "" : "s", item.repetitions);
+    context.note("reproduce: {} repetition{} instead of the experiment's {}; verdicts from so few mean little",
+                 repetitions, repetitions == 1 ? "" : "s", item.repetitions);
   if (repetitions <= 2 * item.trimmed)
     option_error("too_few_repetitions",
                  "reproduce: {} {} of {} leaves out the {} smallest and largest values, so it needs at least {} "

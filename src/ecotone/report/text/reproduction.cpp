@@ -43,7 +43,7 @@ std::string blocks(const Reproduction& reproduction) {
   std::string text = fmt::format("{} repetition{}; ", reproduction.rows.front().repetitions,
                                  reproduction.rows.front().repetitions == 1 ? "" : "s");
   if (reproduction.trimmed > 0)
-    text += fmt::format("the {} smallest and largest of each cell left out; ", reproduction.trimmed);
+    text += fmt::format("without the {} smallest and largest of each cell; ", reproduction.trimmed);
   text += "value ± standard error\n";
   for (const std::string& column : columns_of(reproduction)) {
     std::vector<const ReproducedRow*> rows;

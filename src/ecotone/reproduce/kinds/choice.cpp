@@ -51,7 +51,8 @@ std::vector<ChoiceData> read_choice_recipe(const ExperimentItem& item, const std
     data.name = one.text("data");
     data.metric = one.text("metric");
     if (find_metric(data.metric) == nullptr)
-      file_error("bad_experiment", "{}: field 'metric' of data '{}' is no metric: '{}'", where, data.name, data.metric);
+      file_error("bad_experiment", "{}: field 'metric' of data '{}' is not a metric: '{}'", where, data.name,
+                 data.metric);
     data.candidates = one.texts("candidates");
     read_source(data, one);
     one.finish();

@@ -82,7 +82,7 @@ ShiftRecipe read_shift_recipe(const ExperimentItem& item, const std::string& whe
                  read.name);
     for (const auto& [column, text] : recipe.rows.back().in)
       if (std::ranges::find(recipe.columns, column, &ShiftColumn::name) == recipe.columns.end())
-        file_error("bad_experiment", "{}: row '{}' has a pipeline in '{}', which is no column", where,
+        file_error("bad_experiment", "{}: row '{}' has a pipeline in '{}', which is not a column", where,
                    recipe.rows.back().name, column);
     row.finish();
   }
@@ -93,7 +93,8 @@ ShiftRecipe read_shift_recipe(const ExperimentItem& item, const std::string& whe
     file_error("bad_experiment", "{}: the first row is an error, not a difference", where);
   for (const ShiftRow& row : recipe.rows)
     if (!row.minus.empty() && row_number(recipe, row.minus) < 0)
-      file_error("bad_experiment", "{}: row '{}' is compared with '{}', which is no row", where, row.name, row.minus);
+      file_error("bad_experiment", "{}: row '{}' is compared with '{}', which is not a row", where, row.name,
+                 row.minus);
   return recipe;
 }
 

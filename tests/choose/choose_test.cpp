@@ -143,7 +143,9 @@ TEST(ChoiceTable, NamesCandidatesAndRules) {
   const Choice choice = chosen(tiny(4, 30), {Scorer::automatic});
   const std::string table = choice_table(choice);
   EXPECT_THAT(table, HasSubstr("A  scale | logistic l2=0.001   (no adaptation)\n"));
-  EXPECT_THAT(table, HasSubstr("its score: of the best candidate; none: of no adaptation, whose mean regret is "));
+  EXPECT_THAT(
+      table,
+      HasSubstr("its score: score of the best candidate; none: score without adaptation, whose mean regret is "));
   EXPECT_THAT(choice_table(chosen(tiny(4, 30), scorers_of(Task::classify))), HasSubstr("\nbest possible  "));
 }
 
@@ -161,7 +163,7 @@ TEST(PlainFirst, PutsTheCounterpartOfAnAdaptedPipelineInFront) {
   Recorder moved;
   EXPECT_THAT(texts({"weight.knn | logistic l2=0.1", "constant", "logistic l2=0.1"}, moved),
               ElementsAre("logistic l2=0.1", "weight.knn | logistic l2=0.1", "constant"));
-  EXPECT_THAT(moved.notes, ElementsAre(HasSubstr("is put before it")));
+  EXPECT_THAT(moved.notes, ElementsAre(HasSubstr("is placed before it")));
   Recorder silent;
   EXPECT_THAT(texts({"constant", "weight.knn | logistic"}, silent), ElementsAre("constant", "weight.knn | logistic"));
   EXPECT_TRUE(silent.notes.empty());

@@ -51,7 +51,7 @@ def test_no_adaptation_does_not_adapt(ecotone, small):
     assert any("plain counterpart is added" in note for note in found["notes"])
     assert 'choose: "scale | logistic l2=0.1" stands for no adaptation' in found["notes"]
     text = ecotone("evaluate", small, "constant", *SMALL_COLUMNS, *CHOOSE, "importance").stdout
-    assert "1 candidate ·" in text and "none: of no adaptation" in text
+    assert "1 candidate ·" in text and "none: score without adaptation" in text
     grid = ecotone.json("evaluate", small, "logistic l2={1,2}", *SMALL_COLUMNS, *CHOOSE, "importance")
     assert any("the others are compared with its first point" in note for note in grid["notes"])
 
@@ -97,7 +97,7 @@ def test_regression(ecotone, tmp_path):
     assert [s["scorer"] for s in found["scorers"]] == SCORERS[:6]
     for s in found["scorers"]:
         assert s["mean"]["regret"] == 0, s
-    assert "defined for classes only" in ecotone.error("evaluate", *args, "entropy", exit=2, code="scorer_undefined")
+    assert "defined for classification only" in ecotone.error("evaluate", *args, "entropy", exit=2, code="scorer_undefined")
 
 
 def test_errors(ecotone, small, tmp_path):

@@ -39,7 +39,7 @@ def test_held_out_domains_play_the_target(ecotone, small):
     adapt = ecotone.json("evaluate", small, *(p["pipeline"] for p in out["points"]), *SMALL_COLUMNS, "--protocol", "adapt")
     for point, scored in zip(out["points"], adapt["pipelines"]):
         assert point["mean"] == pytest.approx(scored["mean"]["log_loss"], abs=1e-7)
-    assert any("plays it" in note for note in out["notes"])
+    assert any("serves as the target" in note for note in out["notes"])
 
 
 def test_text_marks_the_chosen_point(ecotone, small):

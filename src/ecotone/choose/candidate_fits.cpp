@@ -31,7 +31,7 @@ CandidateFits::CandidateFits(const TrainView& view, const Schema& schema, std::v
       option_error("no_learner", "scorer: \"{}\" does not end in a learner, so there is nothing to score",
                    pipeline.text());
   if (options.folds < 2) option_error("bad_option", "scorer: folds must be >= 2, got {}", options.folds);
-  if (view.labelled() == 0) data_error("no_labels", "scorer: there are no labelled rows to judge candidates by");
+  if (view.labelled() == 0) data_error("no_labels", "scorer: there are no labelled rows to score candidates on");
 }
 
 const std::vector<InnerFold>& CandidateFits::folds() {

@@ -48,7 +48,7 @@ class NoteReader {
 
   std::string text(const char* key) const {
     const auto found = json_.find(key);
-    if (found == json_.end() || !found->is_string()) bad(fmt::format("'{}' must be a text", key));
+    if (found == json_.end() || !found->is_string()) bad(fmt::format("'{}' must be text", key));
     return found->get<std::string>();
   }
 
@@ -130,7 +130,7 @@ GuardNote GuardNote::from_json(const Json& json, const std::string& origin) {
     read.bad(error.what());
   }
   if (note.scorer == Scorer::automatic || note.loss == RowLoss::automatic)
-    read.bad("the scorer and the loss must be those that were used, not auto");
+    read.bad("the scorer and the loss must be the ones used, not auto");
   note.estimate_plain = read.number("estimate_plain");
   note.estimate_adapted = read.number("estimate_adapted");
   note.gain = read.number("gain");

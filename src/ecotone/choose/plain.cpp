@@ -39,7 +39,7 @@ std::vector<Pipeline> plain_first(std::vector<Pipeline> candidates, const Contex
     context.note("choose: the first pipeline, \"{}\", adapts, so its plain counterpart is added", first);
   } else {
     std::rotate(candidates.begin(), same, same + 1);
-    context.note("choose: the first pipeline, \"{}\", adapts, so its plain counterpart is put before it", first);
+    context.note("choose: the first pipeline, \"{}\", adapts, so its plain counterpart is placed before it", first);
   }
   return candidates;
 }

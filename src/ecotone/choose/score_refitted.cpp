@@ -120,18 +120,19 @@ std::vector<CandidateScore> score_transfer(CandidateFits& fits) {
   const Index domains = source_domains(view);
   if (domains < 2)
     data_error("needs_two_domains",
-               "transfer: each source domain plays the target in turn, so at least two are needed and three to be "
-               "useful, got {}",
+               "transfer: each source domain is treated as the target in turn, which takes at least two (three to be "
+               "useful), got {}",
                domains);
   const std::vector<InnerFold> folds = pseudo_targets(view, fits.context());
   if (folds.empty())
-    data_error("one_class", "transfer: whichever of the {} source domains is held out, the others are of one class",
+    data_error("one_class", "transfer: whichever of the {} source domains is held out, the others have one class only",
                domains);
   const Index played = std::min(most_pseudo_targets, domains);
   if (static_cast<Index>(folds.size()) < played)
-    fits.loud_context().warn("fold_one_class",
-                             "transfer: {} of {} source domains do not play the target: the others are of one class",
-                             played - static_cast<Index>(folds.size()), played);
+    fits.loud_context().warn(
+        "fold_one_class",
+        "transfer: {} of {} source domains cannot be treated as the target: the others have one class only",
+        played - static_cast<Index>(folds.size()), played);
   std::vector<Vector> means(fits.candidates().size(), Vector(static_cast<Index>(folds.size())));
   const auto body = [&](std::size_t c, std::size_t f, const TrainView& part, FitCache& cache, const Context& context) {
     const Model model = Model::fit(fits.candidates()[c], part, fits.schema(), context, cache);

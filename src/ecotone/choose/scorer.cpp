@@ -15,21 +15,20 @@ namespace {
 constexpr std::array<ScorerInfo, 8> infos = {{
     {Scorer::automatic, "auto",
      "transfer and importance with at least three source domains, else importance; keeps the first candidate unless "
-     "the gain stands out from its standard error",
+     "the gain is large for its standard error",
      true},
-    {Scorer::transfer, "transfer", "Mean loss on each source domain in turn, treated as the target", true},
+    {Scorer::transfer, "transfer", "Mean loss over the source domains, each treated as the target in turn", true},
     {Scorer::importance, "importance", "Loss on held-out source rows, weighted by the density ratio to the target",
      true},
     {Scorer::control_variate, "control_variate",
-     "The weighted loss with the weights themselves as a control variate (deep embedded validation)", true},
+     "Weighted loss with the weights as a control variate (deep embedded validation)", true},
     {Scorer::reverse, "reverse",
-     "Loss on held-out source labels of the pipeline fitted back from the target with predicted labels", true},
+     "Loss on held-out source rows of the pipeline refitted on the target with its predicted labels", true},
     {Scorer::circular, "circular",
-     "Errors on all source rows of the pipeline fitted back from the target with predicted labels (circular "
-     "validation)",
+     "Errors on all source rows of the pipeline refitted on the target with its predicted labels (circular validation)",
      true},
     {Scorer::entropy, "entropy", "Mean entropy of the predictions for the target", false},
-    {Scorer::density, "density", "How densely predictions for the target lie together (soft neighbourhood density)",
+    {Scorer::density, "density", "How densely the predictions for the target cluster (soft neighbourhood density)",
      false},
 }};
 
@@ -95,7 +94,7 @@ Scores CandidateScorer::scores(Scorer scorer) {
   if (result.used == Scorer::transfer) result.freedom = folds - 1;
   const ScorerInfo& info = info_of(result.used);
   if (fits_->view().y.task == Task::regress && !info.numbers)
-    option_error("scorer_undefined", "{}: it is defined for classes only, and the label is a number to predict",
+    option_error("scorer_undefined", "{}: it is defined for classification only, and the label is a number to predict",
                  info.name);
   if (result.used != Scorer::transfer && fits_->targets() == 0)
     data_error("no_target",

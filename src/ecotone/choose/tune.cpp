@@ -78,11 +78,11 @@ Folds make_folds(const Dataset& data, bool adapting, const Context& context) {
   const auto domains = std::count(has_labels.begin(), has_labels.end(), true);
   if (domains > 1) return folds_of_domains(data, labelled, target, has_labels);
   Folds folds = folds_of_rows(data, labelled, target, context);
-  if (folds.splits.empty()) data_error("no_folds", "tune: one labelled row cannot be cut into folds");
+  if (folds.splits.empty()) data_error("no_folds", "tune: one labelled row cannot be split into folds");
   context.warn("folds_of_rows",
-               "tune: there is one source domain, so {} folds of its rows are held out; what is best on them need not "
-               "be best in a new domain{}",
-               folds.splits.size(), adapting ? ", and the shift to the target is not judged" : "");
+               "tune: there is one source domain, so {} folds of its rows are held out; the best pipeline on them need "
+               "not be the best in a new domain{}",
+               folds.splits.size(), adapting ? ", and the shift to the target is not measured" : "");
   return folds;
 }
 
@@ -296,7 +296,7 @@ std::vector<Pipeline> search_points(const std::vector<std::string>& texts, const
                    pipeline.text());
     if (seen.insert(pipeline.text()).second) points.push_back(std::move(pipeline));
     if (points.size() > largest_grid)
-      option_error("grid_too_large", "the grids have more than {} pipelines together", largest_grid);
+      option_error("grid_too_large", "the grids have more than {} pipelines in total", largest_grid);
   };
   for (std::size_t t = 0; t < texts.size(); ++t) {
     const PipelineSpace space(texts[t]);
@@ -319,7 +319,7 @@ Tuning tune(const Dataset& data, const std::vector<Pipeline>& points, const Tune
   check_metric(options.metric, data.y->task);
   const SplitsOf splits = splits_of(folds);
   if (adapting > 0 && folds.by_domain)
-    context.note("tune: for pipelines that adapt to a target, the domain held out plays it{}",
+    context.note("tune: for pipelines that adapt to a target, the held-out domain serves as the target{}",
                  folds.splits.front().target.empty() ? "" : "; rows of the real target are left out");
   warn_unseen_categories(data, adapting == points.size() ? splits.adapting : splits.plain, context);
   const auto scores = run_points(data, points, splits, context);

@@ -71,7 +71,7 @@ std::string legend(const Choice& choice) {
 std::string title(const Choice& choice) {
   const MetricInfo& metric = *find_metric(choice.metric);
   return fmt::format(
-      "{} in each domain of the candidate that was chosen without its labels\nadapt · {} domains, {} candidate{} · {} "
+      "{} in each domain of the candidate chosen without that domain's labels\nadapt · {} domains, {} candidate{} · {} "
       "is better\n\n{}\n",
       metric.title, choice.targets.size(), choice.candidates.size(), choice.candidates.size() == 1 ? "" : "s",
       metric.higher_is_better ? "higher" : "lower", legend(choice));
@@ -101,8 +101,10 @@ std::string one_scorer(const Choice& choice, const Numbers& numbers) {
   std::string text = grid.text();
   if (shown < scorer.targets.size())
     text += fmt::format("({} more domains are in the mean; --json lists them)\n", scorer.targets.size() - shown);
-  return text + fmt::format("\nits score: of the best candidate; none: of no adaptation, whose mean regret is {}\n",
-                            numbers.text(choice.reference.regret));
+  return text +
+         fmt::format(
+             "\nits score: score of the best candidate; none: score without adaptation, whose mean regret is {}\n",
+             numbers.text(choice.reference.regret));
 }
 
 /// Several scorers: a line each.
@@ -129,7 +131,8 @@ std::string all_scorers(const Choice& choice, const Numbers& numbers) {
 std::string choice_table(const Choice& choice) {
   const Numbers numbers(choice);
   return title(choice) + (choice.scorers.size() == 1 ? one_scorer(choice, numbers) : all_scorers(choice, numbers)) +
-         "regret: to the best candidate; gain: over no adaptation; rank: correlation of estimated and true order\n";
+         "regret: shortfall from the best candidate; gain: over no adaptation; rank: correlation of estimated and true "
+         "ranks\n";
 }
 
 }  // namespace ecotone

@@ -44,8 +44,10 @@ std::string tuning_table(const Tuning& tuning) {
   }
   if (tuning.points.size() == 1)
     return text + "\none pipeline: there is nothing to choose between; list values of an option, as in l2={0.01,0.1}\n";
-  return text + fmt::format("\ndifference: to the chosen pipeline, paired over folds\nchosen   {}\n",
-                            tuning.points[tuning.chosen].pipeline);
+  return text + fmt::format(
+                    "\ndifference: from the chosen pipeline, paired over folds; its sd: standard deviation of the "
+                    "difference\nchosen   {}\n",
+                    tuning.points[tuning.chosen].pipeline);
 }
 
 }  // namespace ecotone

@@ -33,7 +33,7 @@ std::string bar_text(std::string_view what, Index done, Index total, int width) 
   const int cells = std::clamp(width - 40, 10, 40);
   const int full = static_cast<int>(part * cells);
   const std::string label = printable(what.substr(0, static_cast<std::size_t>(std::max(8, width - cells - 12))));
-  return fmt::format("{} [{}{}] {:3.0f} %", label, std::string(static_cast<std::size_t>(full), '#'),
+  return fmt::format("{} [{}{}] {:3.0f}%", label, std::string(static_cast<std::size_t>(full), '#'),
                      std::string(static_cast<std::size_t>(cells - full), '.'), 100 * part);
 }
 

@@ -79,7 +79,7 @@ TEST(Messages, WarningsOfOneCodeAndStageAreToldOnce) {
   fits[2]->note("a: note 2");
   Recorder recorder;
   pass_on(fits, Context({.threads = 1, .observer = &recorder}), "folds");
-  EXPECT_THAT(recorder.warnings, ElementsAre("low: weight.knn: 0 rows (and 2 more like it) (3 of 3 folds)",
+  EXPECT_THAT(recorder.warnings, ElementsAre("low: weight.knn: 0 rows (3 of 3 folds, details differ)",
                                              "low: weight.logistic: 9 rows", "high: weight.knn: 1 rows"));
   EXPECT_THAT(recorder.notes, ElementsAre("a: note 1", "a: note 2"));
 }
@@ -98,7 +98,7 @@ TEST(Evaluate, WarnsOfRanksBelowChanceOnDomainsHeldOut) {
   ASSERT_EQ(recorder.warnings.size(), 1U);
   EXPECT_THAT(recorder.warnings[0],
               ::testing::StartsWith("below_chance: evaluate: \"logistic l2=1\" has a mean AUROC"));
-  EXPECT_THAT(recorder.warnings[0], ::testing::EndsWith("(and 1 more like it) (2 of 3 pipelines)"));
+  EXPECT_THAT(recorder.warnings[0], ::testing::EndsWith("(2 of 3 pipelines, details differ)"));
   // k-fold holds no domain out.
   recorder.warnings.clear();
   evaluate(data, pipes, with(Protocol::k_fold), context);

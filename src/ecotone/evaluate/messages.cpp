@@ -50,9 +50,12 @@ void pass_on(const std::vector<std::unique_ptr<Messages>>& fits, const Context& 
       if (it == groups.end()) continue;  // told already
       const Group& group = it->second;
       std::string text = item.second;
-      if (group.texts.size() > 1) text += fmt::format(" (and {} more like it)", group.texts.size() - 1);
-      if (group.fits > 1)
-        text += fmt::format(" ({} of {} {})", group.fits, fits_with(fits, stage_of(item.second)), what);
+      if (group.fits > 1) {
+        text += fmt::format(" ({} of {} {}{})", group.fits, fits_with(fits, stage_of(item.second)), what,
+                            group.texts.size() > 1 ? ", details differ" : "");
+      } else if (group.texts.size() > 1) {
+        text += fmt::format(" (and {} similar)", group.texts.size() - 1);
+      }
       if (item.first.empty()) {
         context.note("{}", text);
       } else {
@@ -66,11 +69,10 @@ void warn_below_chance(std::string_view who, std::string_view what, std::optiona
                        const Context& context) {
   constexpr double limit = 0.4;
   if (!auroc || !(*auroc < limit)) return;
-  context.warn(
-      "below_chance",
-      "{}: {} has a mean AUROC of {:.3f} on held-out domains, below chance; were features centred over rows of "
-      "the held-out domain, do its labels mean the opposite, or has it few rows?",
-      who, what, *auroc);
+  context.warn("below_chance",
+               "{}: {} has a mean AUROC of {:.3f} on held-out domains, below chance; check for features centred over "
+               "the held-out domain, for reversed labels there, and for domains with few rows",
+               who, what, *auroc);
 }
 
 }  // namespace ecotone

@@ -39,10 +39,9 @@ class Messages : public Observer {
   std::vector<std::pair<std::string, std::string>> items_;
 };
 
-/// Tells what the fits had to say, in their order, with the number of fits (or of what else they are) that had it, of
-/// those whose pipeline has its stage: each
-/// note once; of warnings of one code by one stage (the words before the first «:») the first, with the number of other
-/// texts like it.
+/// Passes on the messages of all fits in order, with the number of fits (or of whatever `what` names) that had them
+/// among those whose pipeline has the stage. Each note appears once; of the warnings with one code from one stage (the
+/// words before the first ":") only the first does, which says whether the others differ in their details.
 void pass_on(const std::vector<std::unique_ptr<Messages>>& fits, const Context& context,
              std::string_view what = "fits");
 

@@ -56,7 +56,7 @@ TEST(Table, ShortPipelinesHeadTheirColumns) {
       "mean            0.5000            0.7500\n"
       "spread          0.0000            0.0707\n"
       "\n"
-      "difference from constant, paired over domains, with its 95 % interval\n"
+      "difference from constant, paired over domains, with its 95% interval\n"
       "  scale | logistic  +0.2500  [-0.3853, +0.8853]  cannot be told apart\n";
   EXPECT_EQ(evaluation_table(two_short()), expected);
 }

@@ -124,7 +124,7 @@ std::string difference_row(const PipelineResult& pipeline, std::size_t m, const 
     marks += mark(fmt::format("dot {}", word == "no interval" ? "unclear" : word), axis, *difference.mean,
                   signed_number(difference.mean));
   const std::string description =
-      fmt::format("Pipeline {} minus A: {} {}, 95 % interval {} to {}: {}", pipeline.name, metric.title,
+      fmt::format("Pipeline {} minus A: {} {}, 95% interval {} to {}: {}", pipeline.name, metric.title,
                   signed_number(difference.mean), signed_number(difference.low), signed_number(difference.high), word);
   return row(pipeline, description, marks,
              fmt::format("{} <em class=\"{}\">{}</em>{}", signed_number(difference.mean),
@@ -167,7 +167,7 @@ std::string difference_plot(const Results& results) {
     rows += difference_row(results.pipelines[p], m, results.metric(), axis);
   return fmt::format(
       "<section aria-labelledby=\"h-difference\">\n<h2 id=\"h-difference\">Difference from the first pipeline</h2>\n"
-      "<p class=\"note\">{} minus that of {} <code>{}</code>, domain by domain, with the 95&#160;% interval of its "
+      "<p class=\"note\">{} minus that of {} <code>{}</code>, domain by domain, with the 95% interval of its "
       "mean.</p>\n"
       "<div class=\"plot differences\">\n{}{}</div>\n</section>\n",
       results.metric().title, badge(results.pipelines.front()), escape(results.pipelines.front().pipeline), rows,

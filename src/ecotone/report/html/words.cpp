@@ -13,9 +13,9 @@ std::string named(const PipelineResult& pipeline) {
 
 /// Where the scores come from, as the end of a sentence.
 std::string_view place(const std::string& protocol) {
-  if (protocol == "adapt") return "in a domain whose labels it has never seen";
+  if (protocol == "adapt") return "on domains whose labels it has never seen";
   if (protocol == "k-fold") return "on new rows of the same domains";
-  return "in a domain it has never seen";
+  return "on unseen domains";
 }
 
 std::string plural(std::size_t count, std::string_view noun) {
@@ -61,9 +61,9 @@ std::string how_sure(const Results& results, std::size_t best) {
   if (!interval) return "";
   std::string text = fmt::format("Against the next best, {}, the difference is <strong>{}</strong> on average",
                                  named(results.pipelines[*next]), signed_number(interval->mean));
-  if (!interval->low || !interval->high) return text + "; one domain gives no interval.";
-  text += fmt::format(", with a 95&#160;% interval from {} to {}. ", signed_number(interval->low),
-                      signed_number(interval->high));
+  if (!interval->low || !interval->high) return text + "; one domain is too few for an interval.";
+  text +=
+      fmt::format(", with a 95% interval from {} to {}. ", signed_number(interval->low), signed_number(interval->high));
   if (*interval->low > 0 || *interval->high < 0)
     return text + "The interval excludes zero: the gain is unlikely to be chance.";
   return text +
@@ -72,21 +72,18 @@ std::string how_sure(const Results& results, std::size_t best) {
 
 std::string protocol_text(const std::string& protocol) {
   if (protocol == "leave-one-domain-out")
-    return "<strong>Leave one domain out.</strong> Each domain in turn plays the new one: everything is learned from "
-           "the other domains, and the "
-           "result is scored on the domain left out, of which nothing was used. That is what to expect in the next "
-           "place.";
+    return "<strong>Leave one domain out.</strong> Each domain in turn plays the new one: the model is trained on the "
+           "other domains only and scored on the domain left out. That is what to expect at the next site.";
   if (protocol == "adapt")
-    return "<strong>Adapt.</strong> Each domain in turn plays the new one: its rows may be looked at, its labels may "
-           "not. That is what to expect in "
-           "the next place when its unlabelled data are at hand before the model is made.";
+    return "<strong>Adapt.</strong> Each domain in turn plays the new one: training may use its rows but not its "
+           "labels. That is what to expect at the next site if its unlabelled data are available before the model is "
+           "trained.";
   if (protocol == "domain-split")
-    return "<strong>Domain split.</strong> Again and again some domains, drawn at random, are left out and scored; a "
-           "domain's figures are averaged "
-           "over the times it was left out.";
+    return "<strong>Domain split.</strong> Domains drawn at random are repeatedly left out and scored; a domain's "
+           "figures are averaged over the times it was left out.";
   if (protocol == "k-fold")
-    return "<strong>k-fold within domains.</strong> Rows are left out, domains are not: each model has seen rows of "
-           "the domain that it is scored on. AUROC ranks rows, and only rows scored by one model can be ranked: it is "
+    return "<strong>k-fold within domains.</strong> Rows are left out, domains are not: each model has seen other rows "
+           "of the domain it is scored on. AUROC ranks rows, and only rows scored by one model can be ranked: it is "
            "the mean over the folds, weighted by their rows; the other figures are over all rows of a domain. "
            "Compare with leave-one-domain-out to see what a new domain costs.";
   return escape(protocol);
@@ -101,11 +98,10 @@ std::string answer(const Results& results) {
     return "<section class=\"answer\"><p class=\"lead\">No metric is defined in any domain: there is nothing to "
            "compare.</p></section>\n";
   const auto& pipeline = results.pipelines[*best];
-  const std::string lead = fmt::format(
-      "{} {} {}: {} <strong>{}</strong> on average over {}.", named(pipeline),
-      results.pipelines.size() == 1 ? "was scored" : (results.protocol == "k-fold" ? "does best" : "loses least"),
-      place(results.protocol), metric.title, number(pipeline.mean[results.headline]),
-      plural(domains_with_value(pipeline, results.headline), "domain"));
+  const std::string lead = fmt::format("{} {} {}: mean {} <strong>{}</strong> over {}.", named(pipeline),
+                                       results.pipelines.size() == 1 ? "was scored" : "scores best",
+                                       place(results.protocol), metric.title, number(pipeline.mean[results.headline]),
+                                       plural(domains_with_value(pipeline, results.headline), "domain"));
   std::string more = results.pipelines.size() > 1 ? how_sure(results, *best) : std::string();
   if (const auto* worst = worst_domain(pipeline, results.headline, metric.higher_is_better))
     more += fmt::format("{}Its hardest domain is <strong>{}</strong> with {}.", more.empty() ? "" : " ",
@@ -123,11 +119,10 @@ std::string how_to_read(const Results& results) {
       "<section aria-labelledby=\"h-read\">\n<h2 id=\"h-read\">How to read this page</h2>\n<p>{}</p>\n"
       "<p><strong>Mean and spread</strong> are over domains, each counting once whatever its size; the spread is their "
       "standard deviation. "
-      "<strong>Differences</strong> are taken within each domain, so what makes a domain hard for all pipelines "
-      "cancels; their interval is "
-      "Student’s t over domains, and is not adjusted for the number of pipelines compared. A dash means that a figure "
-      "is not defined, as AUROC "
-      "is not where only one class occurs.</p>\n<dl>\n{}</dl>\n</section>\n",
+      "<strong>Differences</strong> are taken within each domain, so whatever makes a domain hard for all pipelines "
+      "cancels out; their interval is "
+      "Student’s t over domains, and is not adjusted for the number of pipelines compared. A dash marks a figure that "
+      "is not defined, such as AUROC where only one class occurs.</p>\n<dl>\n{}</dl>\n</section>\n",
       protocol_text(results.protocol), metrics);
 }
 

@@ -132,7 +132,7 @@ std::string title(const Evaluation& evaluation, const MetricInfo& metric) {
       what = "in held-out domains, averaged over random splits";
       break;
     case Protocol::k_fold:
-      what = "within domains: none of them is new";
+      what = "within domains: no domain is new to the model";
       break;
   }
   return fmt::format("{} {}\n{} · {} domain{}, {} row{} · {} is better\n", metric.title, what,
@@ -174,7 +174,7 @@ std::string differences(const Evaluation& evaluation, const std::string& metric,
   if (evaluation.pipelines.size() < 2) return "";
   const bool higher = find_metric(metric)->higher_is_better;
   std::string text =
-      fmt::format("\ndifference from {}, paired over domains, with its 95 % interval\n", sheet.heads.front());
+      fmt::format("\ndifference from {}, paired over domains, with its 95% interval\n", sheet.heads.front());
   const Index name_width = widest({sheet.heads.begin() + 1, sheet.heads.end()}, 1);
   for (std::size_t p = 1; p < evaluation.pipelines.size(); ++p) {
     std::string line = "  " + pad_right(sheet.heads[p], name_width) + "  ";

@@ -37,7 +37,7 @@ TEST(Impute, WarnsOfAColumnWithoutValues) {
   fitted("impute", view_of(named(holes()), no_labels()), run);
   ASSERT_EQ(recorder.warnings.size(), 1U);
   EXPECT_EQ(recorder.warnings[0].first, "no_values");
-  EXPECT_EQ(recorder.warnings[0].second, "impute: column 'c' has no value in the training rows; it becomes 0");
+  EXPECT_EQ(recorder.warnings[0].second, "impute: column 'c' has no value in the training rows and is filled with 0");
 }
 
 TEST(Impute, LearnsFromLabelledRowsOnly) {

@@ -298,7 +298,7 @@ TEST(Components, SayWhyThereAreFewer) {
   const TrainView two = overlapping(60, 3, 2, 2);
   const Said plain = recorded("coir", two);
   EXPECT_TRUE(plain.warnings.empty());
-  EXPECT_TRUE(noted(plain, "there is 1 component, not 2; labels of 2 classes explain at most 1"));
+  EXPECT_TRUE(noted(plain, "there is only 1 component, not 2: labels of 2 classes explain at most 1"));
   const Said asked = recorded("coir components=3", two);
   ASSERT_EQ(asked.warnings.size(), 1U);
   TrainView numbers = two;

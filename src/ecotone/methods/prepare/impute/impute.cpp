@@ -23,7 +23,8 @@ Vector fill_values(const Features& x, const ColumnMoments& moments, const Impute
   Vector fill = options.strategy == ImputeStrategy::median ? column_medians(x, context) : moments.mean;
   for (Index j = 0; j < x.cols(); ++j) {
     if (moments.count[j] == 0) {
-      context.warn("no_values", "impute: column '{}' has no value in the training rows; it becomes 0", x.name(j));
+      context.warn("no_values", "impute: column '{}' has no value in the training rows and is filled with 0",
+                   x.name(j));
       fill[j] = 0;
     } else if (!std::isfinite(fill[j])) {
       data_error("non_finite", "impute: column '{}' holds infinite or too large values, so its {} is {}", x.name(j),
@@ -42,11 +43,10 @@ void require_new_names(const Features& x, const std::vector<Index>& flagged) {
   const std::set<std::string_view> known(names.begin(), names.end());
   for (const Index column : flagged) {
     if (!known.contains(indicator_name(x, column))) continue;
-    data_error(
-        "duplicate_column",
-        "impute: the indicator of column '{}' would be called '{}', as another column is; rename that one, leave "
-        "it out with --ignore, or use indicator=false",
-        x.name(column), indicator_name(x, column));
+    data_error("duplicate_column",
+               "impute: the indicator of column '{}' would be called '{}', like another column; rename that column, "
+               "drop it with --ignore, or use indicator=false",
+               x.name(column), indicator_name(x, column));
   }
 }
 
@@ -147,7 +147,7 @@ Method impute_method() {
   return make_method<ImputeOptions, Impute::fit, Impute::load>(
       {.name = "impute",
        .family = Family::prepare,
-       .summary = "Replaces missing values by the mean or median of the labelled source rows, or by a constant.",
+       .summary = "Replaces missing values with the mean or median of the labelled source rows, or with a constant.",
        .citation = ""});
 }
 

@@ -16,11 +16,11 @@ struct ImputeOptions {
   bool indicator = false;
 
   static constexpr auto fields() {
-    return std::tuple{field("strategy", &ImputeOptions::strategy, "What stands in for a missing value",
+    return std::tuple{field("strategy", &ImputeOptions::strategy, "What replaces a missing value",
                             one_of("mean", "median", "constant")),
-                      field("value", &ImputeOptions::value, "The value of strategy=constant"),
+                      field("value", &ImputeOptions::value, "The replacement for strategy=constant"),
                       field("indicator", &ImputeOptions::indicator,
-                            "Adds a 0/1 column NAME_missing for each column with missing values in training")};
+                            "Add a 0/1 column NAME_missing for each column with missing values in training")};
   }
 };
 

@@ -20,7 +20,7 @@ StageResult Scale::fit(const TrainView& view, const ScaleOptions&, const Context
       data_error("non_finite", "scale: column '{}' holds an infinite value", x.name(j));
     }
     if (!std::isfinite(moments.mean[j]) || !std::isfinite(scale[j])) {
-      data_error("non_finite", "scale: column '{}' is too large to scale, it reaches from {} to {}", x.name(j),
+      data_error("non_finite", "scale: column '{}' is too large to scale; it ranges from {} to {}", x.name(j),
                  moments.low[j], moments.high[j]);
     }
     // A constant column stays as it is; so does one whose 1 / scale would overflow.
@@ -58,7 +58,7 @@ Method scale_method() {
   return make_method<ScaleOptions, Scale::fit, Scale::load>(
       {.name = "scale",
        .family = Family::prepare,
-       .summary = "Gives every column mean 0 and standard deviation 1 over the labelled source rows.",
+       .summary = "Standardises every column to mean 0 and standard deviation 1 over the labelled source rows.",
        .citation = ""});
 }
 

@@ -57,19 +57,20 @@ void warn_of_invariance(const ComponentFit& fit, const Context& context) {
   const double tr_kq = fit.report.spectrum.tr_kq;
   const char* plain = kind.supervised ? "coir" : "kpca";
   if (fit.report.domains < 2) {
-    context.warn("one_domain", "{}: all rows are of one domain, so there is nothing to be invariant to; it is {}",
+    context.warn("one_domain",
+                 "{}: all rows are of one domain, so there is nothing to be invariant to; the result is that of {}",
                  kind.name, plain);
   } else if (tr_kq <= message_rounding * mean_diagonal(fit.x, fit.kernel)) {
     context.warn("weak_invariance",
-                 "{}: the domain means do not differ under this kernel, so there is nothing to be invariant to; it "
-                 "is {}",
+                 "{}: the domain means do not differ under this kernel, so there is nothing to be invariant to; the "
+                 "result is that of {}",
                  kind.name, plain);
   } else if (weight * tr_kq < weak) {
-    context.warn(
-        "weak_invariance",
-        "{}: at weight {} invariance does next to nothing: weight x tr(KQ) is {:.2g}; use a weight of at least "
-        "1 / tr(KQ) = {:.3g}",
-        kind.name, weight, weight * tr_kq, 1 / tr_kq);
+    context.warn("weak_invariance",
+                 "{}: at weight {} the invariance term has almost no effect: weight x tr(KQ) is {:.2g}; use a weight "
+                 "of at least "
+                 "1 / tr(KQ) = {:.3g}",
+                 kind.name, weight, weight * tr_kq, 1 / tr_kq);
   }
 }
 
@@ -78,7 +79,7 @@ std::string reason(const ComponentFit& fit) {
   const Index size = fit.report.spectrum.size();
   if (fit.equal_rows) return "all rows are equal";
   if (fit.report.spectrum.most_negative < 0)
-    return "eigenvalues of the paper's form are negative here, form=symmetric has none such";
+    return "the paper's form has negative eigenvalues here; form=symmetric has none";
   if (fit.kind.supervised) {
     const bool delta = fit.output.kernel == OutputKernel::delta;
     if (fit.output.constant) return "the labels are all equal and explain nothing";
@@ -87,7 +88,7 @@ std::string reason(const ComponentFit& fit) {
     if (fit.output.kernel == OutputKernel::linear && size == 1)
       return "labels under output_kernel=linear explain at most 1";
   }
-  if (size == fit.report.rows - 1) return fmt::format("{} rows have no more", fit.report.rows);
+  if (size == fit.report.rows - 1) return fmt::format("{} rows allow no more", fit.report.rows);
   return size == 0 ? "no eigenvalue is above rounding" : "the other eigenvalues are below 1e-10 of the largest";
 }
 
@@ -95,7 +96,7 @@ void warn_of_count(const ComponentFit& fit, const Context& context) {
   const Index size = fit.report.spectrum.size();
   const Index wanted = fit.options.components;
   if (size >= wanted) return;
-  const std::string text = fmt::format("{}: there {} {} component{}, not {}; {}", fit.kind.name,
+  const std::string text = fmt::format("{}: there {} only {} component{}, not {}: {}", fit.kind.name,
                                        size == 1 ? "is" : "are", size, size == 1 ? "" : "s", wanted, reason(fit));
   // Two classes have one component: nobody who did not ask for two needs to be warned.
   if (size > 0 && wanted == ComponentStageOptions{}.components) {
@@ -111,7 +112,7 @@ void warn_of_components(const ComponentFit& fit, const Context& context) {
   warn_of_count(fit, context);
   if (fit.report.spectrum.complex_pair)
     context.warn("complex_pair",
-                 "{}: a pair of eigenvalues is complex; its two components are a plane, not two directions; "
+                 "{}: a pair of eigenvalues is complex; its two components span a plane but are not two directions; "
                  "form=symmetric has none",
                  fit.kind.name);
   // Half of the rows' pairs are nearer than a sigma that is their median.
@@ -119,7 +120,7 @@ void warn_of_components(const ComponentFit& fit, const Context& context) {
     const double share = share_near(fit.x, fit.kernel, context);
     if (share < few_near)
       context.warn("sigma_too_small",
-                   "{}: at sigma {:.4g} {:.2g} % of the rows are near another one (k > {}), so the Gram matrix is "
+                   "{}: at sigma {:.4g} only {:.2g}% of the rows are near another one (k > {}), so the Gram matrix is "
                    "nearly the identity; use a larger sigma",
                    fit.kind.name, fit.kernel.sigma, 100 * share, near);
   }

@@ -38,48 +38,48 @@ struct ComponentStageOptions {
   static constexpr auto shared_fields() {
     using O = ComponentStageOptions;
     const auto others = std::tuple{
-        field("components", &O::components, "Components wanted; fewer are said where there are no more",
-              between(1, 1e6)),
+        field("components", &O::components, "Number of components; a message says when fewer exist", between(1, 1e6)),
         field("lam", &O::lam, "lambda of M = w KQK + K + lambda I; 0 needs no factorisation", at_least(0.0)),
         field("scaling", &O::scaling,
-              "variance: training projections of mean square 1; metric: v'Mv = 1; reference: as the authors' program",
+              "variance: training projections have mean square 1; metric: v'Mv = 1; reference: as in the authors' "
+              "program",
               one_of("reference", "metric", "variance")),
         field("centre", &O::centre,
-              "New rows are centred at the mean of the training rows, or of their whole batch; the rows of a fit at "
-              "the former",
+              "Centre new rows at the mean of the training rows, or at the mean of their batch; training rows use the "
+              "former",
               one_of("train", "batch")),
         field("route", &O::route,
               "cholesky: one factorisation, lam > 0; matvec: products with the Gram matrix alone, lam = 0 (kpca: any); "
               "lowrank: a low-rank kernel map, time linear in the rows; auto: by lam, lowrank beyond 20,000 rows or "
               "where memory is short",
               one_of("auto", "cholesky", "matvec", "lowrank")),
-        field("rank", &O::rank, "Of lowrank: at most so many landmarks or frequencies", between(1, 100000)),
+        field("rank", &O::rank, "lowrank: largest number of landmarks or frequencies", between(1, 100000)),
         field("map", &O::map,
-              "Of lowrank: landmarks by random pivots, at random, or by greedy pivots, or random Fourier features",
+              "lowrank: landmarks chosen by random pivots, at random or by greedy pivots, or random Fourier features",
               one_of("pivoted", "uniform", "greedy", "fourier")),
         field("residual", &O::residual,
-              "Of lowrank: stop at the landmark that leaves this part of the kernel's trace; 0: never",
+              "lowrank: stop when the landmarks leave this fraction of the kernel's trace; 0: never",
               between(0.0, 0.999))};
     return std::tuple_cat(kernel_fields<O>(), others);
   }
   static constexpr auto invariance_fields() {
-    return std::tuple{
-        field("weight", &ComponentStageOptions::weight,
-              "w on the distributional variance; nothing happens far below 1 / tr(KQ): try 1, 10, 100, ... "
-              "times that",
-              at_least(0.0))};
+    return std::tuple{field("weight", &ComponentStageOptions::weight,
+                            "Weight w of the distributional variance; it has no effect far below 1 / tr(KQ), so try 1, "
+                            "10, 100, ... times that",
+                            at_least(0.0))};
   }
   static constexpr auto output_fields() {
     using O = ComponentStageOptions;
     return std::tuple{
-        field("epsilon", &O::epsilon, "Ridge of the outputs, times the number of rows", above(0.0)),
+        field("epsilon", &O::epsilon, "Ridge penalty of the outputs, multiplied by the number of rows", above(0.0)),
         field("form", &O::form,
               "symmetric: K P K v = g M v; paper: P K^2 v = g M v, whose g may be complex or negative",
               one_of("paper", "symmetric")),
-        field("output_kernel", &O::output_kernel, "Kernel of the labels; auto: delta of classes, rbf of numbers",
+        field("output_kernel", &O::output_kernel,
+              "Kernel of the labels; auto: delta for classification, rbf for regression",
               one_of("auto", "delta", "rbf", "linear")),
-        field("output_sigma", &O::output_sigma, "Width of the output kernel rbf; auto: the median distance of labels",
-              above(0.0))};
+        field("output_sigma", &O::output_sigma,
+              "Width of the output kernel rbf; auto: the median distance between labels", above(0.0))};
   }
 };
 

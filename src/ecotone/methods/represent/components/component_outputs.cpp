@@ -29,11 +29,11 @@ void check_class_count(const ComponentKind& kind, const ChosenOutput& output, bo
   if (output.count <= few_classes || 2 * output.count <= rows) return;
   if (numbers)
     option_error("bad_option",
-                 "{}: output_kernel=delta makes {} classes of the numbers in {} rows; use output_kernel=rbf", kind.name,
-                 output.count, rows);
+                 "{}: output_kernel=delta makes {} classes of the numeric labels of {} rows; use output_kernel=rbf",
+                 kind.name, output.count, rows);
   context.warn(
       "many_classes",
-      "{}: the labels of {} rows are {} classes; if they are numbers, use --task regress and output_kernel=rbf",
+      "{}: the labels of {} rows have {} classes; if they are numbers, use --task regress and output_kernel=rbf",
       kind.name, rows, output.count);
 }
 
@@ -66,8 +66,7 @@ ChosenOutput choose_output(const ComponentKind& kind, const Labels& y, const Com
                                                               : "linear";
   if (classes && output.kernel != OutputKernel::delta)
     option_error("bad_option",
-                 "{}: output_kernel={} needs numbers, the labels are {} classes; use delta or --task "
-                 "regress",
+                 "{}: output_kernel={} needs numeric labels, but they are {} classes; use delta or --task regress",
                  kind.name, report.output_kernel, y.classes.size());
   if (classes) {
     output.classes = y.index;

@@ -30,7 +30,7 @@ void require_finite(const ComponentKind& kind, const Features& x, const TrainVie
   if (found.row < 0) return;
   data_error("non_finite", "{}: column '{}' is {} in row {}; {}", kind.name, x.name(found.column),
              std::isnan(found.value) ? "not a number" : "infinite", origin_of(view.origin, found.row) + 1,
-             std::isnan(found.value) ? "add impute before it" : "leave the row out");
+             std::isnan(found.value) ? "add impute before it" : "drop the row");
 }
 
 /// Domains of the first rows, counted from 0.
@@ -226,7 +226,7 @@ StageResult fit_components(const ComponentKind& kind, const TrainView& view, con
                            const Context& context) {
   const Index rows = kind.supervised ? view.labelled() : view.x.rows();
   const Features x = kind.supervised ? view.labelled_x() : view.x;
-  if (rows < 2) data_error("too_few_rows", "{}: two rows are needed, got {}", kind.name, rows);
+  if (rows < 2) data_error("too_few_rows", "{}: at least two rows are needed, got {}", kind.name, rows);
   const ComponentOptions solver = solver_options(kind, options);
   const Groups groups = groups_of(view, rows);
   ComponentReport report;
@@ -263,7 +263,7 @@ Method kpca_method() {
   return make_method<KpcaOptions, fit_kind<KpcaOptions, kpca>, load_kind<KpcaOptions>>(
       {.name = "kpca",
        .family = Family::represent,
-       .summary = "Principal components of a kernel, from all rows without their labels.",
+       .summary = "Kernel principal components, learned from all rows without labels.",
        .citation = "schoelkopf1998"});
 }
 
@@ -271,8 +271,8 @@ Method udica_method() {
   return make_method<UdicaOptions, fit_kind<UdicaOptions, udica>, load_kind<UdicaOptions>>(
       {.name = "udica",
        .family = Family::represent,
-       .summary = "Components of a kernel that vary much over rows and little over domain means, from all rows without "
-                  "their labels.",
+       .summary = "Kernel components that vary much over rows and little over domain means, learned from all rows "
+                  "without labels.",
        .citation = "muandet2013"});
 }
 
@@ -280,7 +280,7 @@ Method coir_method() {
   return make_method<CoirOptions, fit_kind<CoirOptions, coir>, load_kind<CoirOptions>>(
       {.name = "coir",
        .family = Family::represent,
-       .summary = "Components of a kernel that the labels explain, from labelled rows.",
+       .summary = "Kernel components that the labels explain, learned from labelled rows.",
        .citation = "kim2011",
        .learns = Learns::labels});
 }
@@ -289,9 +289,8 @@ Method dica_method() {
   return make_method<DicaOptions, fit_kind<DicaOptions, dica>, load_kind<DicaOptions>>(
       {.name = "dica",
        .family = Family::represent,
-       .summary =
-           "Components of a kernel that the labels explain and that vary little over domain means, from labelled "
-           "rows.",
+       .summary = "Kernel components that the labels explain and that vary little over domain means, learned from "
+                  "labelled rows.",
        .citation = "muandet2013",
        .learns = Learns::labels});
 }

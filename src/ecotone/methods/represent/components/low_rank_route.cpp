@@ -48,18 +48,18 @@ void warn_of_map(const ComponentKind& kind, const ComponentStageOptions& options
                  const Context& context) {
   const Index rank = fit.map.rank();
   if (rank < options.rank && fit.residual > options.residual)
-    context.note("{}: {} of {} landmarks explain the kernel but for rounding", kind.name, rank, options.rank);
+    context.note("{}: {} of {} landmarks explain the kernel up to rounding", kind.name, rank, options.rank);
   // The paper's form inverts K + lam I: what the map leaves out must lie below lam.
   const double left = fit.residual * fit.diagonal * static_cast<double>(rows);
   if (kind.supervised && options.form == ComponentForm::paper && left > options.lam * static_cast<double>(rank)) {
-    context.warn(
-        "rough_map",
-        "{}: the map leaves {:.2g} of the kernel's trace, {:.3g} in all, which form=paper would need below lam "
-        "x rank = {:.3g}; raise lam or rank, or use form=symmetric",
-        kind.name, fit.residual, left, options.lam * static_cast<double>(rank));
+    context.warn("rough_map",
+                 "{}: the map leaves {:.2g} of the kernel's trace unexplained, {:.3g} in total, and form=paper needs "
+                 "less than lam x rank = {:.3g}; raise lam or rank, or use form=symmetric",
+                 kind.name, fit.residual, left, options.lam * static_cast<double>(rank));
   } else if (fit.residual > rough) {
     context.warn("rough_map",
-                 "{}: the map of rank {} leaves {:.2g} of the kernel{}, so components are rough; raise rank or sigma",
+                 "{}: the map of rank {} leaves {:.2g} of the kernel{} unexplained, so components are rough; raise "
+                 "rank or sigma",
                  kind.name, rank, fit.residual, fit.map.fourier() ? "" : "'s trace");
   }
 }

@@ -80,7 +80,7 @@ Single exact_single(const Double& values, const std::string& name) {
   for (Index i = 0; i < values.size(); ++i) {
     const double value = values.data()[i];
     if (std::abs(value) > largest || static_cast<double>(static_cast<float>(value)) != value)
-      file_error("bad_model", "array '{}' must hold numbers of single precision", name);
+      file_error("bad_model", "array '{}' must hold single-precision numbers", name);
     result.data()[i] = static_cast<float>(value);
   }
   return result;
@@ -205,8 +205,8 @@ Method dbn_method() {
   return make_method<DbnOptions, Dbn::fit, Dbn::load>(
       {.name = "dbn",
        .family = Family::represent,
-       .summary = "Features of a deep belief net: stacked restricted Boltzmann machines, learned from all rows without "
-                  "their labels, the target's too.",
+       .summary = "Features of a deep belief network: stacked restricted Boltzmann machines, trained on all rows "
+                  "(target rows too) without labels.",
        .citation = "hinton2006"});
 }
 

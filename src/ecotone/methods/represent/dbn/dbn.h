@@ -26,24 +26,25 @@ struct DbnOptions {
     return std::tuple{
         field("layers", &DbnOptions::layers, "Hidden units of each layer, from the input up", between(1, 1e6)),
         field("visible", &DbnOptions::visible,
-              "Units of the input; auto: binary where all values are in [0, 1] or are pixels (whole numbers from 0 to "
+              "Units of the input; auto: binary if all values are in [0, 1] or are pixels (whole numbers from 0 to "
               "exactly 255), else gaussian",
               one_of("auto", "binary", "gaussian")),
         field(
             "scale", &DbnOptions::scale,
             "auto: binary units divide whole numbers up to 255 by the largest value, gaussian units standardise every "
-            "column; none: values as they are",
+            "column; none: keep values as they are",
             one_of("auto", "none")),
         field("epochs", &DbnOptions::epochs, "Passes over the rows for each layer", between(1, 1e6)),
-        field("batch", &DbnOptions::batch, "Rows in a step", between(1, 1e6)),
-        field("cd", &DbnOptions::cd, "Steps of the chain in contrastive divergence", between(1, 1e6)),
+        field("batch", &DbnOptions::batch, "Rows per mini-batch", between(1, 1e6)),
+        field("cd", &DbnOptions::cd, "Gibbs steps of contrastive divergence", between(1, 1e6)),
         field("rate", &DbnOptions::rate, "Learning rate of layers with binary visible units", above(0.0)),
         field("rate_gaussian", &DbnOptions::rate_gaussian, "Learning rate of a first layer with gaussian visible units",
               above(0.0)),
         field("momentum", &DbnOptions::momentum,
-              "Momentum from the sixth epoch on; before it 0.5, or this if it is less",
+              "Momentum from the sixth epoch on; before that 0.5, or this value if smaller",
               Limits{.low = 0, .high = 1, .open_high = true}),
-        field("weight_decay", &DbnOptions::weight_decay, "Penalty on weights, times the rate", at_least(0.0))};
+        field("weight_decay", &DbnOptions::weight_decay, "Penalty on the weights, multiplied by the learning rate",
+              at_least(0.0))};
   }
 };
 

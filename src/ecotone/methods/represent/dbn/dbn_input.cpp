@@ -18,7 +18,7 @@ void require_finite(const TrainView& view, const Context& context) {
   if (found.row < 0) return;
   data_error("non_finite", "dbn: column '{}' is {} in row {}; {}", view.x.name(found.column),
              std::isnan(found.value) ? "not a number" : "infinite", origin_of(view.origin, found.row) + 1,
-             std::isnan(found.value) ? "add impute before it" : "leave the row out");
+             std::isnan(found.value) ? "add impute before it" : "drop the row");
 }
 
 bool is_whole(const Features& x, const Context& context) {
@@ -35,7 +35,7 @@ Vector deviations(const Features& x, const ColumnMoments& moments) {
   Vector scale = moments.deviation();
   for (Index j = 0; j < x.cols(); ++j) {
     if (!std::isfinite(moments.mean[j]) || !std::isfinite(scale[j])) {
-      data_error("non_finite", "dbn: column '{}' is too large to standardise, it reaches from {} to {}", x.name(j),
+      data_error("non_finite", "dbn: column '{}' is too large to standardise; it ranges from {} to {}", x.name(j),
                  moments.low[j], moments.high[j]);
     }
     // A constant column becomes 0; so does one whose 1 / scale would overflow.
@@ -49,7 +49,7 @@ void require_unit_interval(const Features& x, const ColumnMoments& moments, doub
     if (moments.low[j] >= 0 && moments.high[j] <= divisor) continue;
     data_error(
         "outside_unit",
-        "dbn: column '{}' reaches from {} to {}, binary visible units take values in [0, 1]; use visible=gaussian",
+        "dbn: column '{}' ranges from {} to {}, but binary visible units take values in [0, 1]; use visible=gaussian",
         x.name(j), moments.low[j], moments.high[j]);
   }
 }
@@ -84,7 +84,7 @@ DbnInput choose_input(const TrainView& view, DbnVisible visible, DbnScale scale,
     if (bytes) context.note("dbn: binary visible units, values are divided by {}", divisor);
     return {VisibleUnits::binary, Vector::Zero(x.cols()), Vector::Constant(x.cols(), divisor)};
   }
-  if (visible == DbnVisible::automatic) context.note("dbn: gaussian visible units, values go beyond [0, 1]");
+  if (visible == DbnVisible::automatic) context.note("dbn: gaussian visible units, as values go beyond [0, 1]");
   if (scale == DbnScale::none) return {VisibleUnits::gaussian, Vector::Zero(x.cols()), Vector::Ones(x.cols())};
   return {VisibleUnits::gaussian, moments.mean, deviations(x, moments)};
 }

@@ -200,9 +200,9 @@ TEST(Weighting, WarnsOfFewEffectiveRows) {
   const auto few = said("weight.logistic", shifted(10, 10, 20, 1));
   ASSERT_EQ(few.size(), 1U);
   EXPECT_EQ(few[0].second,
-            "weight.logistic: 20 rows are fewer than the 60 that flatten=auto asks for, so nothing is weighted");
+            "weight.logistic: 20 rows are fewer than the 60 that flatten=auto asks for, so no weights are applied");
   EXPECT_EQ(said("weight.knn flatten=25 per_source=true", shifted(10, 10, 20, 0))[0].second,
-            "weight.knn: 20 rows are fewer than the 25 that flatten=25 asks for, so nothing is weighted");
+            "weight.knn: 20 rows are fewer than the 25 that flatten=25 asks for, so no weights are applied");
 }
 
 TEST(Weighting, SaysWhatIsMissing) {

@@ -15,8 +15,8 @@ std::vector<double> penalty_mixes(std::string_view who, PenaltyKind kind, Index 
   if (kind == PenaltyKind::ridge) return {0.0};
   if (domains < 5)
     data_error("needs_five_domains",
-               "{}: penalty={} compares domains and misleads with few of them: it needs five with labels, got {}; use "
-               "penalty=ridge",
+               "{}: penalty={} compares domains and is misleading with few of them: it needs five with labels, got {}; "
+               "use penalty=ridge",
                who, kind == PenaltyKind::variance ? "variance" : "auto", domains);
   if (kind == PenaltyKind::variance) return {1.0};
   return automatic;
@@ -51,11 +51,11 @@ void warn_one_class_groups(std::string_view who, const MomentRows& rows, const s
   const auto both = std::count(has.begin(), has.end(), 3);
   const auto all = std::count_if(has.begin(), has.end(), [](int bits) { return bits != 0; });
   if (both == all) return;
-  std::string judged = "by the squared loss on all of them, as none has an AUROC";
+  std::string judged = "by the squared loss on all of them, as AUROC is undefined on each";
   if (table->criterion == LeftOutCriterion::auroc)
     judged = both > 1 ? fmt::format("by the AUROC on the other {}", both)
                       : "by the AUROC on one, which is too few to tell them from the empty model";
-  context.warn("one_class_domains", "{}: {} of the {} domains hold one class only, so models are judged {}", who,
+  context.warn("one_class_domains", "{}: {} of the {} domains have one class only, so models are judged {}", who,
                all - both, all, judged);
 }
 
@@ -63,8 +63,8 @@ void warn_of_pairs(std::string_view who, const TrainView& view, const Context& c
   const auto& partner = view.domain.partner;
   if (std::none_of(partner.begin(), partner.end(), [](std::int32_t other) { return other >= 0; })) return;
   context.warn("pairs_left_out",
-               "{}: what it chooses by leaving a class out still learns from pairs of other classes with it, so the "
-               "choice is a little optimistic",
+               "{}: with a class left out, training still uses pairs of other classes with it, so the choice is "
+               "slightly optimistic",
                who);
 }
 

@@ -21,8 +21,8 @@ Vector numeric_labels(std::string_view who, const TrainView& view) {
                classes.empty() ? "" : classes.front());
   if (classes.size() > 2)
     data_error("needs_two_classes",
-               "{}: the labels are {} classes ({}); it learns two classes or numbers, so keep two with --where, or use "
-               "--task regress",
+               "{}: the labels have {} classes ({}), but it handles two classes or regression; keep two with --where, "
+               "or use --task regress",
                who, classes.size(), fmt::join(classes, ", "));
   // The second class is +1.
   Vector y(view.labelled());
@@ -77,11 +77,12 @@ std::unique_ptr<MomentColumns> moment_columns(std::string_view who, Moments mome
   for (const Index g : labelled_list(moments)) {
     if (moments.weight[g] > 0) continue;
     const auto place = static_cast<std::size_t>(g);
-    context.warn("domain_without_weight", "{}: all rows of domain '{}' have weight 0, so it is left out", who,
+    context.warn("domain_without_weight", "{}: all rows of domain '{}' have weight 0 and are left out", who,
                  moments.groups[place]);
     moments.labelled[place] = 0;
   }
-  if (labelled_list(moments).empty()) data_error("no_weight", "{}: no domain with labels has rows of any weight", who);
+  if (labelled_list(moments).empty())
+    data_error("no_weight", "{}: no domain with labels has rows of positive weight", who);
   auto result = std::make_unique<MomentColumns>();
   result->route = PathRoute::gram;
   result->moments = std::move(moments);

@@ -51,7 +51,7 @@ std::vector<Index> loaded_columns(const StageState& state, const std::string& na
   std::vector<Index> list;
   for (const double value : state.vector(name, -1)) {
     if (!(value >= 0 && value < static_cast<double>(cols)) || value != std::floor(value))
-      file_error("bad_model", "array '{}' must hold numbers of columns", name);
+      file_error("bad_model", "array '{}' must hold column numbers", name);
     list.push_back(static_cast<Index>(value));
   }
   return list;
@@ -69,7 +69,7 @@ std::vector<Index> columns_to_pass(const std::vector<Index>& taken, std::optiona
 
 std::string first_of_path_text(std::optional<Index> first, const std::vector<std::string>& features) {
   if (!first) return "";
-  return fmt::format("; a stage behind it gets the first of the path, '{}'",
+  return fmt::format("; a later stage gets the first feature of the path, '{}'",
                      features[static_cast<std::size_t>(*first)]);
 }
 

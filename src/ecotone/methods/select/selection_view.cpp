@@ -31,7 +31,7 @@ TrainView weighted_view(std::string_view who, const TrainView& view, const Conte
   if (with == 0) data_error("no_weight", "{}: all rows with a label have weight 0", who);
   if (without.empty() && with > 1) return view;
   if (!without.empty())
-    context.warn("domain_without_weight", "{}: all rows of {} '{}' have weight 0, so it is left out", who,
+    context.warn("domain_without_weight", "{}: all rows of {} '{}' have weight 0 and are left out", who,
                  without.size() == 1 ? "domain" : "the domains", fmt::join(without, "', '"));
   std::vector<Index> kept;
   for (Index i = 0; i < view.labelled(); ++i)

@@ -89,7 +89,7 @@ class Shaping {
     const Vector log_weight = weigher_.log_ratio(x, sources);
     // A comparison with NaN is false.
     if (!(log_weight.array() < std::numeric_limits<double>::infinity()).all()) {
-      data_error("non_finite", "{}: the values of the features are too large to estimate weights", weigher_.who);
+      data_error("non_finite", "{}: the feature values are too large to estimate weights", weigher_.who);
     }
     if (log_weight.maxCoeff() == -std::numeric_limits<double>::infinity()) {
       data_error("zero_weights", "{}: no source row is near a target row, so all weights are 0", weigher_.who);
@@ -117,7 +117,7 @@ class Shaping {
   double estimated_mean(const Vector& log_weight) const {
     const double mean = log_weight.array().exp().mean();
     if (std::isfinite(mean)) return mean;
-    data_error("non_finite", "{}: the weights are too large for numbers; use normalise=true", weigher_.who);
+    data_error("non_finite", "{}: the weights overflow; use normalise=true", weigher_.who);
   }
 };
 
@@ -181,26 +181,29 @@ void warn_of_weights(const WeightReport& report, const WeightRequest& request, c
         request.cols == 1 ? "" : "s");
   }
   if (report.exponent == 0 && static_cast<double>(report.rows) < request.ess) {
-    context.warn("low_effective_sample", "{}: {} rows are fewer than the {:g} that {} asks for, so nothing is weighted",
-                 request.who, report.rows, request.ess, request.asked);
+    context.warn("low_effective_sample",
+                 "{}: {} rows are fewer than the {:g} that {} asks for, so no weights are applied", request.who,
+                 report.rows, request.ess, request.asked);
     return;
   }
   const double few = few_per_parameter * static_cast<double>(request.cols + 1);
   if (report.exponent >= low_exponent && report.ess_raw >= few) return;
   const std::string raw = fmt::format(
-      "{}: weighting to the target would leave an effective sample size of {:.1f} of {} rows, where {} "
-      "columns need {:.0f} or more",
+      "{}: weighting to the target would leave an effective sample size of {:.1f} out of {} rows, but {} columns need "
+      "{:.0f} or more",
       request.who, report.ess_raw, report.rows, request.cols, few);
   if (report.exponent == 1) {
-    context.warn("low_effective_sample", "{}; {}so expect more variance than the weights are worth", raw,
+    context.warn("low_effective_sample", "{}; {}so the added variance may outweigh what the weights gain", raw,
                  request.ess == 0 ? "the weights were not flattened, " : "");
   } else if (report.exponent == 0) {
     context.warn("low_effective_sample",
-                 "{}; too few rows have a weight to reach {:.0f}, so all of these are equal and little is corrected",
+                 "{}; too few rows have a positive weight to reach {:.0f}, so these are all weighted equally and "
+                 "little is corrected",
                  raw, request.ess);
   } else {
     context.warn("low_effective_sample",
-                 "{}; the weights were raised to the power {:.2f}, which leaves {:.0f} rows and corrects in part only",
+                 "{}; the weights were raised to the power {:.2f}, which leaves {:.0f} effective rows and corrects the "
+                 "shift only in part",
                  raw, report.exponent, report.ess);
   }
 }
@@ -223,7 +226,7 @@ StageResult weigh(const TrainView& view, const Weigher& weigher, const WeightOpt
   TrainView next = view;
   if (view.labelled() > 0) next.weight = times(weights, given);
   if (all.ess == 0) {
-    data_error("zero_weights", "{}: no source row with a weight of its own is near a target row, so all weights are 0",
+    data_error("zero_weights", "{}: no source row of positive weight is near a target row, so all weights are 0",
                weigher.who);
   }
   warn_of_weights(all,

@@ -22,19 +22,16 @@ struct WeightOptions {
 
   static constexpr auto fields() {
     return std::tuple{
-        field("normalise", &WeightOptions::normalise,
-              "Weights are divided by their mean; false: they keep the mean that they were estimated with"),
-        field("clip", &WeightOptions::clip, "Weights are cut at this multiple of their mean",
+        field("normalise", &WeightOptions::normalise, "Divide weights by their mean; false: keep them as estimated"),
+        field("clip", &WeightOptions::clip, "Clip weights at this multiple of their mean",
               or_words(above(0.0), "none")),
-        field(
-            "flatten", &WeightOptions::flatten,
-            "Weights are raised to the largest power up to 1 that leaves this effective sample size, in rows; auto: 20 "
-            "(columns + 1)",
-            or_words(at_least(1.0), "auto", "none")),
-        field(
-            "per_source", &WeightOptions::per_source,
-            "Each source domain is weighted to the target by itself and keeps its share of the rows; false: all source "
-            "rows are one sample")};
+        field("flatten", &WeightOptions::flatten,
+              "Raise weights to the largest power up to 1 that leaves this effective sample size, in rows; auto: 20 "
+              "(columns + 1)",
+              or_words(at_least(1.0), "auto", "none")),
+        field("per_source", &WeightOptions::per_source,
+              "Weight each source domain to the target separately, keeping its share of the rows; false: treat all "
+              "source rows as one sample")};
   }
 };
 

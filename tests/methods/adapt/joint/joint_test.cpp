@@ -53,7 +53,7 @@ TEST(AdaptJoint, WarnsOfFewEffectiveAndFewTargetRows) {
   EXPECT_LE(model.inspect()["stages"][0]["ess"].get<double>(), 10 + 1e-9);
   ASSERT_EQ(recorder.warnings.size(), 1U);
   EXPECT_EQ(recorder.warnings[0].first, "low_effective_sample");
-  EXPECT_NE(recorder.warnings[0].second.find("of 200 rows, where 3 columns need 40 or more; the weights were not "
+  EXPECT_NE(recorder.warnings[0].second.find("out of 200 rows, but 3 columns need 40 or more; the weights were not "
                                              "flattened"),
             std::string::npos)
       << recorder.warnings[0].second;

@@ -143,7 +143,7 @@ TEST(TGreedy, StopsEarlyWhereAFeatureCannotReturn) {
   const Json stage = fitted("greedy steps=50 mode=stepwise", view).inspect().at("stages")[0];
   EXPECT_EQ(stage.at("indices").size(), 5U);
   EXPECT_TRUE(stage.at("stopped_early").get<bool>());
-  EXPECT_NE(stage.at("status").get<std::string>().find("no feature could be chosen"), std::string::npos);
+  EXPECT_NE(stage.at("status").get<std::string>().find("no further feature could be chosen"), std::string::npos);
 }
 
 TEST(TGreedy, SaysWhenTheoremOneIsNoGuarantee) {

@@ -30,9 +30,9 @@ PathOptions path_options(PathRule rule, const Moments& moments, const GreedyOpti
   const char* who = rule_name(rule);
   const bool ortho = options.mode == PathMode::ortho || options.mode == PathMode::ortho_resid;
   if (options.nonnegative && ortho)
-    option_error("bad_option", "{}: nonnegative=true is for mode=stagewise and mode=stepwise", who);
+    option_error("bad_option", "{}: nonnegative=true works only with mode=stagewise and mode=stepwise", who);
   if (options.ex2 == SquareSource::all && options.mode != PathMode::stagewise)
-    option_error("bad_option", "{}: ex2=all is for mode=stagewise", who);
+    option_error("bad_option", "{}: ex2=all works only with mode=stagewise", who);
   PathOptions result;
   result.rule = rule;
   result.mode = options.mode;
@@ -59,10 +59,10 @@ void warn_of(PathRule rule, const GreedyRun& run, const GreedyOptions& options, 
                  "guarantee",
                  rule_name(rule), theory.n_paper, theory.threshold);
   if (run.selection.path.stopped_early && options.stop == PathStop::steps)
-    context.note("{}: the path ends after {} of {} steps, no feature could be chosen any more", rule_name(rule),
+    context.note("{}: the path ends after {} of {} steps because no further feature could be chosen", rule_name(rule),
                  run.selection.path.steps(), options.steps);
   if (run.first)
-    context.warn("empty_model", "{}: no feature: the rule by which the path stops keeps none{}", rule_name(rule),
+    context.warn("empty_model", "{}: the stopping rule keeps no feature{}", rule_name(rule),
                  first_of_path_text(run.first, moments.features));
 }
 
@@ -93,8 +93,8 @@ GreedyRun run_greedy(PathRule rule, MomentColumns& moments, const GreedyOptions&
 
 std::string greedy_summary(const GreedyRun& run, const GreedyOptions& options) {
   const PathResult kept = run.selection.path.head(run.selection.taken);
-  return fmt::format("{} of {} steps, {} different features{}", kept.steps(), options.steps, kept.support.size(),
-                     kept.stopped_early ? "; no feature could be chosen any more" : "");
+  return fmt::format("{} of {} steps, {} distinct features{}", kept.steps(), options.steps, kept.support.size(),
+                     kept.stopped_early ? "; no further feature could be chosen" : "");
 }
 
 StageResult Greedy::fit_rule(PathRule rule, const TrainView& view, const GreedyOptions& options,
@@ -141,7 +141,8 @@ Method tgreedy_method() {
   return make_method<GreedyOptions, Greedy::fit<PathRule::tgreedy>, Greedy::load>(
       {.name = "tgreedy",
        .family = Family::select,
-       .summary = "Chooses features whose covariance with the label is consistent over domains, by the largest T.",
+       .summary =
+           "Selects features whose covariance with the label is consistent across domains, by the largest T statistic.",
        .citation = "foster2012",
        .learns = Learns::labels,
        .select = select_rule<PathRule::tgreedy>});
@@ -151,7 +152,7 @@ Method greedy_method() {
   return make_method<GreedyOptions, Greedy::fit<PathRule::greedy>, Greedy::load>(
       {.name = "greedy",
        .family = Family::select,
-       .summary = "Chooses features that lower the squared loss most, averaged over domains.",
+       .summary = "Selects the features that lower the squared loss most, averaged over domains.",
        .citation = "foster2012",
        .learns = Learns::labels,
        .select = select_rule<PathRule::greedy>});

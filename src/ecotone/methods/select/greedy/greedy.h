@@ -33,38 +33,41 @@ struct GreedyOptions {
 
   static constexpr auto fields() {
     return std::tuple{
-        field("steps", &GreedyOptions::steps, "Most steps; each takes one feature", between(1, 100000)),
+        field("steps", &GreedyOptions::steps, "Largest number of steps; each takes one feature", between(1, 100000)),
         field("mode", &GreedyOptions::mode,
               "stagewise: a step moves one weight and a feature may return; stepwise: all chosen weights are refitted; "
               "ortho, ortho_resid: features are made orthonormal to the chosen ones and judged by Y or by the residual",
               one_of("stagewise", "stepwise", "ortho", "ortho_resid")),
         field("stop", &GreedyOptions::stop,
-              "Where the path ends: after all steps, by leave-one-domain-out, at the first step that Student's t with "
-              "Bonferroni's correction does not support, or at the threshold of Theorem 1",
+              "Where the path stops: after all steps, by leave-one-domain-out, at the first step that Student's t with "
+              "a Bonferroni correction does not support, or at the threshold of Theorem 1",
               one_of("steps", "lodo", "student", "theorem1")),
-        field("delta", &GreedyOptions::delta, "Probability of error of stop=student and stop=theorem1",
+        field("delta", &GreedyOptions::delta, "Error probability of stop=student and stop=theorem1",
               Limits{.low = 0, .high = 1, .open_low = true, .open_high = true}),
         field("size", &GreedyOptions::size,
-              "Of stop=lodo: the smallest size within one standard error of the smallest loss, or that of the smallest "
-              "loss; none unless it beats the empty model by one standard error",
+              "stop=lodo: the smallest size within one standard error of the smallest loss, or the size with the "
+              "smallest loss; no feature unless it beats the empty model by one standard error",
               one_of("one_se", "best")),
-        field("absolute", &GreedyOptions::absolute, "false: only features with a positive mean covariance"),
-        field("domain_weights", &GreedyOptions::domain_weights, "Domains count equally, or by their rows",
+        field("absolute", &GreedyOptions::absolute, "false: select only features with a positive mean covariance"),
+        field("domain_weights", &GreedyOptions::domain_weights, "Weight domains equally, or by their number of rows",
               one_of("equal", "pooled")),
         field("min_gain", &GreedyOptions::min_gain,
-              "A feature must lower the loss by this part of E[Y^2]; a few times one over the rows of a domain keeps "
-              "features out that live on one row",
+              "A feature must lower the loss by this fraction of E[Y^2]; a few times 1 / (rows of a domain) keeps out "
+              "features that depend on a single row",
               at_least(0.0)),
         field("centre", &GreedyOptions::centre,
-              "source: features are centred at their mean over the source domains, never over targets",
+              "source: centre features at their mean over the source domains, never over targets",
               one_of("none", "source")),
         field("intercept", &GreedyOptions::intercept,
               "Fit an offset: features and labels are centred over the source domains"),
-        field("nonnegative", &GreedyOptions::nonnegative, "Weights stay >= 0; for mode=stagewise and mode=stepwise"),
+        field("nonnegative", &GreedyOptions::nonnegative,
+              "Keep weights >= 0; only with mode=stagewise and mode=stepwise"),
         field("ex2", &GreedyOptions::ex2,
-              "E[X^2] of the update from the labelled domains, or from all, targets too; all is for mode=stagewise",
+              "Compute E[X^2] of the update from the labelled domains, or from all domains including targets "
+              "(mode=stagewise only)",
               one_of("labelled", "all")),
-        field("route", &GreedyOptions::route, "Columns of X'X as they are needed, or all of it first; auto: by cost",
+        field("route", &GreedyOptions::route,
+              "Compute columns of X'X as they are needed, or all of it first; auto: whichever costs less",
               one_of("auto", "lazy", "gram"))};
   }
 };

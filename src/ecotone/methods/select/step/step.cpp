@@ -36,10 +36,10 @@ PenalisedOptions step_options(const StepOptions& options, Index domains) {
 
 std::string step_summary(const PenalisedSelection& run) {
   const Index size = run.path.steps();
-  if (run.kept_empty) return "no feature: none beats the empty model by one standard error on what was left out";
+  if (run.kept_empty) return "no feature: none beats the empty model by one standard error on held-out data";
   return fmt::format("{} feature{}, lam {:.4g}{}{}", size, size == 1 ? "" : "s", run.penalty.lam,
                      run.penalty.mix > 0 ? fmt::format(", mix {:.4g}", run.penalty.mix) : "",
-                     run.path.stopped_early ? "; no feature could be chosen any more" : "");
+                     run.path.stopped_early ? "; no further feature could be chosen" : "");
 }
 
 StepInput::StepInput(const TrainView& given, const StepOptions& options, const Context& context)
@@ -61,8 +61,8 @@ PenalisedSelection run_step(const MomentColumns& moments, const MomentRows* rows
     context.warn("empty_model", "step: {}{}", step_summary(run),
                  first_of_path_text(run.first, moments.moments.features));
   if (options.size && run.path.steps() < *options.size)
-    context.note("step: the path ends after {} of {} features, no other could be chosen", run.path.steps(),
-                 *options.size);
+    context.note("step: the path ends after {} of {} features because no further feature could be chosen",
+                 run.path.steps(), *options.size);
   return run;
 }
 
@@ -145,7 +145,7 @@ Method step_method() {
       {.name = "step",
        .family = Family::select,
        .summary =
-           "Chooses features by forward steps on a penalised loss, with penalty and size by leave-one-domain-out.",
+           "Selects features by forward steps on a penalised loss; leave-one-domain-out sets the penalty and the size.",
        .citation = "",
        .learns = Learns::labels,
        .select = [](const SelectionInput& input, const OptionValues& values, const Context& context) {

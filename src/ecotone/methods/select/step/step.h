@@ -24,21 +24,22 @@ struct StepOptions {
 
   static constexpr auto fields() {
     return std::tuple{
-        field("steps", &StepOptions::steps, "Most features", between(1, 100000)),
+        field("steps", &StepOptions::steps, "Largest number of features", between(1, 100000)),
         field("size", &StepOptions::size,
-              "Features that are taken; auto: by leave-one-domain-out, none unless they beat the empty model by one "
+              "Number of features; auto: by leave-one-domain-out, none unless they beat the empty model by one "
               "standard error",
               between(1, 100000)),
         field("lam", &StepOptions::lam,
-              "Penalty lam of lam sum v_i w_i^2, features in units of E[x^2] = 1; auto: by leave-one-domain-out",
+              "Penalty lam in lam sum v_i w_i^2, with features scaled to E[x^2] = 1; auto: by leave-one-domain-out",
               at_least(0.0)),
         field("penalty", &StepOptions::penalty,
               "v_i is 1, or larger where the covariance with the label varies over domains; auto: by "
               "leave-one-domain-out. variance and auto need five domains",
               one_of("ridge", "variance", "auto")),
-        field("domain_weights", &StepOptions::domain_weights, "Domains count equally, or by their rows",
+        field("domain_weights", &StepOptions::domain_weights, "Weight domains equally, or by their number of rows",
               one_of("equal", "pooled")),
-        field("route", &StepOptions::route, "Columns of X'X as they are needed, or all of it first; auto: by cost",
+        field("route", &StepOptions::route,
+              "Compute columns of X'X as they are needed, or all of it first; auto: whichever costs less",
               one_of("auto", "lazy", "gram"))};
   }
 };

@@ -10,13 +10,11 @@ struct WeightGaussianOptions : WeightOptions {
   AutoNumber shrink;
 
   static constexpr auto fields() {
-    return std::tuple_cat(
-        std::tuple{
-            field("shrink", &WeightGaussianOptions::shrink,
-                  "Part of the mean variance in place of each covariance matrix, of columns of variance 1; auto: "
-                  "by the sample's size",
-                  between(0.0, 1.0))},
-        WeightOptions::fields());
+    return std::tuple_cat(std::tuple{field("shrink", &WeightGaussianOptions::shrink,
+                                           "Shrinkage of each covariance matrix towards its mean variance, with "
+                                           "columns of variance 1; auto: by sample size",
+                                           between(0.0, 1.0))},
+                          WeightOptions::fields());
   }
 };
 

@@ -14,12 +14,11 @@ struct WeightKnnOptions : WeightOptions {
 
   static constexpr auto fields() {
     return std::tuple_cat(
-        std::tuple{field("k", &WeightKnnOptions::k, "Neighbours that are counted", at_least(1)),
+        std::tuple{field("k", &WeightKnnOptions::k, "Number of neighbours", at_least(1)),
                    field("zero", &WeightKnnOptions::zero,
-                         "Rows without source neighbours: the prior is added to both counts, or half a neighbour is "
-                         "counted",
+                         "For rows without source neighbours: add the prior to both counts, or count half a neighbour",
                          one_of("smooth", "cap")),
-                   field("include_self", &WeightKnnOptions::include_self, "A row counts as its own neighbour")},
+                   field("include_self", &WeightKnnOptions::include_self, "Count a row as its own neighbour")},
         WeightOptions::fields());
   }
 };
@@ -42,7 +41,7 @@ Method weight_knn_method() {
   return make_method<WeightKnnOptions, fit_knn, load_knn>(
       {.name = "weight.knn",
        .family = Family::weight,
-       .summary = "Weights source rows by the target rows among their nearest neighbours.",
+       .summary = "Weights source rows by how many target rows are among their nearest neighbours.",
        .citation = "sayed2022"});
 }
 

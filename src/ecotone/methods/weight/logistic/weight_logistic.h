@@ -13,10 +13,9 @@ struct WeightLogisticOptions : WeightOptions {
 
   static constexpr auto fields() {
     return std::tuple_cat(
-        std::tuple{
-            field("l2", &WeightLogisticOptions::l2, "Penalty of the classifier's squared weights", at_least(0.0)),
-            field("squares", &WeightLogisticOptions::squares,
-                  "The classifier sees each feature and its square: weights of Gaussian form")},
+        std::tuple{field("l2", &WeightLogisticOptions::l2, "L2 penalty on the classifier's weights", at_least(0.0)),
+                   field("squares", &WeightLogisticOptions::squares,
+                         "Give the classifier each feature and its square, so that weights have Gaussian form")},
         WeightOptions::fields());
   }
 };

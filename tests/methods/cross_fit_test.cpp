@@ -180,7 +180,7 @@ TEST(CrossFit, LeavesOutAFoldThatLeavesOneClass) {
   ASSERT_EQ(recorder.warnings.size(), 1U);
   EXPECT_EQ(recorder.warnings[0].first, "fold_one_class");
   EXPECT_EQ(recorder.warnings[0].second,
-            "calibrate: without domain 'd1' all labelled rows are of one class, so its 30 rows are not used");
+            "calibrate: without domain 'd1' all labelled rows have one class, so its 30 rows are not used");
 }
 
 TEST(CrossFit, RefusesWhereNoFoldCanBeFitted) {
@@ -188,7 +188,7 @@ TEST(CrossFit, RefusesWhereNoFoldCanBeFitted) {
   TrainView view = overlapping(40, 3, 2, 2);
   for (std::size_t i = 0; i < 40; ++i) view.y.index[i] = view.domain.index[i];
   EXPECT_EQ(code_of([&] { crossed("logistic l2=0.1", view); }), "no_cross_fit");
-  EXPECT_NE(message_of([&] { crossed("logistic l2=0.1", view); }).find("name no domain column"), std::string::npos);
+  EXPECT_NE(message_of([&] { crossed("logistic l2=0.1", view); }).find("omit the domain column"), std::string::npos);
   // A row without weight does not count as a class.
   TrainView weightless = overlapping(40, 3, 2, 2);
   weightless.weight = Vector::Ones(40);
@@ -209,7 +209,7 @@ TEST(CrossFit, AClassThatAFoldLacksHasALowScore) {
   ASSERT_EQ(recorder.warnings.size(), 1U);
   EXPECT_EQ(recorder.warnings[0].first, "fold_lacks_class");
   EXPECT_EQ(recorder.warnings[0].second,
-            "calibrate: without domain 'd3' there is no labelled row of 'c2', so its 30 rows say nothing of it");
+            "calibrate: without domain 'd3' there is no labelled row of 'c2', so its 30 rows say nothing about it");
   for (Index i = 0; i < 90; ++i) {
     const bool held_with_it = view.domain.index[static_cast<std::size_t>(i)] == 2;
     EXPECT_EQ(cross.known(i, 2), !held_with_it);

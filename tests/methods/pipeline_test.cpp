@@ -85,7 +85,7 @@ TEST(Pipeline, AStageThatReadsScoresStandsBehindALearner) {
   EXPECT_EQ(parse_code("logistic | calibrate | calibrate"), "learner_not_last");
   EXPECT_EQ(parse_code("logistic | scale | calibrate"), "learner_not_last");
   EXPECT_EQ(parse_message("calibrate"),
-            "calibrate reads the decision values of a learner, so one must stand before it, as in 'logistic | "
+            "calibrate reads the decision values of a learner, so it must follow one, as in 'logistic | "
             "calibrate'");
 }
 

@@ -193,12 +193,9 @@ class CrossFitter {
       progress.advance();
     }
     if (all_.folds == 0) {
-      data_error(
-          "no_cross_fit",
-          "{}: it needs rows of two classes that remain when {} held out, and there are none; label more rows, {}"
-          "or leave {} away",
-          who_, all_.by_domain ? "a domain is" : "some rows are",
-          all_.by_domain ? "name no domain column so that rows are held out instead, " : "", who_);
+      data_error("no_cross_fit", "{}: no rows of two classes remain when {} held out; label more rows, {}or drop {}",
+                 who_, all_.by_domain ? "a domain is" : "some rows are",
+                 all_.by_domain ? "omit the domain column so that rows are held out instead, " : "", who_);
     }
     if (not_converged_ > 0) {
       context_.warn("not_converged", "{}: {} of {} refits did not converge", who_, not_converged_, all_.folds);
@@ -217,7 +214,7 @@ class CrossFitter {
   void run_fold(const InnerFold& fold, std::size_t number, const std::string& held) {
     const TrainView part = view_of_rows(view_, fold.train);
     if (!has_two_classes(part)) {
-      context_.warn("fold_one_class", "{}: without {} all labelled rows are of one class, so its {} rows are not used",
+      context_.warn("fold_one_class", "{}: without {} all labelled rows have one class, so its {} rows are not used",
                     who_, held, fold.held.size());
       return;
     }
@@ -225,7 +222,7 @@ class CrossFitter {
       std::vector<std::string> lacking;
       std::ranges::set_difference(sorted(view_.y.classes), sorted(part.y.classes), std::back_inserter(lacking));
       context_.warn("fold_lacks_class",
-                    "{}: without {} there is no labelled row of '{}', so its {} rows say nothing of it", who_, held,
+                    "{}: without {} there is no labelled row of '{}', so its {} rows say nothing about it", who_, held,
                     fmt::join(lacking, "', '"), fold.held.size());
     }
     const Context quiet = context_.derived("cross-fit", number).observed_by(nullptr);

@@ -31,7 +31,7 @@ std::optional<std::pair<std::string, std::string>> range_ends(const OptionInfo& 
     const std::size_t dots = value.find("..");
     if (dots == std::string::npos) continue;
     if (given.values.size() > 1) {
-      option_error("bad_pipeline", "{}: the range {} must stand alone in its braces (position {})", info.name, value,
+      option_error("bad_pipeline", "{}: the range {} must be alone in its braces (position {})", info.name, value,
                    given.position);
     }
     return std::pair{value.substr(0, dots), value.substr(dots + 2)};

@@ -9,11 +9,12 @@ namespace ecotone {
 /// What belongs to a kernel beside its kind, for option structs with the members sigma, degree, coef0 and scale.
 template <class O>
 constexpr auto kernel_parameter_fields() {
-  return std::tuple{field("sigma", &O::sigma,
-                          "Width of rbf and laplacian; auto: the median distance of at most 1,000 rows", above(0.0)),
-                    field("degree", &O::degree, "Of poly", between(1, 100)),
-                    field("coef0", &O::coef0, "Of poly", at_least(0.0)),
-                    field("scale", &O::scale, "Of poly", above(0.0))};
+  return std::tuple{
+      field("sigma", &O::sigma, "Width of rbf and laplacian; auto: the median distance between at most 1,000 rows",
+            above(0.0)),
+      field("degree", &O::degree, "Degree of poly", between(1, 100)),
+      field("coef0", &O::coef0, "Constant added by poly", at_least(0.0)),
+      field("scale", &O::scale, "Factor of x.z in poly", above(0.0))};
 }
 
 /// The options of a kernel, for option structs with the member kernel, too.
@@ -36,8 +37,8 @@ constexpr auto learner_kernel_fields() {
   return std::tuple_cat(
       std::tuple{field("kernel", &O::kernel,
                        "rbf: exp(-|x - z|^2 / (2 sigma^2)); laplacian: exp(-|x - z|_1 / sigma); linear: x.z; poly: "
-                       "(scale x.z + coef0)^degree; auto: linear right behind kpca, udica, coir and dica, whose "
-                       "components are coordinates of a kernel, rbf elsewhere",
+                       "(scale x.z + coef0)^degree; auto: linear directly after kpca, udica, coir and dica, whose "
+                       "components are kernel coordinates, rbf elsewhere",
                        one_of("auto", "rbf", "laplacian", "linear", "poly"))},
       kernel_parameter_fields<O>());
 }

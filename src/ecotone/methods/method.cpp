@@ -53,7 +53,7 @@ const StageState::Array& checked(const StageState& state, const std::string& nam
     file_error("bad_model", "array '{}' must be {}, is {}", name, shape_text(shape), shape_text(array.shape));
   }
   for (const double value : array.values) {
-    if (!std::isfinite(value)) file_error("bad_model", "array '{}' holds a number that is not finite", name);
+    if (!std::isfinite(value)) file_error("bad_model", "array '{}' holds a non-finite value", name);
   }
   return array;
 }
@@ -99,7 +99,7 @@ bool StageState::flag(const std::string& name) const {
 Index StageState::count(const std::string& name) const {
   const Json& value = checked_info(info, name);
   if (!value.is_number_integer() || value.get<double>() < 0 || value.get<double>() > 1e15) {
-    file_error("bad_model", "'{}' must be a whole number of at least 0", name);
+    file_error("bad_model", "'{}' must be a non-negative whole number", name);
   }
   return value.get<Index>();
 }

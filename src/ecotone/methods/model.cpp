@@ -27,11 +27,12 @@ void check_parts(const TrainView& view) {
     return index >= 0 && static_cast<std::size_t>(index) < count;
   };
   for (const std::int32_t cls : view.y.index) {
-    if (!known(cls, view.y.classes.size())) data_error("bad_label", "fit: class {} of {}", cls, view.y.classes.size());
+    if (!known(cls, view.y.classes.size()))
+      data_error("bad_label", "fit: class index {} with {} classes", cls, view.y.classes.size());
   }
   for (const std::int32_t domain : view.domain.index) {
     if (!known(domain, view.domain.names.size())) {
-      data_error("shape_mismatch", "fit: domain {} of {}", domain, view.domain.names.size());
+      data_error("shape_mismatch", "fit: domain index {} with {} domains", domain, view.domain.names.size());
     }
   }
   for (const double weight : view.weight) {
@@ -259,7 +260,7 @@ TrainView Model::fit_stages(std::size_t count, TrainView view, const Context& co
   const std::vector<std::string> expected = schema_.feature_names();
   if (expected != view.x.names() &&
       (static_cast<Index>(expected.size()) != view.x.cols() || !has_made_up_names(view.x.names()))) {
-    data_error("shape_mismatch", "fit: the schema names {} features, which are not the {} columns of the data",
+    data_error("shape_mismatch", "fit: the schema names {} features, which do not match the {} columns of the data",
                expected.size(), view.x.cols());
   }
   require_different(expected);
@@ -309,8 +310,8 @@ Batch Model::aligned(const Batch& batch, const Context& context) const {
                fmt::format("'{}'", fmt::join(match.missing(), "', '")));
   }
   if (names.size() != features_.size()) {
-    data_error("shape_mismatch", "model: it was fitted on {} columns, the data have {} without names", features_.size(),
-               names.size());
+    data_error("shape_mismatch", "model: it was fitted on {} columns, but the data have {} without names",
+               features_.size(), names.size());
   }
   return batch;
 }
@@ -318,7 +319,8 @@ Batch Model::aligned(const Batch& batch, const Context& context) const {
 Prediction Model::predict(const Batch& batch, const Context& context) const {
   if (!pipeline_.predicts()) {
     option_error("no_learner",
-                 "predict: the pipeline '{}' ends in no learner; use transform, or fit one such as '{} | logistic'",
+                 "predict: the pipeline '{}' does not end in a learner; use transform, or fit one that does, such as "
+                 "'{} | logistic'",
                  pipeline_.text(), pipeline_.text());
   }
   Batch current = aligned(batch, context);

@@ -116,11 +116,11 @@ std::vector<std::string> names(const Contents& contents, const std::string& key)
   if (!list.is_array()) contents.bad(fmt::format("'{}' must be a list", key));
   std::vector<std::string> names;
   for (const Json& item : list) {
-    if (!item.is_string()) contents.bad(fmt::format("'{}' must be a list of texts", key));
+    if (!item.is_string()) contents.bad(fmt::format("'{}' must be a list of strings", key));
     names.push_back(item.get<std::string>());
   }
   if (std::set<std::string>(names.begin(), names.end()).size() != names.size())
-    contents.bad(fmt::format("'{}' has repeats", key));
+    contents.bad(fmt::format("'{}' has duplicates", key));
   return names;
 }
 
@@ -143,7 +143,7 @@ Pipeline read_pipeline(const Contents& contents, const Json& stages) {
     }
     Pipeline pipeline(std::move(result));
     if (Pipeline::parse(contents.text("pipeline")).text() != pipeline.text()) {
-      contents.bad(fmt::format("the pipeline '{}' is not that of its stages", contents.text("pipeline")));
+      contents.bad(fmt::format("the pipeline '{}' does not match its stages", contents.text("pipeline")));
     }
     return pipeline;
   } catch (const Error& error) {
@@ -283,7 +283,8 @@ Json Model::inspect() const {
 }
 
 Model Model::with_note(const std::string& name, Json note) const {
-  if (!is_note_name(name) || !note.is_object() || has_non_finite(note)) internal_error("'{}' is no valid note", name);
+  if (!is_note_name(name) || !note.is_object() || has_non_finite(note))
+    internal_error("'{}' is not a valid note", name);
   Model model = *this;
   model.notes_[name] = std::move(note);
   return model;

@@ -25,7 +25,7 @@ Pipeline::Pipeline(std::vector<Stage> stages) : stages_(std::move(stages)) {
     const Method& method = *stages_[i].method;
     if (method.reads_scores() && !learner_before) {
       option_error("needs_learner",
-                   "{} reads the decision values of a learner, so one must stand before it, as in 'logistic | {}'",
+                   "{} reads the decision values of a learner, so it must follow one, as in 'logistic | {}'",
                    method.name, method.name);
     }
     learner_before = predicts_at(i) && !method.reads_scores();

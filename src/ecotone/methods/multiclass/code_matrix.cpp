@@ -81,7 +81,7 @@ Index chosen_length(const std::string& who, Index classes, Index length) {
   const Index most = different_columns(classes);
   if (length > most) {
     option_error("bad_option",
-                 "{}: code_length must be at most {} for {} classes, which have no more different columns, got {}", who,
+                 "{}: code_length must be at most {} for {} classes, which have no more distinct columns, got {}", who,
                  most, classes, length);
   }
   if (length > 0) return length;
@@ -171,7 +171,7 @@ Matrix random_code(const std::string& who, Index classes, Index given, const Con
   }
   if (best_distance < (classes == 3 ? 2 : 3)) {
     option_error("bad_option",
-                 "{}: code_length={} is too short for {} classes: rows differ in only {} places, 3 are needed", who,
+                 "{}: code_length={} is too short for {} classes: rows differ in only {} places, and 3 are needed", who,
                  length, classes, best_distance);
   }
   return best;

@@ -63,7 +63,7 @@ Combined::Answers Combined::answers(const Batch& batch, const Context& context) 
   const Index rows = batch.x.rows();
   const bool positive = problems_.kind() != Decomposition::ecoc;
   const auto bytes = sizeof(double) * static_cast<std::size_t>(rows) * binary_.size() * (positive ? 2 : 1);
-  require_memory(bytes, who_, fmt::format("the answers of {} binary models", binary_.size()),
+  require_memory(bytes, who_, fmt::format("the predictions of {} binary models", binary_.size()),
                  "predict fewer rows at a time");
   Answers answers{Matrix(rows, problems_.count()), Matrix(positive ? rows : 0, problems_.count())};
   for (Index k = 0; k < problems_.count(); ++k) {

@@ -51,15 +51,16 @@ void warn_of(const CodeDiagnosis& found, const std::string& who, Index classes, 
       if (pairs.size() == 5) break;
       pairs.push_back(fmt::format("{} and {}", pair.first + 1, pair.second + 1));
     }
-    context.warn("equivalent_code_columns",
-                 "{}: {} pairs of columns of the code are equal or complementary, which are one classifier twice: {}{}",
-                 who, found.equivalent_columns.size(), fmt::join(pairs, ", "),
-                 found.equivalent_columns.size() > pairs.size() ? ", ..." : "");
+    context.warn(
+        "equivalent_code_columns",
+        "{}: {} pairs of code columns are equal or complementary, so each trains the same classifier twice: {}{}", who,
+        found.equivalent_columns.size(), fmt::join(pairs, ", "),
+        found.equivalent_columns.size() > pairs.size() ? ", ..." : "");
   }
   if (found.min_row_distance < 3) {
-    context.warn("weak_code", "{}: rows of the code differ in only {} places, so it corrects no wrong bit; {}", who,
-                 found.min_row_distance,
-                 classes == 3 ? "three classes have no better code without repeated columns, ova or ovo will do"
+    context.warn("weak_code", "{}: rows of the code differ in only {} places, so it cannot correct a wrong bit; {}",
+                 who, found.min_row_distance,
+                 classes == 3 ? "three classes have no better code without repeated columns, so use ova or ovo"
                               : "3 places are needed");
   }
 }
@@ -79,7 +80,7 @@ Matrix chosen_code(const std::string& who, const std::vector<std::string>& class
   const CodeDiagnosis found = ecoc_diagnose(code);
   if (!found.constant_columns.empty()) {
     data_error("constant_code_column",
-               "{}: column {} of the code is the same for all classes, so it has nothing to learn", who,
+               "{}: column {} of the code is the same for all classes, so there is nothing to learn", who,
                found.constant_columns.front() + 1);
   }
   if (found.min_row_distance == 0) {
@@ -200,7 +201,7 @@ StageResult fit_combined(const Method& method, const TrainView& view, const Opti
                          const Context& context, FitCache& cache) {
   const auto options = read_options<MulticlassOptions>(values);
   if (!options.code.path.empty() && options.multiclass != Decomposition::ecoc) {
-    context.warn("unused_option", "{}: code matters with multiclass=ecoc only", method.name);
+    context.warn("unused_option", "{}: code applies only with multiclass=ecoc", method.name);
   }
   // The sample of a domain is all of its rows, whatever their class.
   if (options.multiclass == Decomposition::ovo && values.has("distributional") && values.at("distributional") == true)
@@ -212,7 +213,8 @@ StageResult fit_combined(const Method& method, const TrainView& view, const Opti
   TrainView weighted = view;
   if (options.class_weight != "none") {
     if (view.y.task != Task::classify) {
-      data_error("needs_classes", "{}: class_weight is for classes, the label is a number to predict", method.name);
+      data_error("needs_classes", "{}: class_weight is for classification, but the label is a number to predict",
+                 method.name);
     }
     weighted.weight = class_weighted_rows(method.name, view, options.class_weight);
   }

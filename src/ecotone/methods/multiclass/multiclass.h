@@ -27,7 +27,8 @@ struct MulticlassOptions {
   static constexpr auto fields() {
     return std::tuple{
         field("multiclass", &MulticlassOptions::multiclass,
-              "More than two classes: all at once, one versus all, one versus one, error-correcting output codes",
+              "Strategy for more than two classes: all at once, one versus all, one versus one, or error-correcting "
+              "output codes",
               one_of("softmax", "ova", "ovo", "ecoc")),
         field("codes", &MulticlassOptions::codes,
               "Code of ecoc; auto: exhaustive (2^(R-1) - 1 columns) for up to 7 classes, else random with row distance "
@@ -36,12 +37,12 @@ struct MulticlassOptions {
         field("code_length", &MulticlassOptions::code_length, "Columns of a random code; 0: 10 log2 R for R classes",
               between(0, 10000)),
         field("code", &MulticlassOptions::code,
-              "CSV file with a code of one's own for ecoc: one row of -1 and 1 per class, in class order, no header"),
+              "CSV file with your own code for ecoc: one row of -1 and 1 per class, in class order, no header"),
         field("decode", &MulticlassOptions::decode,
-              "ecoc picks the class whose code is nearest by Hamming distance or by summed logistic loss",
+              "How ecoc finds the nearest class: by Hamming distance or by summed logistic loss",
               one_of("hamming", "loss")),
         field("ties", &MulticlassOptions::ties,
-              "Equal votes of ovo: larger sum of pairwise probabilities, or at random",
+              "How ovo breaks tied votes: by the larger sum of pairwise probabilities, or at random",
               one_of("probability", "random")),
         field("class_weight", &MulticlassOptions::class_weight,
               "Multiplies row weights: none, balanced (total / (classes x weight of the class)) or "

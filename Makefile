@@ -30,7 +30,7 @@ build: setup-build ## build the program (release)
 	@cmake --preset release -DECOTONE_TESTS=OFF --log-level=WARNING >/dev/null
 	@cmake --build --preset release
 
-demo: build ## install what is missing, build, run the main job on built-in data, leave demo/report.html
+demo: build ## install what is missing, build, run the main job on built-in data, write demo/report.html
 	@tools/demo $(PROGRAM) demo
 
 test: setup-test ## install what is missing, build, run all tests
@@ -44,18 +44,18 @@ release: setup-test
 	@cmake --preset release -DECOTONE_TESTS=ON --log-level=WARNING >/dev/null
 	@cmake --build --preset release
 
-unit: release ## unit tests and the quick tests of the program
+unit: release ## run the unit tests and the quick tests of the program
 	@echo "test: unit"
 	@tools/ctest build/release -L unit
 
-slow: release ## the slow tests
+slow: release ## run the slow tests
 	@echo "test: slow"
 	@tools/ctest build/release -L slow
 
-kernels: release ## the unit tests once more on kernels for other processors
+kernels: release ## run the unit tests on kernels for other processors
 	@tools/kernels build/release prescott haswell skylakex
 
-sanitize: setup-test ## the unit tests under the address+undefined and thread sanitizers
+sanitize: setup-test ## run the unit tests under the address+undefined and thread sanitizers
 	@for preset in asan tsan; do \
 	  echo "build: unit tests, $$preset"; \
 	  cmake --preset $$preset --log-level=WARNING >/dev/null; \
@@ -64,18 +64,18 @@ sanitize: setup-test ## the unit tests under the address+undefined and thread sa
 	  tools/ctest build/$$preset -L unit -LE program; \
 	done
 
-bench: ## benchmarks against the named peers, side by side; prints the tables of docs/benchmarks.md
+bench: ## run the benchmarks side by side with their peers and print the tables of docs/benchmarks.md
 	@tools/setup build bench
 	@cmake --preset release -DECOTONE_BENCH=ON --log-level=WARNING >/dev/null
 	@cmake --build --preset release
 	@bench/run build/release
 
-fuzz: setup-check ## every fuzz target for FUZZ_SECONDS (60) seconds
+fuzz: setup-check ## run every fuzz target for FUZZ_SECONDS (60) seconds
 	@cmake --preset fuzz --log-level=WARNING >/dev/null
 	@cmake --build --preset fuzz --target fuzz_targets
 	@tools/fuzz build/fuzz/fuzz $(FUZZ_SECONDS)
 
-format: setup-check ## lay out the C++ sources
+format: setup-check ## format the C++ sources
 	@tools/sources | xargs clang-format-14 -i
 
 docs: build ## write the generated reference pages

@@ -98,7 +98,7 @@ def main():
         print(f"check: {line}", file=sys.stderr)
     if found:
         return 1
-    print("check: layers are kept")
+    print("check: includes respect the layers")
     return 0
 
 

@@ -1,4 +1,4 @@
-// What will two models lose in a hospital that they have never seen? Draws the demo data, evaluates, fits, saves and
+// How well do two models work in a hospital that they have not seen? Draws the demo data, evaluates, fits, saves and
 // predicts.
 #include <fmt/format.h>
 

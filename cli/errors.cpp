@@ -21,7 +21,7 @@ int report_error(const Error& error, bool json) {
     try {
       write_standard_output(json_text({{"error", {{"code", error.code()}, {"message", error.what()}}}}));
     } catch (...) {
-      // The error was said on standard error; its exit code counts more than a second failure.
+      // The error is already on standard error; its exit code matters more than a second failure.
     }
   }
   return exit_code(error.kind());

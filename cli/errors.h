@@ -6,12 +6,12 @@
 
 namespace ecotone::cli {
 
-/// Tells the user on standard error, with --json also as `{"error": {"code", "message"}}` on standard output. Returns
-/// the exit code.
+/// Reports the error on standard error and, with --json, also as `{"error": {"code", "message"}}` on standard output.
+/// Returns the exit code.
 int report_error(const Error& error, bool json);
 
-/// The current exception as an Error: of the library as it is, no memory as `not_enough_memory`, file system as `file`,
-/// anything else as our own bug. Must be called inside a catch block.
+/// The current exception as an Error: library errors unchanged, failed allocations as `not_enough_memory`, file system
+/// errors as `file`, anything else as a bug of ours. Must be called inside a catch block.
 Error current_error();
 
 }  // namespace ecotone::cli

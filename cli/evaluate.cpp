@@ -75,7 +75,7 @@ void write_predictions(const std::string& path, const Evaluation& evaluation, co
   output.commit();
 }
 
-/// Before anything is computed, so that a typing error costs no time.
+/// Called before anything is computed, so that a typo costs no time.
 void check_metric(const std::string& name) {
   if (name.empty() || find_metric(name) != nullptr) return;
   std::vector<std::string> names;
@@ -97,7 +97,7 @@ void refuse_idle(const EvaluateFlags& flags) {
                    protocol_name(flags.options.protocol));
 }
 
-/// Outputs that choosing does not make.
+/// Refuses outputs that --choose does not produce.
 void refuse_outputs(const EvaluateFlags& flags) {
   const std::pair<const char*, const std::string&> outputs[] = {
       {"--save-predictions", flags.predictions}, {"--report", flags.report}, {"--title", flags.title}};
@@ -105,7 +105,7 @@ void refuse_outputs(const EvaluateFlags& flags) {
     if (!value.empty()) option_error("idle_flag", "{} cannot be combined with --choose", name);
 }
 
-/// The candidates, with «no adaptation» in front, and notes that say which that is.
+/// The candidates with "no adaptation" first; notes report which pipeline that is.
 std::vector<Pipeline> candidates_of(const EvaluateFlags& flags, const DataAndPipelines& given, const Context& context) {
   std::vector<Pipeline> candidates = plain_first(given.pipelines, context);
   context.note("choose: \"{}\" stands for no adaptation", candidates.front().text());
@@ -115,7 +115,7 @@ std::vector<Pipeline> candidates_of(const EvaluateFlags& flags, const DataAndPip
   return candidates;
 }
 
-/// --choose: candidates are all pipelines of all grids, the first is «no adaptation».
+/// --choose: the candidates are all pipelines of all grids; the first is "no adaptation".
 void run_choose(const EvaluateFlags& flags, Session& session) {
   check_metric(flags.metric);
   refuse_outputs(flags);

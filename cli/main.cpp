@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   } catch (...) {
     const ecotone::Error error = current_error();
     const int status = report_error(error, json);
-    // Without memory even leaving is not safe: a BLAS joins threads of its own that still wait for theirs.
+    // Out of memory, even a normal exit is unsafe: the BLAS would join its threads, which still wait for memory.
     if (error.code() == "not_enough_memory") _exit(status);
     return status;
   }

@@ -10,7 +10,7 @@
 
 namespace ecotone::cli {
 
-/// MODEL DATA... -o FILE: what predict and transform are given.
+/// MODEL DATA... -o FILE: the arguments of predict and transform.
 struct NewDataFlags {
   std::vector<std::string> arguments;
   ReadOptions read;
@@ -20,13 +20,13 @@ struct NewDataFlags {
 };
 void add_new_data_flags(Flags& flags, NewDataFlags& inputs);
 
-/// The model and the data that are read as it wants them.
+/// The model, and the data read with its columns.
 struct NewData {
   Model model;
   Dataset data;
-  bool has_domains = false;  ///< whether the data say where rows come from
+  bool has_domains = false;  ///< whether the data have a domain column
 
-  /// All that the model may see.
+  /// Everything that the model may use.
   Batch batch() const;
 };
 NewData read_new_data(const NewDataFlags& flags, Session& session);

@@ -88,7 +88,7 @@ std::string csv_field(std::string_view text) {
 }
 
 void append_csv_field(std::string& row, std::string_view text) {
-  // Outer blanks are quoted too: readers may trim bare ones.
+  // Quote leading and trailing blanks too: readers may trim them.
   const bool quote = text.find_first_of(",\"\r\n") != std::string_view::npos ||
                      (!text.empty() && (text.front() == ' ' || text.back() == ' '));
   if (!quote) {

@@ -11,19 +11,19 @@
 
 namespace ecotone::cli {
 
-/// Whoever read our standard output has closed it: the run ends quietly.
+/// The reader of standard output has closed it: the run ends quietly.
 struct ClosedPipe {};
 
 /// Writes all of it; throws ClosedPipe, or a `file` error (`cannot_write`) when the device is full.
 void write_standard_output(std::string_view text);
-/// Writes what can be written; failures are nobody's business.
+/// Writes what can be written and ignores failures.
 void write_standard_error(std::string_view text);
 
-/// JSON for people and programs: objects indented, arrays of plain values on one line, invalid UTF-8 replaced, a line
-/// end last.
+/// JSON for people and programs: objects indented, arrays of plain values on one line, invalid UTF-8 replaced, with a
+/// final newline.
 std::string json_text(const Json& value);
 
-/// A file that appears whole or not at all, or standard output when the path is empty or `-`.
+/// A file that is written whole or not at all, or standard output if the path is empty or `-`.
 class Output {
  public:
   explicit Output(const std::string& path);
@@ -39,10 +39,10 @@ class Output {
 /// A field of a CSV row, quoted when it must be.
 std::string csv_field(std::string_view text);
 void append_csv_field(std::string& row, std::string_view text);
-/// A number in its shortest form that reads back as the same; a missing one (NaN) is empty.
+/// A number in the shortest form that reads back unchanged; empty for a missing value (NaN).
 void append_value(std::string& row, double value);
 
-/// Writes the rows [0, rows) in order: `append(first, last, text)` makes the text of some, on any thread.
+/// Writes the rows [0, rows) in order; `append(first, last, text)` formats some of them, on any thread.
 using AppendRows = std::function<void(Index first, Index last, std::string& text)>;
 void write_rows(Output& output, Index rows, Index rows_at_once, const AppendRows& append, const Context& context);
 

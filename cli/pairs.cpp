@@ -29,7 +29,7 @@ struct PairsFlags {
 std::vector<Index> listed_rows(const std::string& path, const Dataset& list, const std::string& name) {
   const auto& names = list.x.names();
   const auto place = std::find(names.begin(), names.end(), name);
-  // A column of texts stands for several features, none of which has its name.
+  // A text column becomes several features, none of which has its name.
   if (place == names.end())
     data_error("bad_row", "{}: column '{}' holds text; row numbers are whole numbers from 1", path, name);
   const Vector numbers = list.x.to_matrix().col(place - names.begin());

@@ -49,7 +49,7 @@ void write_csv_rows(Output& output, const NewData& in, const Prediction& predict
   write_rows(output, in.data.rows(), rows_at_once, append, context);
 }
 
-/// The whole answer as JSON, in arrays that are parallel to the rows.
+/// All predictions as JSON, in arrays parallel to the rows.
 Json rows_json(const NewData& in, const Prediction& prediction) {
   Json json = Json::object();
   if (in.has_domains) {

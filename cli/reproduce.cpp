@@ -70,7 +70,7 @@ const ExperimentItem& chosen_item(const Experiment& experiment, const ReproduceF
   option_error("no_item", "reproduce: choose a part of {}: {}", experiment.name, fmt::join(there, ", "));
 }
 
-/// SVG and CSV of every picture, in a folder that is made where it does not exist.
+/// Writes SVG and CSV of every picture to a folder, which is created if needed.
 std::vector<std::string> write_figures(const Figures& figures, const std::filesystem::path& folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
@@ -87,7 +87,7 @@ std::vector<std::string> write_figures(const Figures& figures, const std::filesy
   return written;
 }
 
-/// A folder is asked for; who gives the name of a file would find a folder of that name.
+/// -o names a folder; refuses a file name, which would silently become a folder of that name.
 void check_folder(const std::string& name) {
   const std::filesystem::path path(name);
   if (path.extension() == ".svg" || path.extension() == ".csv")

@@ -22,19 +22,20 @@ struct CommonFlags {
   std::uint64_t seed = 0;
 };
 
-/// One run of one verb: its common flags, the context made from them, and what it says.
+/// One run of one verb: its common flags, the context made from them, and its output.
 class Session {
  public:
   explicit Session(const CommonFlags& flags);
 
   bool json() const { return flags_.json; }
   std::uint64_t seed() const { return flags_.seed; }
-  /// Made at the first call, so that verbs that compute nothing start no threads.
+  /// Created on first use, so that verbs that compute nothing start no threads.
   const Context& context();
 
-  /// A line for people, on standard output; nothing with --json.
+  /// Writes text for people to standard output; nothing with --json.
   void say(const std::string& text);
-  /// The verb's one JSON document, on standard output; nothing without --json. Warnings and notes of the run are added.
+  /// Writes the verb's one JSON document to standard output, with the run's warnings and notes added; nothing without
+  /// --json.
   void print(Json document);
 
   /// Runs a named part of the work; --timing shows how long each took.
@@ -48,7 +49,7 @@ class Session {
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// Adds the seconds of its life to the session's timings.
+  /// Adds its lifetime in seconds to the session's timings.
   class Stopwatch {
    public:
     Stopwatch(Session& session, const char* part) : session_(session), part_(part) {}

@@ -20,24 +20,24 @@ bool on_terminal = false;
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
 void stop_run(int) {
-  // The second time the user does not want to wait: what is half-written has a temporary name and harms nobody.
+  // The second signal means that the user will not wait; half-written files have temporary names and do no harm.
   if (interrupts.fetch_add(1) > 0) _exit(interrupted_exit);
   cancel_requested.request();
 }
 
 void say(std::string_view text) {
-  // A failure has nobody left to be told to.
+  // There is no one left to report a failure to.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
-/// A page of a mapped file that has become shorter cannot be read, and the code that reads it cannot go on.
+/// A page of a mapped file that was truncated cannot be read, and the code reading it cannot continue.
 void end_on_bus_error(int signal, siginfo_t* info, void*) {
-  if (info->si_code != BUS_ADRERR) {  // a bug of ours or broken memory: die as usual
+  if (info->si_code != BUS_ADRERR) {  // a bug of ours or faulty memory: crash as usual
     std::signal(signal, SIG_DFL);
     ::raise(signal);
     return;
   }
-  // Several threads may meet the hole; the first one tells and ends the process.
+  // Several threads may hit the missing page; the first one reports it and ends the process.
   if (bus_error_told.exchange(true))
     for (;;) ::pause();
   if (on_terminal) say("\r\x1b[K");  // the progress bar

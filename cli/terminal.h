@@ -12,10 +12,10 @@
 
 namespace ecotone::cli {
 
-/// What a run says, on standard error: each warning and note once, a progress bar only on a terminal.
+/// Writes a run's messages to standard error: each warning and note once, a progress bar only on a terminal.
 class Terminal : public Observer {
  public:
-  /// `quiet` leaves out notes and bars; warnings stay.
+  /// `quiet` suppresses notes and bars, but not warnings.
   explicit Terminal(bool quiet);
   ~Terminal() override;
 
@@ -23,11 +23,11 @@ class Terminal : public Observer {
   void note(std::string_view message) override;
   void progress(std::string_view what, Index done, Index total) override;
 
-  /// One line, whatever the bar shows.
+  /// Writes one line, clearing the progress bar first.
   void line(std::string_view text);
   void clear_bar();
 
-  /// All warnings so far, [{code, message}], sorted: threads may say them in any order.
+  /// All warnings so far, [{code, message}], sorted, because threads may report them in any order.
   Json warnings() const;
   /// All notes so far, sorted.
   Json notes() const;

@@ -52,7 +52,7 @@ void write_csv_rows(Output& output, const NewData& in, const Features& z, const 
   write_rows(output, z.rows(), z.block_rows(), append, context);
 }
 
-/// The rows with the new features in place of the old.
+/// The rows with the new features instead of the old ones.
 Dataset as_dataset(const NewData& in, const Features& z) {
   Dataset data = in.data;
   std::vector<std::string> names;

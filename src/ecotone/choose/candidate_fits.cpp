@@ -35,7 +35,7 @@ CandidateFits::CandidateFits(const TrainView& view, const Schema& schema, std::v
 }
 
 const std::vector<InnerFold>& CandidateFits::folds() {
-  // The target is a new domain: rows of a domain that a fit knows would promise too much.
+  // The target is a new domain, so held-out rows of a known domain would be too optimistic.
   if (folds_.empty()) folds_ = whole_domain_folds(view_, n_folds_, quiet_.derived("score-folds", 0));
   if (folds_.empty()) folds_ = row_folds(view_, n_folds_, quiet_.derived("score-folds", 0));
   if (folds_.empty())

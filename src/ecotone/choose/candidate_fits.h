@@ -14,14 +14,14 @@
 
 namespace ecotone {
 
-/// A result, or the error that stands in its place.
+/// A result, or the error that replaces it.
 template <class T>
 struct Attempt {
   std::optional<T> value;
   std::optional<Error> error;
 };
 
-/// The candidates, what they are fitted on, and the fits that scorers share.
+/// The candidates, their training view, and the fits that scorers share.
 class CandidateFits {
  public:
   CandidateFits(const TrainView& view, const Schema& schema, std::vector<Pipeline> candidates,
@@ -31,7 +31,7 @@ class CandidateFits {
   const Schema& schema() const { return schema_; }
   const std::vector<Pipeline>& candidates() const { return candidates_; }
   RowLoss loss() const { return loss_; }
-  /// Without an observer: what inner fits say is not told.
+  /// Has no observer: messages of inner fits are dropped.
   const Context& context() const { return quiet_; }
   const Context& loud_context() const { return context_; }
   Index targets() const { return view_.x.rows() - view_.labelled(); }
@@ -47,7 +47,7 @@ class CandidateFits {
   };
   const std::vector<Attempt<HeldOut>>& held_out();
 
-  /// A fit on the whole view and what it says of the target rows.
+  /// A fit on the whole view and its predictions for the target rows.
   struct Full {
     std::shared_ptr<const Model> model;
     Prediction on_target;
@@ -55,8 +55,8 @@ class CandidateFits {
   const std::vector<Attempt<Full>>& full();
 
   /// Runs body(candidate, part, view of the part, cache, context) for every candidate and part; those of one part share
-  /// the view, the cache and the seed. Small data: side by side on all threads. Errors of the data or of options are
-  /// kept, those of the first failing part.
+  /// the view, the cache and the seed. Small data run in parallel on all threads. Data and option errors are kept,
+  /// those of the first failing part.
   using Body = std::function<void(std::size_t, std::size_t, const TrainView&, FitCache&, const Context&)>;
   std::vector<std::optional<Error>> run(std::string_view purpose, std::size_t parts,
                                         const std::function<TrainView(std::size_t)>& make, const Body& body);

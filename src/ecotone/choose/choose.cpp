@@ -13,14 +13,14 @@ namespace ecotone {
 
 namespace {
 
-/// The metric, checked against the task.
+/// Checks that the task has the metric.
 const MetricInfo& metric_of(const std::string& name, Task task) {
   const MetricInfo* info = find_metric(name.empty() ? (task == Task::classify ? "accuracy" : "rmse") : name);
   if (info && info->task == task) return *info;
   option_error("unknown_metric", "unknown metric '{}'; this task has {}", name, fmt::join(metric_names(task), ", "));
 }
 
-/// The loss that the metric is made of, or the nearest to it.
+/// The loss that the metric averages, or the closest one to it.
 RowLoss loss_of(const MetricInfo& metric) {
   if (metric.name == "log_loss") return RowLoss::log_loss;
   if (metric.name == "brier") return RowLoss::brier;
@@ -49,7 +49,7 @@ std::vector<TargetTruth> true_scores(const Dataset& data, const std::vector<Pipe
   return targets;
 }
 
-/// What a choice for a target cost, once its labels are looked at.
+/// The true cost of a choice for a target, by its labels.
 TargetChoice judged(const Scores& scores, std::size_t chosen, const TargetTruth& truth, const MetricInfo& metric) {
   TargetChoice result{truth.domain, scores.used, chosen, scores.candidates, truth.score[chosen], {}, {}, {}};
   if (result.score) {
@@ -81,7 +81,7 @@ ScorerSummary summary(const std::vector<TargetChoice>& targets) {
           mean_over(targets, &TargetChoice::gain), mean_over(targets, &TargetChoice::rank_correlation)};
 }
 
-/// The summary of a rule that does not look at estimates.
+/// The summary of a rule that ignores estimates.
 template <class Rule>
 ScorerSummary fixed_rule(const std::vector<TargetTruth>& truth, const MetricInfo& metric, Rule rule) {
   std::vector<TargetChoice> targets;
@@ -113,7 +113,7 @@ Choice choose_candidates(const Dataset& data, const std::vector<Pipeline>& candi
   adapt.protocol = Protocol::adapt;
   const std::vector<Split> splits = make_splits(data.domain, adapt, context);
   for (std::size_t s = 0; s < splits.size(); ++s) {
-    // The scorers see this view and nothing else: the target's labels are not in it by type.
+    // The scorers see only this view, whose type cannot hold the target's labels.
     const TrainView view = train_view(data, splits[s].source, splits[s].target, context);
     CandidateScorer scorer(view, data.schema, candidates, {.loss = loss_of(metric), .folds = options.folds},
                            context.derived("choose", s));

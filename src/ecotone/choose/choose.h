@@ -9,8 +9,9 @@
 #include "ecotone/data/dataset.h"
 #include "ecotone/methods/pipeline.h"
 
-/// What choosing without the target's labels costs: every domain in turn is the target; a scorer chooses a candidate
-/// without its labels, and the labels then say what that choice, the best choice and no adaptation really scored.
+/// Measures what choosing without the target's labels costs: every domain in turn is the target, a scorer chooses a
+/// candidate without its labels, and the labels then show how that choice, the best choice and no adaptation really
+/// scored.
 namespace ecotone {
 
 struct ChooseOptions {
@@ -19,14 +20,14 @@ struct ChooseOptions {
   int folds = 5;       ///< of rows, where a scorer holds rows out
 };
 
-/// One scorer's choice for one target. Scores are of the metric; regrets and the gain are in its units, and positive
-/// regrets are losses whichever way the metric points.
+/// One scorer's choice for one target. Scores are values of the metric; regret and gain are in its units, and a
+/// positive regret is a loss whichever direction is better.
 struct TargetChoice {
   std::string domain;
   Scorer used = Scorer::importance;
   std::size_t chosen = 0;  ///< into the candidates
   std::vector<CandidateScore> estimates;
-  std::optional<double> score;             ///< of the choice; empty where the metric is undefined
+  std::optional<double> score;             ///< of the choice; empty if the metric is undefined
   std::optional<double> regret;            ///< to the best candidate, >= 0
   std::optional<double> gain;              ///< over no adaptation, the first candidate
   std::optional<double> rank_correlation;  ///< Spearman's, of estimates and true scores; 1: the right order
@@ -42,9 +43,9 @@ struct ScorerSummary {
 
 struct ScorerChoice {
   Scorer scorer = Scorer::automatic;
-  std::vector<TargetChoice> targets;  ///< empty when it could not be used
+  std::vector<TargetChoice> targets;  ///< empty if the scorer could not be used
   ScorerSummary mean;
-  std::string error_code;  ///< why it could not be used
+  std::string error_code;  ///< why the scorer could not be used
   std::string error;
 };
 
@@ -67,8 +68,8 @@ struct Choice {
 };
 
 /// All scorers see the same fits. Option errors: `unknown_metric`, `no_pipeline`, `no_learner`, `scorer_undefined`;
-/// data errors: `no_labels`, `needs_two_domains`, and those of the fits that give the true scores. With one scorer its
-/// errors are thrown; with several it is left out, and its error is in the result.
+/// data errors: `no_labels`, `needs_two_domains`, and those of the fits that give the true scores. Errors of a single
+/// scorer are thrown; with several, a failing scorer is left out and its error is in the result.
 Choice choose_candidates(const Dataset& data, const std::vector<Pipeline>& candidates, const ChooseOptions& options,
                          const Context& context);
 

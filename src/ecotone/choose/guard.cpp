@@ -35,7 +35,7 @@ const char* loss_words(RowLoss loss) {
   }
 }
 
-/// Reads the entries of a note that may be anything.
+/// Reads the entries of an unchecked note.
 class NoteReader {
  public:
   NoteReader(const Json& json, const std::string& origin) : json_(json), origin_(origin) {
@@ -170,7 +170,7 @@ Guarded guarded_fit(const Pipeline& pipeline, const TrainView& view, const Schem
   if (!view.has_target())
     data_error("no_target",
                "guard: there are no unlabelled rows of a target domain to adapt to; name it with --target");
-  // Weights that rest on a handful of rows cannot be judged by the rows that they weight.
+  // Weights estimated from a handful of rows cannot be judged by the rows that they weight.
   const Index targets = view.x.rows() - view.labelled();
   std::size_t chosen = 0;
   GuardNote note;

@@ -11,9 +11,9 @@
 
 namespace ecotone {
 
-/// What a wrong prediction of one row costs.
+/// The loss of one row's prediction.
 enum class RowLoss {
-  automatic,  ///< brier for classes, squared for numbers
+  automatic,  ///< brier for classification, squared for regression
   error,      ///< 1 for a wrong class
   log_loss,   ///< -ln of the true class's probability, clipped to [1e-15, 1 - 1e-15]
   brier,      ///< squared distance of the probabilities from the truth's indicator
@@ -23,13 +23,13 @@ enum class RowLoss {
 std::string_view loss_name(RowLoss loss);
 /// Option error `unknown_loss`.
 RowLoss loss_by_name(std::string_view name);
-/// The loss of a task, with automatic made definite. Option error `bad_option` when the task has no such loss.
+/// The loss to use for a task, with `automatic` resolved. Option error `bad_option` if the task has no such loss.
 RowLoss resolved(RowLoss loss, Task task);
-/// The most that one row can lose; infinite for squared.
+/// The largest possible loss of one row; infinite for squared.
 double largest_loss(RowLoss loss);
 
-/// The loss of each row. `classes` are those of the model that predicted; a true class that it never saw has
-/// probability 0 and counts as wrong.
+/// The loss of each row. `classes` are those of the predicting model; a true class unknown to it has probability 0 and
+/// counts as an error.
 Vector row_losses(const Labels& truth, const Prediction& prediction, const std::vector<std::string>& classes,
                   RowLoss loss);
 

@@ -17,29 +17,30 @@ std::vector<CandidateScore> paired_scores(const CandidateFits& fits, const Losse
 std::vector<CandidateScore> score_importance(CandidateFits& fits);
 /// mean(a l) + eta mean(a) - eta, with eta = -cov(a l, a) / var(a).
 std::vector<CandidateScore> score_control_variate(CandidateFits& fits);
-/// Loss on source labels of the pipeline fitted on the target rows with the labels that the candidate gave them.
+/// Loss on source labels of the pipeline refitted on the target rows with the labels that the candidate predicted.
 std::vector<CandidateScore> score_reverse(CandidateFits& fits);
-/// The same with all source rows: the way there has seen their labels, the way back has not. Its loss is circular_loss.
+/// The same on all source rows, whose labels the candidate has seen but the refitted pipeline has not. Its loss is
+/// circular_loss.
 std::vector<CandidateScore> score_circular(CandidateFits& fits);
-/// Errors, or squares for numbers.
+/// Errors for classification, squared errors for regression.
 RowLoss circular_loss(Task task);
 /// Mean entropy of the predicted probabilities of the target rows.
 std::vector<CandidateScore> score_entropy(CandidateFits& fits);
 /// Minus the soft neighbourhood density of the predicted probabilities of the target rows.
 std::vector<CandidateScore> score_density(CandidateFits& fits);
-/// Mean loss on source domains that play the target.
+/// Mean loss on source domains treated as the target.
 std::vector<CandidateScore> score_transfer(CandidateFits& fits);
 
-/// Most target rows that `density` looks at; more are sampled.
+/// The largest number of target rows that `density` uses; more are sampled.
 inline constexpr Index most_density_rows = 2000;
 /// Minus the mean over rows of the entropy of softmax_j(p_i . p_j / 0.05) over the other rows, p of unit length.
 double negative_density(const Matrix& probability, const Context& context);
 /// The estimate u_i of every row whose mean is the control variate estimate: a l + eta (a - 1).
 Vector control_variate_terms(ConstVectorView ratio, ConstVectorView loss);
-/// How many folds `transfer` has in this view: source domains that can play the target, at most 20.
+/// The number of folds of `transfer` in this view: source domains that can be treated as the target, at most 20.
 Index transfer_folds(const TrainView& view, const Context& context);
-/// Whole source domains in at most `most` folds; none with fewer than three of them, or where a fold's absence leaves
-/// one class.
+/// Whole source domains in at most `most` folds; no folds if there are fewer than three domains, or if holding out a
+/// fold leaves one class.
 std::vector<InnerFold> whole_domain_folds(const TrainView& view, Index most, const Context& context);
 
 }  // namespace ecotone

@@ -9,7 +9,7 @@ namespace ecotone {
 
 namespace {
 
-/// Whether rows are of at least two classes, or numbers.
+/// Whether the rows have at least two classes; always true for regression.
 bool learnable(const Labels& y, const std::vector<Index>& rows) {
   if (y.task == Task::regress) return !rows.empty();
   std::set<std::int32_t> classes;
@@ -22,11 +22,11 @@ Index source_domains(const TrainView& view) {
   return static_cast<Index>(domains.size());
 }
 
-/// Domains that play the target, at most.
+/// The largest number of domains treated as the target.
 constexpr Index most_pseudo_targets = 20;
 
-/// Single source domains as pseudo-targets, as the target is one; of many, some drawn by the seed. Those whose absence
-/// leaves one class are left out.
+/// Single source domains as pseudo-targets, because the target is one domain; if there are many, some drawn by the
+/// seed. Domains without which one class remains are left out.
 std::vector<InnerFold> pseudo_targets(const TrainView& view, const Context& context) {
   const Index domains = source_domains(view);
   if (domains < 2) return {};
@@ -42,13 +42,13 @@ std::vector<InnerFold> pseudo_targets(const TrainView& view, const Context& cont
   return folds;
 }
 
-/// What a candidate's fit says of the target rows.
+/// A candidate's predictions for the target rows.
 struct Labelled {
   Prediction on_target;
   std::vector<std::string> classes;
 };
 
-/// The target rows as labelled sources with predicted labels, and these source rows as the unlabelled target.
+/// The target rows as sources with predicted labels, and these source rows as the unlabelled target.
 TrainView reversed(const TrainView& view, const Labelled& forward, const std::vector<Index>& sources) {
   std::vector<Index> rows(static_cast<std::size_t>(view.x.rows() - view.labelled()));
   std::iota(rows.begin(), rows.end(), view.labelled());
@@ -65,20 +65,20 @@ TrainView reversed(const TrainView& view, const Labelled& forward, const std::ve
   return result;
 }
 
-/// Given weights of these rows; empty: all 1.
+/// The given weights of these rows; empty if all are 1.
 Vector weights_of(const TrainView& view, const std::vector<Index>& rows) {
   if (view.weight.size() == 0) return {};
   return view.weight(rows);
 }
 
 struct WayBack {
-  std::vector<Index> sources;  ///< rows that play the target on the way back
+  std::vector<Index> sources;  ///< rows that serve as the target of the refit
   std::vector<Index> judged;
   RowLoss loss;
   std::string_view purpose;  ///< of the seeds
 };
 
-/// Losses on the judged rows of every candidate fitted on the target rows as it labelled them.
+/// Losses on the judged rows of every candidate refitted on the target rows with its own predicted labels.
 std::vector<CandidateScore> scores_of_way_back(CandidateFits& fits, const std::vector<Attempt<Labelled>>& forward,
                                                const WayBack& way) {
   const TrainView& view = fits.view();
@@ -87,7 +87,7 @@ std::vector<CandidateScore> scores_of_way_back(CandidateFits& fits, const std::v
     if (forward[c].error) throw *forward[c].error;
     const TrainView back = reversed(view, *forward[c].value, way.sources);
     if (view.y.task == Task::classify && back.y.classes.size() < 2) {
-      // One class for all of the target: the way back cannot be learned, which is the worst that can be said.
+      // All target rows got one class: the refit cannot be learned, which counts as the largest loss.
       losses[c].value = Vector::Constant(static_cast<Index>(way.judged.size()), largest_loss(way.loss));
       return;
     }
@@ -140,7 +140,7 @@ std::vector<CandidateScore> score_transfer(CandidateFits& fits) {
     const bool counted = weights.size() > 0 && weights.sum() > 0;
     const Vector lost = fits.losses(model, folds[f].held, context);
     const double mean = mean_error(lost, counted ? weights : Vector()).mean;
-    // In the units of the label, so that the domain with the largest errors does not decide for all.
+    // In units of the label's spread, so that the domain with the largest errors does not dominate.
     means[c][static_cast<Index>(f)] = fits.loss() == RowLoss::squared ? std::sqrt(mean) : mean;
   };
   const auto make = [&](std::size_t f) { return view_of_rows(view, folds[f].train, folds[f].held); };

@@ -30,7 +30,7 @@ double negative_density(const Matrix& probability, const Context& context) {
   constexpr double temperature = 0.05;
   constexpr Index block = 64;
   const Index n = probability.rows();
-  if (n < 2) return 0;  // no neighbour, no density
+  if (n < 2) return 0;  // without neighbours there is no density
   const Matrix unit = probability.rowwise().normalized();
   Vector entropy(n);
   context.parallel((n + block - 1) / block, [&](Index b) {
@@ -69,7 +69,7 @@ std::vector<CandidateScore> score_density(CandidateFits& fits) {
       score.error = each.error->what();
       continue;
     }
-    // Rows enter each other's terms, so there is no standard error.
+    // The rows' terms depend on each other, so there is no standard error.
     score.estimate = negative_density(each.value->on_target.probability(rows, Eigen::all), fits.context());
     if (scores.front().estimate) score.gain = *scores.front().estimate - *score.estimate;
   }

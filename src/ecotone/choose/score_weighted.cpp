@@ -9,7 +9,7 @@ namespace ecotone {
 
 namespace {
 
-/// ln of p_target / p_source at the labelled rows, of the features with missing values filled in and in standard units.
+/// ln(p_target / p_source) at the labelled rows, from imputed and standardised features.
 Vector log_ratio(const TrainView& view, const Schema& schema, Scorer who, const Context& context, Index& cols) {
   const Model prepare = Model::fit(Pipeline::parse("impute | scale"), view, schema, context);
   const Features x = prepare.transform({view.x, view.domain, view.origin}, context);
@@ -18,7 +18,7 @@ Vector log_ratio(const TrainView& view, const Schema& schema, Scorer who, const 
   return logistic_ratio(x, view.labelled(), options, context).log_weight;
 }
 
-/// Given row weights, of mean 1; all 1 when there are none.
+/// The given row weights scaled to mean 1; all 1 if there are none.
 Vector given_weights(const TrainView& view) {
   if (view.weight.size() == 0) return Vector::Ones(view.labelled());
   if (view.weight.sum() <= 0) data_error("zero_weights", "scorer: all row weights are 0");
@@ -30,8 +30,8 @@ Vector given_weights(const TrainView& view) {
 std::vector<CandidateScore> score_importance(CandidateFits& fits) {
   Index cols = 0;
   const Vector log_weight = log_ratio(fits.view(), fits.schema(), Scorer::importance, fits.context(), cols);
-  // Half of what stages flatten to, 20 (M + 1) rows: an estimate of one mean needs fewer rows than a fit, and what
-  // lies near the target decides it.
+  // Half of the 20 (M + 1) rows that stages flatten to: estimating one mean needs fewer rows than a fit, and the rows
+  // near the target decide it.
   const Flattened flat = flatten_to_ess(log_weight, 10.0 * static_cast<double>(cols + 1));
   const Vector weights = flat.weights.cwiseProduct(given_weights(fits.view()));
   Losses losses;
@@ -41,7 +41,7 @@ std::vector<CandidateScore> score_importance(CandidateFits& fits) {
 }
 
 Vector control_variate_terms(ConstVectorView ratio, ConstVectorView loss) {
-  // E a = 1, so mean(a) - 1 is noise that goes with that of mean(a l): eta takes it out with the least variance.
+  // E a = 1, so mean(a) - 1 is noise correlated with that of mean(a l): eta removes it with the least variance.
   const Vector product = ratio.cwiseProduct(loss);
   const Vector centred = ratio.array() - ratio.mean();
   const double variance = centred.squaredNorm();
@@ -50,7 +50,8 @@ Vector control_variate_terms(ConstVectorView ratio, ConstVectorView loss) {
 }
 
 std::vector<CandidateScore> score_control_variate(CandidateFits& fits) {
-  // Weights are not flattened, so one row may have nearly all of them; up to e^200 sums of their squares are finite.
+  // Weights are not flattened, so one row may carry nearly all the weight; up to e^200 sums of their squares are
+  // finite.
   constexpr double largest = 200;
   const Vector given = given_weights(fits.view());
   const auto& held_out = fits.held_out();
@@ -65,7 +66,7 @@ std::vector<CandidateScore> score_control_variate(CandidateFits& fits) {
     Index cols = 0;
     const Vector log_weight = log_ratio(seen, Schema{}, Scorer::control_variate, fits.context(), cols);
     const Vector ratio = log_weight.array().min(largest).exp();
-    // Given weights move weight between rows; the mean, which the control variate knows to be 1, stays.
+    // Given weights shift weight between rows; the mean, which the control variate takes to be 1, stays.
     const Vector both = ratio.cwiseProduct(given);
     losses[c].value = control_variate_terms(both * (ratio.sum() / both.sum()), held_out[c].value->loss);
   }

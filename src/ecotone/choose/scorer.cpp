@@ -137,7 +137,7 @@ std::size_t lowest(const std::vector<CandidateScore>& all) {
 std::size_t choose(const Scores& scores) {
   const auto& all = scores.candidates;
   if (scores.asked != Scorer::automatic || !all.front().estimate) return lowest(all);
-  // Do no harm: a gain within its noise is none, and neither is one of other domains alone.
+  // Do no harm: a gain within its noise does not count, nor does a gain on other domains alone.
   const double needed = errors_to_exceed(scores);
   std::size_t best = 0;
   double most = 0;

@@ -86,13 +86,13 @@ Folds make_folds(const Dataset& data, bool adapting, const Context& context) {
   return folds;
 }
 
-/// The held-out rows play the target: as the scorer `transfer` judges adaptation.
+/// The held-out rows serve as the target, as in the scorer `transfer`.
 std::vector<Split> pseudo_targets(std::vector<Split> splits) {
   for (Split& split : splits) split.target = split.held_out;
   return splits;
 }
 
-/// The splits of points that do not adapt, and those of points that do.
+/// The splits for points that do not adapt, and for points that do.
 struct SplitsOf {
   std::vector<Split> plain, adapting;
   const std::vector<Split>& of(const Pipeline& point) const { return adapts(point) ? adapting : plain; }
@@ -125,7 +125,7 @@ PathPlace place_of(const Pipeline& pipeline) {
   return place;
 }
 
-/// Points that differ in penalties alone follow each other, the largest first; else the order given.
+/// Points that differ only in penalties follow each other, largest first; otherwise the given order.
 std::vector<std::size_t> fitting_order(const std::vector<Pipeline>& points) {
   std::map<std::string, std::size_t> first;
   std::vector<PathPlace> place;
@@ -144,7 +144,7 @@ std::vector<std::size_t> fitting_order(const std::vector<Pipeline>& points) {
 
 // ---- the fits
 
-/// The metrics of one point on one fold, or why there are none.
+/// The metrics of one point on one fold, or the reason why there are none.
 struct FoldScore {
   Metrics metrics;
   std::string error_code, error;
@@ -250,7 +250,7 @@ Index values_in(const TunePoint& point) {
   return std::ranges::count_if(point.folds, [](const auto& value) { return value.has_value(); });
 }
 
-/// The best mean among the points that have a value on as many folds as any.
+/// The best mean among the points with a value on the largest number of folds.
 std::size_t best_point(const std::vector<TunePoint>& points, const std::string& metric) {
   Index most = 0;
   for (const TunePoint& point : points)

@@ -12,7 +12,7 @@
 #include "ecotone/data/dataset.h"
 #include "ecotone/methods/pipeline.h"
 
-/// The choice of options inside the training domains.
+/// Tunes options within the training domains.
 namespace ecotone {
 
 /// Which pipelines of a text with braces are tried: all of a grid, or random draws.
@@ -53,22 +53,22 @@ struct Tuning {
   std::size_t chosen = 0;          ///< the best mean, the first among equals
 };
 
-/// The pipelines to try, each once: of a grid all points of every text in order, of a random search `draws` of each
-/// text (one of a text without braces). Option errors: those of `PipelineSpace`, `grid_too_large` also for all texts
+/// The pipelines to try, each once: for a grid all points of every text in order, for a random search `draws` of each
+/// text (one if it has no braces). Option errors: those of `PipelineSpace`, `grid_too_large` also for all texts
 /// together, `no_learner`.
 std::vector<Pipeline> search_points(const std::vector<std::string>& texts, const TuneOptions& options,
                                     const Context& context);
 
-/// Scores every point on each source domain, fitted on the other source domains. Domains that are targets are never
-/// scored; their rows without labels are in every fit, but for points that adapt (a stage of family weight or adapt):
-/// there the domain held out plays the target, its rows without labels are in the fit, and those of real targets are
-/// not, so that the score is of the domain adapted to. A note says so. With one source domain the folds are of rows,
-/// which a warning says (`folds_of_rows`), and the target is the real one. A point that cannot be fitted on some fold
-/// is left out and says why; when none is left, the first one's error is thrown.
+/// Scores every point on each source domain, fitted on the other source domains. Target domains are never scored. Their
+/// rows enter every fit without labels, except for points that adapt (with a stage of the family weight or adapt):
+/// there the held-out domain serves as the target, its rows enter the fit without labels, and those of real targets do
+/// not, so that the score is that of the domain adapted to. A note says so. With one source domain the folds are of
+/// rows, which a warning reports (`folds_of_rows`), and the target is the real one. A point that cannot be fitted on
+/// some fold is left out with the reason; if none is left, the first one's error is thrown.
 ///
-/// The points of a fold are fitted one after the other with one cache: stages that two neighbours begin with alike are
-/// fitted once, and points that differ in l1 and l2 alone start at each other's weights, largest penalty first. So
-/// scores are those of single fits to the solver's accuracy. Data errors: `no_labels`, `no_folds`; option error
+/// The points of a fold are fitted one after another with one cache: leading stages that neighbours share are fitted
+/// once, and points that differ only in l1 and l2 start at each other's weights, largest penalty first. So scores equal
+/// those of single fits up to the solver's accuracy. Data errors: `no_labels`, `no_folds`; option error
 /// `unknown_metric`.
 Tuning tune(const Dataset& data, const std::vector<Pipeline>& points, const TuneOptions& options,
             const Context& context);

@@ -7,11 +7,10 @@
 
 namespace ecotone {
 
-/// One line per option: name=default, what it is, what it may be.
+/// One line per option: name=default, meaning, type and range.
 std::string option_lines(const std::vector<OptionInfo>& options, std::size_t indent);
 
-/// «must be > 0» without «must be»: «> 0», «one of mean, median»; «any» when anything goes, «true or false» for
-/// switches.
+/// The range of an option: "> 0", "one of mean, median", "true or false" for switches, or "any" if there is no limit.
 std::string range_text(const OptionInfo& option);
 
 }  // namespace ecotone

@@ -140,7 +140,7 @@ std::vector<CandidateScore> score_transfer(CandidateFits& fits) {
     const bool counted = weights.size() > 0 && weights.sum() > 0;
     const Vector lost = fits.losses(model, folds[f].held, context);
     const double mean = mean_error(lost, counted ? weights : Vector()).mean;
-    // In units of the label's spread, so that the domain with the largest errors does not dominate.
+    // The root of a squared loss has the label's units, so that the domain with the largest errors does not dominate.
     means[c][static_cast<Index>(f)] = fits.loss() == RowLoss::squared ? std::sqrt(mean) : mean;
   };
   const auto make = [&](std::size_t f) { return view_of_rows(view, folds[f].train, folds[f].held); };

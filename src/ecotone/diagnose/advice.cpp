@@ -7,8 +7,8 @@ namespace ecotone {
 namespace {
 
 constexpr std::size_t most_named = 3;
-constexpr double label_points = 0.1;  // differences of shares worth a word
-constexpr Index label_rows = 10;      // fewer say little of shares
+constexpr double label_points = 0.1;  // differences of shares worth reporting
+constexpr Index label_rows = 10;      // with fewer rows, shares say little
 constexpr double missing_points = 0.2;
 
 std::string joined(const std::vector<std::string>& names) {
@@ -17,7 +17,7 @@ std::string joined(const std::vector<std::string>& names) {
   return fmt::format("{} and {}", fmt::join(head, ", "), names.back());
 }
 
-/// The features that carry the difference: at least half as far apart as the first.
+/// The features that make up the difference: at least half as far apart as the first.
 std::string where(const Comparison& one) {
   std::vector<std::string> names;
   for (const FeatureShift& shift : one.features) {
@@ -31,8 +31,8 @@ std::string percent(double share) {
   return share < 0.01 ? std::string("less than 1%") : fmt::format("{:.0f}%", 100 * share);
 }
 
-/// What weighting the others to look like this domain leaves of them. Weights of samples that do not overlap may be
-/// nearly equal: that they keep the sample then says nothing.
+/// The effective share of the other rows left after weighting them towards this domain. Weights of samples that do not
+/// overlap may be nearly equal; a large share then means nothing.
 std::string weighting(const Comparison& one) {
   if (one.apart()) return "; it hardly overlaps with the others, so weighting cannot help";
   if (!one.ess_b_to_a) return "";
@@ -44,7 +44,7 @@ std::string weighting(const Comparison& one) {
   return fmt::format("; weighting keeps {} of the sample: {}", percent(share), so);
 }
 
-/// The class or mean that sets a domain apart from the others, when it is much.
+/// The class or mean that sets a domain apart from the others, if the difference is large.
 std::string labels(const Diagnosis& diagnosis, std::size_t d) {
   if (diagnosis.labels.empty() || diagnosis.labels[d].share.empty()) return "";
   if (diagnosis.labels[d].rows < label_rows) return "";
@@ -60,7 +60,7 @@ std::string labels(const Diagnosis& diagnosis, std::size_t d) {
     }
     if (rows < static_cast<double>(label_rows)) return "";
     const double difference = diagnosis.labels[d].share[k] - of_class / rows;
-    // Of two classes the second is the one that people speak of.
+    // With two classes, people speak of the second one.
     if (std::abs(difference) < label_points || std::abs(difference) < std::abs(best) - 1e-12) continue;
     best = difference;
     text = fmt::format("; {} = {} in {} of its rows, {} elsewhere", diagnosis.label, diagnosis.classes[k],
@@ -69,7 +69,7 @@ std::string labels(const Diagnosis& diagnosis, std::size_t d) {
   return text;
 }
 
-/// The columns without any value here that have some elsewhere.
+/// The columns that have values elsewhere but none here.
 std::vector<std::string> without_values(const Diagnosis& diagnosis, std::size_t d) {
   std::vector<std::string> names;
   for (const MissingShift& column : diagnosis.missing)
@@ -81,7 +81,7 @@ std::vector<std::string> without_values(const Diagnosis& diagnosis, std::size_t 
   return names;
 }
 
-/// The column that misses many more values here than elsewhere, though not all.
+/// The column with many more missing values here than elsewhere, but not all missing.
 std::string missing(const Diagnosis& diagnosis, std::size_t d) {
   double best = missing_points;
   std::string text;
@@ -101,7 +101,7 @@ std::string missing(const Diagnosis& diagnosis, std::size_t d) {
   return text;
 }
 
-/// How the features of a domain differ and what weights do about it; empty: not beyond chance.
+/// How the features of a domain differ and what weighting can do about it; empty if they do not differ beyond chance.
 std::string features(const Comparison& one, const std::vector<std::string>& without) {
   const bool single = !one.features.empty() && one.features.front().q <= shift_level;
   if (!without.empty()) {
@@ -111,7 +111,7 @@ std::string features(const Comparison& one, const std::vector<std::string>& with
   return single || (one.q && *one.q <= shift_level) ? where(one) + weighting(one) : "";
 }
 
-/// What there is to say of one domain; empty: nothing.
+/// The advice for one domain; empty if there is none.
 std::string advice(const Diagnosis& diagnosis, const Comparison& one) {
   const auto d = static_cast<std::size_t>(std::find(diagnosis.domains.begin(), diagnosis.domains.end(), one.a) -
                                           diagnosis.domains.begin());

@@ -17,8 +17,8 @@ namespace {
 constexpr Index folds = 5;
 constexpr Index least_rows = 5;     // of each sample, for a classifier
 constexpr Index block = 200;        // rows of the smaller sample in a block of the linear-time estimate
-constexpr Index least_blocks = 20;  // fewer say little of their spread
-constexpr double far_apart = 5;     // standardised mean differences beyond this smell of another unit
+constexpr Index least_blocks = 20;  // fewer rows say little about the spread
+constexpr double far_apart = 5;     // larger standardised mean differences suggest another unit
 
 /// Effective share of rows weighted by exp(log_weight).
 double effective_share(const Vector& log_weight) {
@@ -26,7 +26,7 @@ double effective_share(const Vector& log_weight) {
   return effective_sample_size(weight) / static_cast<double>(weight.size());
 }
 
-/// 2 (1 - 2 err) of the sign of s - ln(n_a / n_b): both samples count the same, whatever their sizes.
+/// 2 (1 - 2 err) of the sign of s - ln(n_a / n_b): both samples count equally, whatever their sizes.
 double proxy_distance(const Vector& scores, Index a) {
   const Index b = scores.size() - a;
   const double middle = std::log(static_cast<double>(a) / static_cast<double>(b));
@@ -36,8 +36,8 @@ double proxy_distance(const Vector& scores, Index a) {
   return std::max(0.0, 2 * (1 - 2 * error));
 }
 
-/// The rows in coordinates of the space that they span, X X' = V L V' -> V L^(1/2): as many columns as rows at most.
-/// Ridge regressions of X and of these coordinates have the same scores.
+/// The rows in coordinates of the space that they span, X X' = V L V' -> V L^(1/2), with at most as many columns as
+/// rows. Ridge regressions of X and of these coordinates have the same scores.
 Matrix spanned(const Matrix& x, const Context& context) {
   const SymmetricEigen found = symmetric_eigen(product(x, Matrix(x.transpose()), context), context);
   Index rank = 1;
@@ -45,7 +45,7 @@ Matrix spanned(const Matrix& x, const Context& context) {
   return found.vectors.leftCols(rank) * found.values.head(rank).cwiseMax(0.0).cwiseSqrt().asDiagonal();
 }
 
-/// AUROC and proxy A-distance of held-out rows; shares of the weights that the classifier of all rows gives.
+/// AUROC and proxy A-distance on held-out rows; effective shares of the weights from the classifier fitted on all rows.
 void classify(Comparison& result, const Matrix& all, Index a, const Context& context) {
   if (a < least_rows || all.rows() - a < least_rows) return;
   const Matrix both = all.cols() > all.rows() ? spanned(all, context) : all;
@@ -82,8 +82,8 @@ void average_blocks(Comparison& result, const ComparisonPlan& plan, const ShiftS
   result.block_p = blocks.p;
 }
 
-/// What may lie behind a difference. A category is here, there or in both; a constant has no spread that a distance
-/// could be measured in.
+/// A possible cause of a difference. A category occurs here, there or in both; a constant has no spread to measure a
+/// distance in.
 std::string_view remark(const Moments& here, const Moments& there, const std::optional<double>& smd, bool category) {
   if (here.count == 0 || there.count == 0) return "";
   if (category) return there.mean == 0 ? "seen only here" : here.mean == 0 ? "never seen here" : "";
@@ -107,7 +107,7 @@ FeatureShift compare_feature(const ComparisonPlan& plan, Index a, Index b, Index
   return shift;
 }
 
-/// The same comparison, told from the other side.
+/// The same comparison with the two sides exchanged.
 Comparison turned(Comparison one) {
   std::swap(one.a, one.b);
   std::swap(one.rows_a, one.rows_b);
@@ -122,7 +122,7 @@ Comparison turned(Comparison one) {
 
 Comparison compare_domains(const ComparisonPlan& plan, Index a, Index b, const Context& parent) {
   if (b >= 0 && b < a) return turned(compare_domains(plan, b, a, parent));
-  // b + 1 = 0 stands for all others.
+  // b + 1 = 0 means all others.
   const auto key = static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(plan.sample.domains() + 1) +
                    static_cast<std::uint64_t>(b + 1);
   const Context context = parent.derived("diagnose comparison", key);

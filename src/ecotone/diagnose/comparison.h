@@ -6,19 +6,18 @@
 
 namespace ecotone {
 
-/// Everything that comparing two samples needs.
+/// Everything needed to compare two samples.
 struct ComparisonPlan {
   const Dataset& data;
   const DomainMoments& moments;
   const ShiftSample& sample;
   const DiagnoseOptions& options;
   double sigma;
-  const std::vector<bool>& category;  ///< by feature: it is 0/1 for a category of a text column
+  const std::vector<bool>& category;  ///< by feature: whether it is the 0/1 indicator of a category
 };
 
 /// Domain a with domain b, or with all others (b = -1). The two domains key its random streams, so that nothing depends
-/// on which other comparisons are made, nor on which domain stands first. All features are in the result, in their
-/// order.
+/// on the other comparisons or on which domain comes first. All features are in the result, in their order.
 Comparison compare_domains(const ComparisonPlan& plan, Index a, Index b, const Context& context);
 
 }  // namespace ecotone

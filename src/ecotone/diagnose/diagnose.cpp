@@ -15,13 +15,13 @@ namespace ecotone {
 namespace {
 
 constexpr Index variance_rows = 20000;      // of all domains together
-constexpr Index rows_together = 400000;     // that tests look at, of all comparisons
+constexpr Index rows_together = 400000;     // used by the tests of all comparisons
 constexpr Index least_rows_per_side = 200;  // however many comparisons there are
 constexpr std::size_t features_shown = 5;   // of a comparison
 constexpr double hardly_overlap = 0.95;     // AUROC or KS
 constexpr double rounding = 1e-12;          // of sums of kernel values, which are 1 at most
 
-/// Which of the domains are targets; all false: none given.
+/// Which of the domains are targets; all false if none are given.
 std::vector<bool> target_flags(const Dataset& data, const std::vector<std::string>& targets) {
   const auto& names = data.domain.names;
   std::vector<bool> is_target(names.size(), false);
@@ -46,7 +46,7 @@ void check_input(const Dataset& data, const DiagnoseOptions& options, const Cont
   if (data.weight.size() > 0) context.note("diagnose: row weights are ignored");
 }
 
-/// A comparison to make: b = -1 stands for the rest.
+/// A comparison to make; b = -1 means all other domains.
 struct Wanted {
   Index a, b;
 };
@@ -60,12 +60,12 @@ std::vector<Wanted> wanted_pairs(const std::vector<bool>& is_target) {
     for (Index b = a + 1; b < domains; ++b) {
       const bool first = is_target[static_cast<std::size_t>(a)];
       if (!targets || first || is_target[static_cast<std::size_t>(b)])
-        wanted.push_back(targets && first ? Wanted{b, a} : Wanted{a, b});  // the target stands second
+        wanted.push_back(targets && first ? Wanted{b, a} : Wanted{a, b});  // the target comes second
     }
   return wanted;
 }
 
-/// Fewer rows where there are very many comparisons.
+/// Fewer rows if there are very many comparisons.
 Index rows_per_side(const DiagnoseOptions& options, std::size_t comparisons) {
   const Index fair = rows_together / static_cast<Index>(2 * comparisons);
   return std::min(options.sample, std::max(least_rows_per_side, fair));
@@ -81,7 +81,7 @@ std::vector<Comparison> compare_all(const ComparisonPlan& plan, const std::vecto
     result[static_cast<std::size_t>(t)] = compare_domains(plan, one.a, one.b, context);
     progress.advance();
   };
-  // Many comparisons side by side, or few one after the other with all threads inside.
+  // Run many comparisons in parallel, or few one after another with all threads inside.
   if (tasks >= 4 * context.threads()) {
     context.parallel(tasks, run);
   } else {
@@ -100,14 +100,14 @@ void adjust(std::vector<Comparison>& comparisons) {
     if (one.p) one.q = q[next++];
 }
 
-/// Those beyond chance come first: a distance of few values is large by itself.
+/// Shifts beyond chance come first: with few values, the distance is large by itself.
 bool more_shifted(const FeatureShift& a, const FeatureShift& b) {
   if ((a.q <= shift_level) != (b.q <= shift_level)) return a.q <= shift_level;
   if (a.ks != b.ks) return a.ks > b.ks;
   return std::abs(a.smd.value_or(INFINITY)) > std::abs(b.smd.value_or(INFINITY));
 }
 
-/// Adjusts all p-values together; each feature with the domain in which its distance is largest.
+/// Adjusts all p-values together; keeps each feature with the domain in which its distance is largest.
 std::vector<FeatureShift> rank_features(std::vector<Comparison>& against_rest) {
   std::vector<double> p;
   for (const auto& one : against_rest)

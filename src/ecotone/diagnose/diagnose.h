@@ -13,7 +13,7 @@ namespace ecotone {
 
 struct DiagnoseOptions {
   Index permutations = 499;          ///< of each MMD test
-  Index sample = 2000;               ///< rows per domain that tests look at, fewer with very many comparisons
+  Index sample = 2000;               ///< rows per domain used in tests, fewer with very many comparisons
   std::vector<std::string> targets;  ///< compare with these domains only; empty: all
 
   static constexpr auto fields() {
@@ -24,18 +24,18 @@ struct DiagnoseOptions {
   }
 };
 
-/// How far one feature of two samples lies apart.
+/// How far apart one feature of two samples is.
 struct FeatureShift {
   std::string feature;
-  std::string domain;         ///< compared with all others; empty where the two samples are clear
+  std::string domain;         ///< compared with all others; empty if the two samples are clear from context
   std::optional<double> smd;  ///< standardised mean difference, of all rows; empty when both are constant and differ
   double ks = 0;              ///< Kolmogorov-Smirnov distance, of the sampled rows
   double p = 1;
   double q = 1;        ///< p adjusted for all features and domains (Benjamini-Hochberg)
-  std::string remark;  ///< of a domain against all others, what may lie behind it: «another unit?», «seen only here»
+  std::string remark;  ///< for a domain against all others, a possible cause: "another unit?", "seen only here"
 };
 
-/// Two samples side by side. What cannot be computed (too few rows) is empty.
+/// A comparison of two samples. Values that cannot be computed (too few rows) are empty.
 struct Comparison {
   std::string a;
   std::string b;  ///< empty: all other domains
@@ -51,8 +51,8 @@ struct Comparison {
   std::optional<double> ess_b_to_a;    ///< the other way round
   std::vector<FeatureShift> features;  ///< the most shifted ones
 
-  /// Whether the samples hardly overlap: AUROC or the distance KS of the most shifted feature is 0.95 or more. Weights
-  /// then rest on rows that are not there, however many rows they keep.
+  /// Whether the samples hardly overlap: AUROC or the KS distance of the most shifted feature is 0.95 or more.
+  /// Weighting then lacks the rows it needs, whatever effective share it reports.
   bool apart() const;
 };
 
@@ -60,8 +60,8 @@ struct Comparison {
 struct DomainLabels {
   std::string domain;
   Index rows = 0;                  ///< with a label
-  std::vector<double> share;       ///< of each class; empty without rows or for numbers
-  std::optional<double> mean, sd;  ///< of numbers
+  std::vector<double> share;       ///< of each class; empty without rows or in regression
+  std::optional<double> mean, sd;  ///< in regression
 };
 
 /// How often a column's values are missing, per domain.
@@ -93,30 +93,30 @@ struct Diagnosis {
   double unbiased_variance = 0;
   Index variance_rows = 0;
   std::vector<Comparison> against_rest;  ///< one per domain; with targets: one per target
-  std::vector<Comparison> pairs;         ///< none with more than 12 domains, unless targets are given
+  std::vector<Comparison> pairs;         ///< empty with more than 12 domains, unless targets are given
   /// Every feature with the domain that stands out most: those beyond chance first, then by ks.
   std::vector<FeatureShift> feature_shift;
   std::optional<Task> task;  ///< empty: no labels
   std::string label;
   std::vector<std::string> classes;
   std::vector<DomainLabels> labels;
-  std::vector<MissingShift> missing;  ///< columns that miss values, largest spread first
+  std::vector<MissingShift> missing;  ///< columns with missing values, largest spread first
   std::vector<Advice> advice;
 
-  /// Whether any comparison looked at a part of the rows.
+  /// Whether any comparison used only a sample of the rows.
   bool sampled() const;
 };
 
-/// Adjusted p-values up to this count as a shift: such features are ranked first, and advice speaks of them.
+/// Adjusted p-values up to this count as a shift: such features rank first, and the advice names them.
 inline constexpr double shift_level = 0.05;
 /// More domains than this are compared with the rest only, not pair by pair.
 inline constexpr Index most_paired_domains = 12;
 
-/// How the domains of a data set differ. Features are standardised over all rows. A missing value counts as the
-/// column's mean in MMD and domain classifiers, and not at all in per-feature shifts. Domains of more than `sample`
-/// rows are sampled by the context's seed for permutation tests, classifiers and Kolmogorov-Smirnov distances; their
-/// MMD^2 is averaged over blocks of up to 50,000 rows. Row weights are not looked at. Data errors: `empty_data`,
-/// `no_features`, `needs_two_domains`, `non_finite` (infinite or beyond 1e150), `unknown_domain`.
+/// How the domains of a data set differ. Features are standardised over all rows. A missing value is replaced by the
+/// column's mean in MMD and domain classifiers, and ignored in per-feature shifts. Domains of more than `sample` rows
+/// are sampled by the context's seed for permutation tests, classifiers and Kolmogorov-Smirnov distances; their MMD^2
+/// is averaged over blocks of up to 50,000 rows. Row weights are ignored. Data errors: `empty_data`, `no_features`,
+/// `needs_two_domains`, `non_finite` (infinite or beyond 1e150), `unknown_domain`.
 Diagnosis diagnose(const Dataset& data, const DiagnoseOptions& options, const Context& context);
 
 }  // namespace ecotone

@@ -10,9 +10,9 @@
 namespace ecotone {
 namespace {
 
-constexpr std::size_t looked_at = 20;  // rows of a domain in which a first value is looked for
+constexpr std::size_t looked_at = 20;  // rows of a domain searched for a first value
 
-/// A value of each feature of each domain, or 0: deviations from it keep their digits.
+/// A value of each feature in each domain, or 0; deviations from it keep their digits.
 Matrix first_values(const Dataset& data) {
   std::vector<Index> rows;
   std::vector<std::size_t> seen(data.domain.names.size(), 0);
@@ -58,7 +58,7 @@ struct Sums {
 
 void require_finite(const Dataset& data, const Sums& sums, const Context& context) {
   if (sums.square.allFinite()) return;
-  // Rare: look for the value to name it.
+  // Rare: find the value in order to name it.
   const Index none = data.rows();
   std::vector<Index> row(static_cast<std::size_t>(data.x.blocks()), none), column(row.size(), 0);
   context.parallel(data.x.blocks(), [&](Index b) {
@@ -109,7 +109,7 @@ DomainMoments domain_moments(const Dataset& data, const Context& context) {
       if (n == 0) continue;
       const double mean = sums.sum(d, j) / n;
       result.mean(d, j) += mean;
-      // A spread below what rounding leaves of the squares is none.
+      // A spread below the rounding error of the squares counts as zero.
       const double m2 = sums.square(d, j) - n * mean * mean;
       result.m2(d, j) = m2 > 1e-13 * sums.square(d, j) ? m2 : 0;
     }

@@ -5,12 +5,11 @@
 
 namespace ecotone {
 
-/// Whether a feature is 0/1 for a category of a text column.
+/// Whether a feature is the 0/1 indicator of a category of a text column.
 std::vector<bool> category_flags(const Dataset& data);
 /// The labels of each domain: shares of classes, or mean and deviation.
 void add_labels(Diagnosis& diagnosis, const Dataset& data);
-/// The share of missing values per column of the table and domain; a text column misses a value where no category
-/// holds.
+/// The share of missing values per column of the table and domain; a text column is missing where no category holds.
 void add_missing(Diagnosis& diagnosis, const Dataset& data, const DomainMoments& moments);
 /// One sentence for each domain that stands out, or one for all.
 void add_advice(Diagnosis& diagnosis);

@@ -8,7 +8,7 @@
 namespace ecotone {
 namespace {
 
-/// Labels of targets are not read, so a pipeline that needs labels needs another domain.
+/// Target labels are never read, so a pipeline that needs labels needs a domain that is not a target.
 void require_source(const Pipeline& pipeline, const Dataset& data) {
   if (!data.y || std::ranges::find(data.role, Role::source) != data.role.end()) return;
   for (const Stage& stage : pipeline.stages())

@@ -11,7 +11,7 @@ constexpr Index most_cells = Index{1} << 26;       // half a gigabyte
 constexpr Index most_test_cells = Index{1} << 19;  // of one side of a test: classifiers of wide tables are slow
 constexpr Index least_sample_rows = 100;
 
-/// Rows per domain such that all fit.
+/// Rows per domain such that the sample fits in memory.
 Index rows_that_fit(Index domains, Index cols) {
   return std::clamp(most_cells / std::max<Index>(1, domains * cols), least_sample_rows, most_rows);
 }

@@ -9,10 +9,10 @@
 
 namespace ecotone {
 
-/// Rows of every domain in random order, standardised over all rows of the data; what is missing is NaN.
+/// Rows of every domain in random order, standardised over all rows of the data; missing values are NaN.
 class ShiftSample {
  public:
-  /// Rows of one side of a comparison: places in the sample, in random order.
+  /// Rows of one side of a comparison: positions in the sample, in random order.
   using Rows = std::vector<Index>;
 
   ShiftSample(const Dataset& data, const DomainMoments& moments, Index rows_per_domain, const Context& context);
@@ -21,13 +21,13 @@ class ShiftSample {
   Index cols() const { return x_.cols(); }
   /// Rows of a domain in the data.
   Index total(Index domain) const { return total_[static_cast<std::size_t>(domain)]; }
-  /// Most rows of one side that tests look at.
+  /// The largest number of rows of one side used in tests.
   Index most() const { return small_; }
-  /// Rows of a domain that tests look at: all, or `rows_per_domain` of them.
+  /// Rows of a domain used in tests: all, or `rows_per_domain` of them.
   Rows small(Index domain) const { return first(domain, small_); }
-  /// Rows of a domain that estimates in linear time look at.
+  /// Rows of a domain used by linear-time estimates.
   Rows large(Index domain) const { return first(domain, large_); }
-  /// Rows of all other domains, each as often as it has rows.
+  /// Rows of all other domains, in proportion to their sizes.
   Rows small_rest(Index domain, const Context& context) const { return rest(domain, small_, context); }
   Rows large_rest(Index domain, const Context& context) const { return rest(domain, large_, context); }
   /// The first `rows` of every domain.

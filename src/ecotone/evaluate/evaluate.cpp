@@ -20,8 +20,8 @@ namespace ecotone {
 
 namespace {
 
-/// The rows of one split, made when the first pipeline asks and dropped after the last; intermediate results that its
-/// pipelines share.
+/// The rows of one split, created for the first pipeline and freed after the last, with the intermediate results that
+/// its pipelines share.
 class SplitWork {
  public:
   SplitWork(const Dataset& data, const Split& split, std::size_t pipelines)
@@ -96,7 +96,7 @@ std::vector<std::vector<Outcome>> run_fits(const Dataset& data, const std::vecto
   const auto run = [&](Index task) {
     const auto s = static_cast<std::size_t>(task) / pipelines.size();
     const auto p = static_cast<std::size_t>(task) % pipelines.size();
-    // All pipelines of a split have the same seed: what they draw alike they share.
+    // All pipelines of a split have the same seed, so that equal draws can be shared.
     const Context fit_context =
         context.derived("evaluate", s).observed_by(messages[static_cast<std::size_t>(task)].get());
     if (options.keep_predictions || any_labelled(*data.y, splits[s].held_out))
@@ -133,7 +133,7 @@ void check_input(const Dataset& data, const std::vector<Pipeline>& pipelines, co
                  fmt::join(targets, ", "), targets.size() == 1 ? "is" : "are", protocol_name(options.protocol));
 }
 
-/// Of pipelines that rank the rows of domains held out below chance; k-fold holds no domain out.
+/// Warns about pipelines that rank rows of held-out domains below chance; k-fold holds no domain out.
 void warn_of_ranks(const Evaluation& result, const Context& context) {
   if (result.protocol == Protocol::k_fold) return;
   std::vector<std::unique_ptr<Messages>> messages;

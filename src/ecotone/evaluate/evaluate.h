@@ -14,16 +14,16 @@
 
 namespace ecotone {
 
-/// Metric name -> value; empty where it is undefined (one class in a domain).
+/// Metric name -> value; empty if undefined (one class in a domain).
 using Metrics = std::vector<std::pair<std::string, std::optional<double>>>;
-/// The value of a metric; empty where it is undefined or not there.
+/// The value of a metric; empty if it is undefined or absent.
 std::optional<double> value_of(const Metrics& metrics, std::string_view name);
 
-/// One held-out domain (over all repetitions that held it out: metrics averaged, rows of one of them). Row weights do
-/// not enter metrics.
+/// One held-out domain (over all repetitions that held it out: metrics are averaged, rows are those of one of them).
+/// Metrics ignore row weights.
 struct DomainScore {
   std::string domain;
-  Index rows = 0;  ///< with a label, and so scored; 0: no metric is defined
+  Index rows = 0;  ///< labelled, hence scored; 0: no metric is defined
   Metrics metrics;
 };
 
@@ -54,13 +54,13 @@ struct Evaluation {
   std::vector<HeldOutPrediction> predictions;  ///< only when asked for
 };
 
-/// Fits every pipeline on every split and scores it on the rows held out; all pipelines see the same splits. The
-/// held-out labels are not in the training view by type. Roles in the data are not looked at: the protocol says what is
-/// held out. Rows without a label are not scored. k-fold metrics are of a domain's predictions from all folds together,
-/// but AUROC, which ranks rows: scores of different models do not rank together, so it is the mean over the folds in
-/// which the domain has both classes, weighted by the domain's rows in them. Data errors: `no_labels`,
-/// `needs_two_domains` (protocols over domains), and whatever a fit throws, prefixed with the pipeline and the domain
-/// held out. Option errors: `no_pipeline`, `no_learner`, and those of make_splits.
+/// Fits every pipeline on every split and scores it on the rows held out; all pipelines see the same splits. The type
+/// of the training view cannot hold held-out labels. Roles in the data are ignored: the protocol decides what is held
+/// out. Rows without a label are not scored. k-fold metrics pool a domain's predictions from all folds, except AUROC:
+/// scores of different models cannot be ranked together, so it is the mean over the folds in which the domain has both
+/// classes, weighted by the domain's rows in them. Data errors: `no_labels`, `needs_two_domains` (protocols over
+/// domains), and whatever a fit throws, prefixed with the pipeline and the domain held out. Option errors:
+/// `no_pipeline`, `no_learner`, and those of make_splits.
 Evaluation evaluate(const Dataset& data, const std::vector<Pipeline>& pipelines, const EvaluateOptions& options,
                     const Context& context);
 

@@ -13,14 +13,14 @@ using Item = std::pair<std::string, std::string>;
 /// The words before the first «:».
 std::string stage_of(const std::string& text) { return text.substr(0, text.find(':')); }
 
-/// Fits that have this stage; all of them where it is no stage of any.
+/// The number of fits with this stage; all fits if none has it.
 std::size_t fits_with(const std::vector<std::unique_ptr<Messages>>& fits, const std::string& stage) {
   const auto count =
       std::count_if(fits.begin(), fits.end(), [&](const auto& fit) { return fit->may_come_from(stage); });
   return count > 0 ? static_cast<std::size_t>(count) : fits.size();
 }
 
-/// What is told as one message: a note's text, or a warning's code and stage.
+/// The key of messages that are reported as one: a note's text, or a warning's code and stage.
 Item group_of(const Item& item) {
   if (item.first.empty()) return item;
   return {item.first, stage_of(item.second)};
@@ -47,7 +47,7 @@ void pass_on(const std::vector<std::unique_ptr<Messages>>& fits, const Context& 
   for (const auto& fit : fits)
     for (const Item& item : fit->items()) {
       const auto it = groups.find(group_of(item));
-      if (it == groups.end()) continue;  // told already
+      if (it == groups.end()) continue;  // already passed on
       const Group& group = it->second;
       std::string text = item.second;
       if (group.fits > 1) {

@@ -13,11 +13,11 @@
 
 namespace ecotone {
 
-/// Keeps what one fit has to say until all are done: their messages come in a fixed order, each once.
+/// Keeps the messages of one fit until all are done, so that they appear in a fixed order, each once.
 class Messages : public Observer {
  public:
   Messages() = default;
-  /// `stages`: of the pipeline that is fitted; a message of another stage is never its own.
+  /// `stages`: those of the fitted pipeline; messages of other stages cannot come from it.
   explicit Messages(std::vector<std::string> stages) : stages_(std::move(stages)) {}
 
   void warning(std::string_view code, std::string_view message) override {
@@ -28,7 +28,7 @@ class Messages : public Observer {
   void progress(std::string_view, Index, Index) override {}  // the bar of the whole evaluation stands for the fits
 
   const std::vector<std::pair<std::string, std::string>>& items() const { return items_; }
-  /// Whether a message of this stage may come; always true when the stages are not known.
+  /// Whether the pipeline may send a message of this stage; always true if its stages are unknown.
   bool may_come_from(std::string_view stage) const {
     return stages_.empty() || std::find(stages_.begin(), stages_.end(), stage) != stages_.end();
   }
@@ -45,9 +45,9 @@ class Messages : public Observer {
 void pass_on(const std::vector<std::unique_ptr<Messages>>& fits, const Context& context,
              std::string_view what = "fits");
 
-/// Warns (`below_chance`) when `what` ranks the rows of held-out domains with a mean AUROC below 0.4. That is no
-/// overfitting, which ends at 0.5: class means over all rows sum to zero, so that features centred over rows of the
-/// held-out domain too turn a good fit around there.
+/// Warns (`below_chance`) when `what` ranks the rows of held-out domains with a mean AUROC below 0.4. Overfitting alone
+/// ends at 0.5. One cause is features centred over all rows, held-out domain included: class means then sum to zero,
+/// which reverses a good fit there.
 void warn_below_chance(std::string_view who, std::string_view what, std::optional<double> auroc,
                        const Context& context);
 

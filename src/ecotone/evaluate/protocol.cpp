@@ -13,7 +13,7 @@ namespace {
 
 Index row_count(const Domains& domains) { return static_cast<Index>(domains.index.size()); }
 
-/// Source and held-out rows of a split by domain, both ascending. Pairs with a partner that is held out are in neither.
+/// Source and held-out rows of a split by domain, both ascending. Pairs with a held-out partner are in neither.
 Split split_domains(const Domains& domains, std::string name, const std::vector<bool>& out) {
   Split split;
   split.name = std::move(name);
@@ -65,7 +65,7 @@ std::vector<Split> fold_splits(const Domains& domains, const EvaluateOptions& op
   if (row_count(domains) < 2)
     data_error("empty_data", "evaluate: k-fold needs at least two rows, got {}", row_count(domains));
   std::vector<Index> fold_of(domains.index.size());
-  Index dealt = 0;  // goes on over domains: their remainders fall on different folds
+  Index dealt = 0;  // continues across domains, so that their remainders go to different folds
   for (Index d = 0; d < domains.count(); ++d) {
     const auto rows = domains.rows_of(d);
     Random random = context.random("k-fold", static_cast<std::uint64_t>(d));

@@ -16,7 +16,7 @@ enum class Protocol {
   leave_one_domain_out,  ///< each domain in turn; nothing of it is seen
   adapt,                 ///< each domain in turn; its rows but not its labels are seen
   domain_split,          ///< repeated: a random part of the domains is held out
-  k_fold,                ///< within each domain: what would be expected without a shift
+  k_fold,                ///< within each domain: the performance to expect without a shift
 };
 inline constexpr Limits protocol_names = one_of("leave-one-domain-out", "adapt", "domain-split", "k-fold");
 std::string_view protocol_name(Protocol protocol);
@@ -52,10 +52,9 @@ struct Split {
 
 /// The splits of a protocol, made from domains, row numbers and the seed, never from labels. `repetition` counts the
 /// draws of domain-split and is 0 otherwise. k-fold deals each domain's rows, shuffled, to the folds in turn, so that
-/// folds are nearly equal within each domain and in all; folds that get no row are left out. Rows that are
-/// pairs with a domain held out are in no part of a split. Data errors:
-/// `needs_two_domains`, `empty_data`; option error `bad_option` for folds < 2, repetitions < 1 or held_out outside 1 ..
-/// domains - 1.
+/// folds are nearly equal within each domain and in all; folds without rows are left out. Pairs with a held-out domain
+/// are in no part of a split. Data errors: `needs_two_domains`, `empty_data`; option error `bad_option` for folds < 2,
+/// repetitions < 1 or held_out outside 1 .. domains - 1.
 std::vector<Split> make_splits(const Domains& domains, const EvaluateOptions& options, const Context& context);
 
 }  // namespace ecotone

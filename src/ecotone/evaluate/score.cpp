@@ -19,7 +19,7 @@ struct Pick {
   Index local;
 };
 
-/// What was predicted for some rows, side by side with their classes.
+/// Predictions for some rows, with their true classes.
 struct ClassRows {
   std::vector<std::int32_t> truth;
   std::vector<std::int32_t> predicted;
@@ -38,8 +38,8 @@ ClassRows class_rows(const Labels& y, std::span<const Pick> picks) {
   return rows;
 }
 
-/// AUROC ranks rows, and ranks of different models cannot be compared: it is taken among the rows that one model
-/// predicted, and averaged over the models where it is defined, each with the weight of its rows.
+/// AUROC ranks rows, and scores of different models cannot be ranked together: it is computed among the rows that one
+/// model predicted, then averaged over the models where it is defined, weighted by their rows.
 std::optional<double> auroc_by_model(const Labels& y, std::span<const Pick> picks) {
   double total = 0;
   double mean = 0;
@@ -50,7 +50,7 @@ std::optional<double> auroc_by_model(const Labels& y, std::span<const Pick> pick
     picks = picks.subspan(count);
     const std::optional<double> value = auroc(rows.truth, rows.probability);
     if (!value) continue;
-    // mean = sum n_f auroc_f / sum n_f, one model at a time: equal values stay what they are to the last bit
+    // mean = sum n_f auroc_f / sum n_f, updated one model at a time, so that equal values stay exact
     total += static_cast<double>(count);
     mean += static_cast<double>(count) / total * (*value - mean);
   }

@@ -10,23 +10,23 @@
 
 namespace ecotone {
 
-/// What one fitted pipeline said about the rows that its split held out, in the classes of the data set.
+/// The predictions of one fitted pipeline for the held-out rows of its split, in the classes of the data set.
 struct Outcome {
   Index repetition = 0;
-  std::vector<Index> rows;              ///< of the data set; empty when nothing had to be predicted
+  std::vector<Index> rows;              ///< of the data set; empty if there was nothing to predict
   std::vector<std::int32_t> predicted;  ///< classification
   Matrix probability;                   ///< rows x classes; 0 for classes unseen in training
   std::vector<bool> seen;               ///< per class: whether it occurred in training
   Vector value;                         ///< regression
 };
 
-/// A prediction for the rows that a split held out, of a model with these classes.
+/// Converts the prediction of a model with these classes for the held-out rows of a split.
 Outcome outcome_of(Prediction prediction, const std::vector<std::string>& model_classes, const Labels& y,
                    const Split& split);
 
-/// The scores of one pipeline in each domain marked in `held_out`. Metrics are of all rows of a domain that one
-/// repetition held out, but AUROC, which ranks rows: it is the mean over the repetition's models (folds) that it is
-/// defined for, weighted by their rows. Both are averaged over the repetitions that held the domain out.
+/// The scores of one pipeline in each domain marked in `held_out`. Metrics use all rows of a domain that one repetition
+/// held out, except AUROC, which is the mean over the repetition's models (folds) for which it is defined, weighted by
+/// their rows. Both are averaged over the repetitions that held the domain out.
 std::vector<DomainScore> score_domains(const Dataset& data, const std::vector<bool>& held_out,
                                        const std::vector<Outcome>& outcomes, const Context& context);
 

@@ -7,8 +7,8 @@
 
 namespace ecotone {
 
-/// Warns (`unseen_category`, once per text column) of held-out rows with a category that the rows of their split's
-/// training view do not have: the model knows nothing of it and takes all its features as 0.
+/// Warns (`unseen_category`, once per text column) about held-out rows with a category that does not occur in the
+/// training view of their split: the model does not know it and sets all its features to 0.
 void warn_unseen_categories(const Dataset& data, const std::vector<Split>& splits, const Context& context);
 
 }  // namespace ecotone

@@ -50,7 +50,7 @@ void require_cell(const std::vector<CellName>& cells, const std::string& row, co
                where, row, column);
 }
 
-/// The fields that every item has are read here; the others go to the kind.
+/// Reads the fields that every item has; the others are passed to the kind.
 ExperimentItem parse_item(const Json& json, const std::vector<Published>& published, const std::string& file) {
   constexpr std::string_view sorts[] = {"example", "table", "figure", "item"};
   ExperimentItem item;
@@ -78,7 +78,7 @@ ExperimentItem parse_item(const Json& json, const std::vector<Published>& publis
     item.recipe.erase(name);
   item.recipe.erase(item.sort);
   const std::vector<CellName> cells = kind_by_name(item.kind, where).check(item, where);
-  // Claims and numbers about cells that are not there are typing errors.
+  // Claims and numbers about cells that do not exist are typos.
   for (const Claim& claim : item.claims) {
     require_cell(cells, claim.row, claim.column, where);
     if (!claim.minus.empty()) require_cell(cells, claim.minus, claim.column, where);
@@ -99,7 +99,7 @@ Published parse_published(const Json& json, const std::string& file) {
   if (fields.has("published_se")) number.se = fields.number("published_se");
   if (fields.has("published_spread")) number.spread = fields.number("published_spread");
   if (fields.has("published_repetitions")) {
-    // se = sd / sqrt(repetitions): whichever of the two is missing
+    // se = sd / sqrt(repetitions) gives whichever of the two is missing
     const double root = std::sqrt(fields.whole("published_repetitions", 1, 1'000'000'000));
     if (number.se && !number.spread) number.spread = *number.se * root;
     if (number.spread && !number.se) number.se = *number.spread / root;

@@ -21,10 +21,10 @@ struct Published {
   double value = 0;
   std::optional<double> se;      ///< standard error of the value
   std::optional<double> spread;  ///< standard deviation over repetitions
-  std::string from;              ///< where it stands, or how it was made
+  std::string from;              ///< where it is printed, or how it was obtained
 };
 
-/// A statement about a mean of ours, or about what it is above another row's, that the run checks.
+/// A statement that the run checks about a mean of ours, or about its difference from another row's.
 struct Claim {
   std::string text;
   std::string row, column;
@@ -40,10 +40,10 @@ struct ExperimentItem {
   std::string kind;  ///< one of experiment_kinds()
   std::string metric;
   int repetitions = 1;
-  int trimmed = 0;  ///< so many of the smallest and of the largest values are left out of means and spreads
+  int trimmed = 0;  ///< number of smallest and of largest values left out of means and spreads
   std::vector<Claim> claims;
-  std::vector<std::string> left_out;  ///< what the paper has and this does not, and why
-  Json recipe;                        ///< the fields that are the kind's own
+  std::vector<std::string> left_out;  ///< what the paper has but this does not, and why
+  Json recipe;                        ///< the fields specific to the kind
 };
 
 struct Experiment {
@@ -54,12 +54,12 @@ struct Experiment {
   std::vector<ExperimentItem> items;
   std::vector<Published> published;
 
-  /// By name. Option error `unknown_item` with what there is.
+  /// By name. Option error `unknown_item`, listing the items.
   const ExperimentItem& item(std::string_view item_name, std::string_view sort = {}) const;
 };
 
-/// From the texts of experiment.json and published.json. File errors `bad_experiment` name the field: unknown ones,
-/// missing ones, published numbers and claims of cells that do not exist.
+/// From the texts of experiment.json and published.json. File errors `bad_experiment` name the field: unknown or
+/// missing fields, and published numbers or claims about cells that do not exist.
 Experiment parse_experiment(const std::string& name, std::string_view recipe, std::string_view published);
 
 /// The folders of experiments/ as they were when the program was built.
@@ -72,27 +72,27 @@ std::span<const EmbeddedExperiment> embedded_experiments();
 /// By name; an option error (`unknown_experiment`) with a suggestion otherwise.
 Experiment experiment(std::string_view name);
 
-/// What a kind measures in one cell: a value per repetition, in their order.
+/// The measurements of one cell: a value per repetition, in order.
 struct Cell {
   std::string row, column;
   std::vector<double> values;
-  bool hidden = false;  ///< there for claims, not for the table
+  bool hidden = false;  ///< used in claims but not shown in the table
 };
 
 struct ReproduceOptions {
   int repetitions = 0;         ///< 0: as the item says
-  std::filesystem::path data;  ///< folder of data files, for kinds that read some
+  std::filesystem::path data;  ///< folder of data files, for kinds that need them
 };
 
 /// The row and the column of a cell.
 using CellName = std::pair<std::string, std::string>;
 
 /// How an item is run. A new kind is two functions and a line in experiment_kinds(). `check` refuses a recipe that
-/// cannot be run, with the field's name, and says which cells it has; `run` gives them in the order of the table.
+/// cannot be run, naming the field, and returns its cells; `run` computes them in the order of the table.
 struct ExperimentKind {
   std::string_view name;
   bool reads_data;
-  bool matrix;  ///< the table has a line per row and a number per column, without published ones beside them
+  bool matrix;  ///< the table has a line per row and a number per column, without published ones
   std::vector<CellName> (*check)(const ExperimentItem& item, const std::string& where);
   std::vector<Cell> (*run)(const ExperimentItem& item, int repetitions, const std::filesystem::path& data,
                            const Context& context);
@@ -127,16 +127,16 @@ struct Reproduction {
   bool matrix = false;  ///< how its table looks
 };
 
-/// How verdicts come about, in one sentence: they are computed by it and by nothing else.
+/// The rule behind all verdicts, in one sentence.
 std::string_view verdict_rule();
 
 /// |ours - published| <= 2 sqrt(se_published^2 + se_ours^2): agrees, else differs; a standard error that the paper does
 /// not give counts as 0. Without a published number, or with one repetition, the verdict says so.
 std::string verdict(const ReproducedRow& row);
 
-/// Runs an item: every repetition has its own seed, derived from the context's. A note says when there are fewer than
-/// 30 repetitions and fewer than the item has. Option errors: `idle_flag` when data are given to a kind that reads
-/// none, `too_few_repetitions` when leaving the smallest and largest out leaves none.
+/// Runs an item; every repetition has its own seed, derived from the context's. A note says if there are fewer than 30
+/// repetitions and fewer than the item has. Option errors: `idle_flag` if data are given to a kind that reads none,
+/// `too_few_repetitions` if trimming leaves no repetition.
 Reproduction reproduce(const Experiment& experiment, const ExperimentItem& item, const ReproduceOptions& options,
                        const Context& context);
 

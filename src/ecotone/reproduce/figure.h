@@ -5,10 +5,10 @@
 
 #include "ecotone/linalg/matrix.h"
 
-/// Pictures as data. The layer report draws them; here they are numbers that tests can read.
+/// Pictures as data that tests can read; the layer report draws them.
 namespace ecotone {
 
-/// Values at 1, 2, ... of several lines.
+/// Several lines with values at 1, 2, ...
 struct LineChart {
   std::string name;  ///< of its files
   std::string title, x_title, y_title;
@@ -19,7 +19,7 @@ struct LineChart {
   std::vector<Line> lines;
 };
 
-/// Which of two classes a classifier says, on a grid, with some points on top.
+/// The class that a classifier predicts on a grid, with some points on top.
 struct RegionMap {
   std::string name;  ///< of its files
   std::string title;
@@ -36,7 +36,8 @@ struct Figures {
 
 /// `step` and a column per line.
 std::string figure_csv(const LineChart& chart);
-/// kind (grid or point), x, y, class: what the classifier says of the middle of each cell, and the points' own.
+/// Columns kind (grid or point), x, y, class: the class predicted at the centre of each cell, and the points' own
+/// class.
 std::string figure_csv(const RegionMap& map);
 
 }  // namespace ecotone

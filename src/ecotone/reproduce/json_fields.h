@@ -9,8 +9,8 @@
 
 namespace ecotone {
 
-/// Reads a JSON object field by field and refuses what nobody asked for. All errors are file errors
-/// (`bad_experiment`) that say where the object stands and which field is wrong.
+/// Reads a JSON object field by field and refuses unknown fields. All errors are file errors (`bad_experiment`) that
+/// name the object's location and the wrong field.
 class JsonFields {
  public:
   /// `where` begins every message: «sayed2022/experiment.json: item 'weighting'».
@@ -28,7 +28,7 @@ class JsonFields {
   /// A list of at least one value.
   const Json& list(const std::string& name);
   std::vector<std::string> texts(const std::string& name);
-  /// An object of names and texts, in order.
+  /// An object of names and strings, in order.
   std::vector<std::pair<std::string, std::string>> named_texts(const std::string& name);
   /// Refuses fields that were not read.
   void finish() const;

@@ -12,7 +12,7 @@ namespace ecotone {
 
 namespace {
 
-constexpr int enough_repetitions = 30;  // fewer give a standard error that is itself uncertain by more than 13 %
+constexpr int enough_repetitions = 30;  // with fewer, the standard error is itself uncertain by more than 13%
 
 ReproducedRow beside_published(const Experiment& experiment, const ExperimentItem& item, const Cell& cell) {
   ReproducedRow row;

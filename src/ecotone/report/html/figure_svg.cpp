@@ -33,14 +33,14 @@ std::string rule(double x1, double y1, double x2, double y2, std::string_view co
                      colour);
 }
 
-/// The title of a vertical axis, about its middle.
+/// The title of a vertical axis, centred on it.
 std::string upward(double middle, const std::string& words) {
   return fmt::format(
       "<text x=\"18\" y=\"{0:.1f}\" text-anchor=\"middle\" transform=\"rotate(-90 18 {0:.1f})\">{1}</text>\n", middle,
       report::escape(words));
 }
 
-/// Where steps and values stand.
+/// Maps steps and values to positions.
 struct Frame {
   double width = 560, height = 300;
   double steps = 1, top = 1;
@@ -70,7 +70,7 @@ std::string axes(const Frame& frame, const LineChart& chart) {
 
 std::string polyline(const Frame& frame, const std::vector<double>& values, std::string_view colour) {
   std::string points;
-  // Equal values in a row are one stroke.
+  // Draw runs of equal values as one stroke.
   for (std::size_t i = 0; i < values.size(); ++i) {
     const bool flat = i > 0 && i + 1 < values.size() && values[i - 1] == values[i] && values[i] == values[i + 1];
     if (!flat) points += fmt::format("{:.1f},{:.1f} ", frame.x(static_cast<double>(i + 1)), frame.y(values[i]));

@@ -6,9 +6,9 @@
 
 namespace ecotone {
 
-/// Lines over steps on a logarithmic axis, with a legend: one self-contained SVG.
+/// A self-contained SVG of lines over steps on a logarithmic axis, with a legend.
 std::string figure_svg(const LineChart& chart);
-/// Two shades for the classes, a border between them, points on top: one self-contained SVG.
+/// A self-contained SVG with two shades for the classes, a border between them and points on top.
 std::string figure_svg(const RegionMap& map);
 
 }  // namespace ecotone

@@ -32,7 +32,7 @@ class Axis {
     low_ = std::floor(low_ / step_ + 1e-9) * step_;
     high_ = std::ceil(high_ / step_ - 1e-9) * step_;
   }
-  /// Place of a value in percent of the axis.
+  /// Position of a value in percent of the axis.
   double place(double value) const { return std::clamp(100 * (value - low_) / (high_ - low_), 0.0, 100.0); }
   std::string ticks() const {
     const int decimals = std::clamp(static_cast<int>(-std::floor(std::log10(step_) + 1e-9)), 0, 9);

@@ -8,7 +8,7 @@
 /// The sections of the page, each one HTML element.
 namespace ecotone::report {
 
-/// Which pipeline does best, and how sure that is, in words.
+/// States in words which pipeline scores best and how certain that is.
 std::string answer(const Results& results);
 /// One strip per pipeline: a dot for each domain, the mean and the spread around it.
 std::string dot_plot(const Results& results);

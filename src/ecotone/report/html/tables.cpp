@@ -20,7 +20,7 @@ std::string head_cell(const PipelineResult& pipeline) {
                      badge(pipeline));
 }
 
-/// Largest value of a metric, for bars that begin at 0; at least 1 for those that are parts of 1.
+/// Largest value of a metric, for bars that begin at 0; at least 1 for metrics in [0, 1].
 double bar_scale(const Results& results, std::size_t m) {
   if (results.metrics[m]->higher_is_better) return 1;
   double largest = 0;
@@ -88,7 +88,7 @@ std::string metric_table(const Results& results) {
     std::string cells;
     for (std::size_t p = 0; p < results.pipelines.size(); ++p) {
       const auto& pipeline = results.pipelines[p];
-      // Equals share the first place.
+      // Ties share the first place.
       const bool first = best && pipeline.mean[m] == results.pipelines[*best].mean[m];
       cells += fmt::format("<td class=\"num{}\">{}{}</td>", first ? " best" : "", number(pipeline.mean[m]),
                            pipeline.spread[m] ? fmt::format("<small>± {}</small>", number(pipeline.spread[m])) : "");

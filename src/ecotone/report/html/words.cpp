@@ -39,14 +39,14 @@ const DomainResult* worst_domain(const PipelineResult& pipeline, std::size_t m, 
   return worst;
 }
 
-/// The pipeline with the best mean but one; empty when no other has one.
+/// The pipeline with the second-best mean; empty if no other has a mean.
 std::optional<std::size_t> next_best(const Results& results, std::size_t best) {
   Results others = results;
   others.pipelines[best].mean[results.headline].reset();
   return others.best(results.headline);
 }
 
-/// The best against the next best: both were chosen on these figures, so the interval is the honest part.
+/// Compares the best with the next best. Both were chosen on these figures, so the interval is what to trust.
 std::string how_sure(const Results& results, std::size_t best) {
   const std::size_t m = results.headline;
   const auto next = next_best(results, best);

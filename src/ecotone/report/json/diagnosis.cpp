@@ -21,7 +21,7 @@ Json features_json(const std::vector<FeatureShift>& features) {
   return json;
 }
 
-/// `a` and `b` are what the two samples are called in the fields' names.
+/// `a` and `b` name the two samples in the field names.
 Json comparison_json(const Comparison& one) {
   return {{"rows", {one.rows_a, one.rows_b}},
           {"used_rows", {one.used_a, one.used_b}},

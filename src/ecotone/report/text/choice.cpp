@@ -34,7 +34,7 @@ class Numbers {
 
 std::string correlation(const std::optional<double>& value) { return value ? fmt::format("{:+.2f}", *value) : "-"; }
 
-/// Lines of cells; the first line is the head, the first column stands left, a rule follows the lines in `rules`.
+/// Lines of cells; the first line is the head, the first column is left-aligned, a rule follows the lines in `rules`.
 struct Grid {
   std::vector<std::vector<std::string>> lines;
   std::vector<std::size_t> rules;

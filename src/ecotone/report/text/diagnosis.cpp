@@ -48,7 +48,7 @@ std::string main_features(const Comparison& one, Index width) {
   return display_text(text, width);
 }
 
-/// All domains from each other, or the targets from the others.
+/// Whether all domains are compared with each other, or the targets with the others.
 std::string what_differs(const Diagnosis& d) {
   const std::size_t all = d.domains.size(), compared = d.against_rest.size();
   if (compared == all) return fmt::format("{} domains differ", all);
@@ -56,7 +56,7 @@ std::string what_differs(const Diagnosis& d) {
   return fmt::format("{} differs from {} other domain{}", name(d.against_rest.front().a), all - 1, all == 2 ? "" : "s");
 }
 
-/// What weights keep; a share says nothing where samples do not overlap.
+/// The effective share; it means nothing if the samples do not overlap.
 std::string kept(const Comparison& one, const std::optional<double>& share) {
   return share && one.apart() ? "apart" : percent(share);
 }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Index kGap = 2;
 
-/// How one metric's values are written: all with the same number of decimals.
+/// Formats the values of one metric, all with the same number of decimals.
 class NumberFormat {
  public:
   NumberFormat(const Evaluation& evaluation, const std::string& metric) {
@@ -23,7 +23,7 @@ class NumberFormat {
     for (const auto& score : evaluation.pipelines)
       for (const auto& domain : score.domains)
         largest = std::max(largest, std::abs(value_of(domain.metrics, metric).value_or(0)));
-    // Four digits of the largest value; beyond fixed notation's reach, scientific.
+    // Four digits of the largest value; scientific notation where fixed notation does not fit.
     const double magnitude = largest > 0 ? std::floor(std::log10(largest)) : 0;
     scientific_ = magnitude > 8 || magnitude < -4;
     decimals_ = scientific_ ? 3 : static_cast<int>(std::clamp(3 - magnitude, 0.0, 7.0));
@@ -101,7 +101,7 @@ std::string lay_out(const Sheet& sheet, std::size_t begin, std::size_t end) {
   return text;
 }
 
-/// The columns, in as many tables below each other as the page's width asks for.
+/// The columns, split into as many stacked tables as the page width requires.
 std::string tables(const Sheet& sheet) {
   std::string text;
   for (std::size_t begin = 0; begin < sheet.heads.size();) {
@@ -140,7 +140,7 @@ std::string title(const Evaluation& evaluation, const MetricInfo& metric) {
                      metric.higher_is_better ? "higher" : "lower");
 }
 
-/// Breaks a pipeline's text at its bars where the line is full.
+/// Breaks a pipeline's text at its bars when a line is full.
 std::string legend_line(const std::string& name, const std::string& pipeline, Index name_width) {
   const Index indent = 2 + name_width + 2;
   std::string text = "  " + pad_right(name, name_width) + "  ";

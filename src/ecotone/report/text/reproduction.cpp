@@ -14,7 +14,7 @@ std::string with_error(const std::optional<double>& value, const std::optional<d
   return error ? fmt::format("{:.2f} ± {:.2f}", *value, *error) : fmt::format("{:.2f}", *value);
 }
 
-/// The block of one column of the table; without published numbers, ours alone.
+/// The block of one column of the table; shows only ours if there are no published numbers.
 std::string table_block(const std::vector<const ReproducedRow*>& rows) {
   const bool published = std::ranges::any_of(rows, [](const ReproducedRow* row) { return row->published.has_value(); });
   TextTable table;

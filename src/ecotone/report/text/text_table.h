@@ -11,12 +11,12 @@ namespace ecotone {
 struct TextTable {
   struct Column {
     std::string head;
-    bool left = false;  ///< words stand left, numbers right
+    bool left = false;  ///< text is left-aligned, numbers are right-aligned
   };
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> lines;  ///< one cell per column
 
-  /// Heads, a rule and the lines; every line ends with a line end.
+  /// Heads, a rule and the lines, each with a newline.
   std::string text() const;
 };
 

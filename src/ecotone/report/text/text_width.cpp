@@ -42,7 +42,7 @@ bool within(const std::array<Range, N>& ranges, std::uint32_t code) {
   return std::any_of(ranges.begin(), ranges.end(), [&](const Range& r) { return r.first <= code && code <= r.last; });
 }
 
-/// One character: its bytes and code point; a malformed byte stands alone and has no code point.
+/// One character: its bytes and code point; a malformed byte is a character of its own without a code point.
 struct Character {
   std::size_t bytes = 1;
   std::uint32_t code = 0;

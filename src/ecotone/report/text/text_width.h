@@ -8,7 +8,7 @@
 
 namespace ecotone {
 
-/// Columns of the page that tables are set in, the longest name of a domain that they show, and how many domains.
+/// The page width of tables, the longest domain name they show, and the largest number of domains.
 inline constexpr Index page_width = 100;
 inline constexpr Index domain_width = 32;
 inline constexpr std::size_t most_domains = 60;
@@ -21,8 +21,8 @@ std::string display_text(std::string_view text, Index width);
 /// Padded with spaces on the right or left to `width` columns.
 std::string pad_right(std::string_view text, Index width);
 std::string pad_left(std::string_view text, Index width);
-/// Words in lines of at most `width` columns, each with a line end; the first stands behind `head`, the others below
-/// it. A word that is longer than its line stands alone.
+/// Wraps words into lines of at most `width` columns, each with a newline; the first follows `head`, the others are
+/// indented below it. A word longer than a line gets its own line.
 std::string wrapped(std::string_view text, Index width, std::string_view head);
 /// A short name for the i-th of several things: A, B, .. Z, AA, AB, ..
 std::string letter_name(std::size_t i);

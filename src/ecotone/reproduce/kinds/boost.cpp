@@ -124,7 +124,7 @@ std::vector<double> run_draw(const BoostRecipe& recipe, const std::string& angle
     boosted[one.first] = daboost_errors(draw, one.second, recipe.needs(one.first, {"eq13", "eq14"}),
                                         recipe.needs(one.first, {"vote"}), context);
   std::vector<double> values;
-  // Rows that show two sides of one adaptation share it.
+  // Rows that show two values of one fit share it.
   std::map<std::vector<std::vector<double>>, DasvmResult> adapted;
   for (const BoostRow& row : recipe.rows) {
     if (row.method == BoostMethod::svm) {
@@ -150,7 +150,7 @@ std::vector<double> run_draw(const BoostRecipe& recipe, const std::string& angle
 std::vector<Cell> run_boost(const ExperimentItem& item, int repetitions, const std::filesystem::path&,
                             const Context& context) {
   const BoostRecipe recipe = read_boost_recipe(item, item.name);
-  // One draw of one angle is a task; what its fits do in parallel runs inline.
+  // One draw of one angle is a task; parallel work inside its fits runs inline.
   const auto tasks = static_cast<Index>(recipe.angles.size()) * repetitions;
   std::vector<std::vector<double>> draws(static_cast<std::size_t>(tasks));
   Progress progress(context.observer(), "reproduce", tasks);

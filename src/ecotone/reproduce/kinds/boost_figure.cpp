@@ -13,7 +13,7 @@ constexpr const char* source_first = "first round at which the source loss is 0"
 constexpr const char* source_round = "round from which the source loss stays 0";
 constexpr const char* source_right = "source region, % right";
 constexpr const char* target_right = "target region, % right";
-constexpr int fine_rows = 10'000;  ///< points of a law that stand for its region
+constexpr int fine_rows = 10'000;  ///< points of a distribution that represent its region
 constexpr Index map_cells = 160;   ///< a side
 
 struct FigureRecipe {
@@ -79,7 +79,7 @@ std::vector<Cell> run_figure(const ExperimentItem& item, int repetitions, const 
   context.parallel(repetitions, [&](Index r) {
     const Context own = context_of(recipe, static_cast<int>(r), context);
     const Boosted one = boosted(recipe, own);
-    // The source's own law is a target that is not turned.
+    // The source distribution is that of a target that is not rotated.
     const MoonsDraw still = draw_moons_problem("0", 10, fine_rows, own);
     const auto at = static_cast<std::size_t>(r);
     const std::vector<double> source_loss = by_round(one.fit, &BoostRound::err_source);

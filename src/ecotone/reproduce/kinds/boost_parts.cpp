@@ -33,7 +33,7 @@ Vector machine_scores(const Matrix& x, const std::vector<double>& y, double cost
   return svm_scores(kernel, x, fit.beta, fit.offset, z, context);
 }
 
-/// Rows of two classes dealt out to folds, each class in turn.
+/// Deals the rows of two classes to folds, one class after the other.
 std::vector<std::vector<Index>> dealt(const std::vector<double>& y, int folds, const Context& context) {
   std::vector<std::vector<Index>> result(static_cast<std::size_t>(folds));
   std::vector<Index> order = context.random("folds").sample(std::ssize(y), std::ssize(y));

@@ -25,15 +25,15 @@ MoonsDraw draw_moons_problem(const std::string& angle, int rows, int test, const
 /// Per cent of rows with y f <= 0.
 double wrong_percent(const Vector& f, const std::vector<double>& y);
 
-/// Of the settings that have the highest value: the one nearest to their medians, each option's median by itself (the
-/// larger of two), in sums of |log ratios|; the first among equals.
+/// Among the settings with the highest value, the one nearest to their medians (per option, the larger of the two
+/// middle values) by the sum of |log ratios|; the first among ties.
 std::size_t middle_of_best(const std::vector<double>& values, const std::vector<std::vector<double>>& settings);
 
 struct SvmGrid {
   std::vector<double> cost, gamma;
   int folds = 5;
 };
-/// Error on the test rows of the machine whose C and gamma were best by cross-validation on the source rows.
+/// Test error of the support vector machine whose C and gamma were best by cross-validation on the source rows.
 double svm_error(const MoonsDraw& draw, const SvmGrid& grid, const Context& context);
 
 struct DasvmGrid {
@@ -43,7 +43,7 @@ struct DasvmResult {
   double error = 0;              ///< per cent
   double circular_accuracy = 0;  ///< per cent
 };
-/// Of the machine whose options were best by circular validation.
+/// Results of the support vector machine whose options were best by circular validation.
 DasvmResult dasvm_result(const MoonsDraw& draw, const DasvmGrid& grid, const Context& context);
 
 double adaboost_error(const MoonsDraw& draw, int rounds, const Context& context);
@@ -56,7 +56,7 @@ struct BoostSetting {
   int rounds = 1500;
   int runs = 1;  ///< independent ones, for the vote
 };
-/// Reads its fields of an object that may have others.
+/// Reads its fields from an object that may have others.
 BoostSetting read_boost_setting(JsonFields& fields);
 BoostFit fit_setting(const MoonsDraw& draw, const BoostSetting& setting, int run, bool criteria,
                      const Context& context);
@@ -64,9 +64,9 @@ BoostFit fit_setting(const MoonsDraw& draw, const BoostSetting& setting, int run
 /// Per cent of test rows that f_T gets wrong after each round.
 std::vector<double> target_errors(const BoostFit& fit, const MoonsDraw& draw);
 
-/// The first round, counted from 1, whose loss is 0; one more than there are where none is.
+/// The first round, counted from 1, whose loss is 0; one more than the number of rounds if there is none.
 double first_zero(const std::vector<double>& loss);
-/// The round from which on the loss is 0 to the end; one more than there are where the last is not.
+/// The round from which the loss stays 0; one more than the number of rounds if the last loss is not 0.
 double zero_from(const std::vector<double>& loss);
 
 /// Error on the test rows by rule.

@@ -101,7 +101,7 @@ Dataset load(const ChoiceData& data, const std::filesystem::path& folder, const 
   return read_dataset({folder / data.file}, data.read, context);
 }
 
-/// Values of targets under one name; undefined ones are left out.
+/// Values of the targets for one field; undefined ones are left out.
 class Cells {
  public:
   void add(const std::string& row, const std::string& column, const std::optional<double>& value) {
@@ -143,7 +143,7 @@ std::vector<Cell> run_choice(const ExperimentItem& item, int repetitions, const 
     for (int r = 0; r < repetitions; ++r) {
       const Context own = context.derived("reproduce/" + data.name, static_cast<std::uint64_t>(r));
       const ChooseOptions options{.scorers = scorers_of(data.task()), .metric = data.metric};
-      // Fits warn of weights of little worth, which is what the table is about.
+      // Fits warn about poor weights, which are what the table is about.
       const Context quiet = own.observed_by(nullptr);
       add_choice(cells, data, choose_candidates(load(data, folder, quiet), candidates_of(data), options, quiet));
       context.check_cancelled();

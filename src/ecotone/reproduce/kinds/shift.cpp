@@ -26,9 +26,9 @@ struct ShiftRow {
   std::string pipeline;
   std::vector<std::pair<std::string, std::string>> in;  ///< column and its own pipeline
   bool guard = false;                                   ///< fitted under guard
-  bool declined = false;                                ///< what counts is how often the guard declined, not the error
+  bool declined = false;                                ///< the value is how often the guard declined, not the error
   std::string minus;                                    ///< the row that it is compared with; empty: the first
-  double times = 1;                                     ///< that row's difference from the first counts so much
+  double times = 1;                                     ///< factor of that row's difference from the first
 
   const std::string& text(const std::string& column) const {
     const auto own = std::ranges::find(in, column, &std::pair<std::string, std::string>::first);
@@ -98,7 +98,7 @@ ShiftRecipe read_shift_recipe(const ExperimentItem& item, const std::string& whe
   return recipe;
 }
 
-/// That every pipeline and generator is known.
+/// Checks that every pipeline and generator exists.
 std::vector<CellName> check_shift(const ExperimentItem& item, const std::string& where) {
   const ShiftRecipe recipe = read_shift_recipe(item, where);
   try {
@@ -127,7 +127,7 @@ std::vector<Index> domain_rows(const Dataset& data, std::string_view name, std::
   return data.domain.rows_of(found - data.domain.names.begin());
 }
 
-/// Per cent of the rows that are predicted wrongly.
+/// Percentage of misclassified rows.
 double error_points(const Prediction& prediction, const std::vector<std::string>& classes, const Labels& y,
                     const std::vector<Index>& rows) {
   Index wrong = 0;
@@ -182,7 +182,7 @@ Draw run_draw(const ShiftColumn& column, const std::vector<FitKey>& keys, const 
   return draw;
 }
 
-/// What row `p` of the table has for one draw.
+/// The value of row `p` of the table for one draw.
 double cell_value(const ShiftRecipe& recipe, const Draw& draw, std::size_t p) {
   const ShiftRow& row = recipe.rows[p];
   if (row.declined) return draw[p].declined ? 100 : 0;
@@ -199,14 +199,14 @@ std::vector<Draw> run_draws(const ShiftRecipe& recipe, int repetitions, const Co
     auto& own = keys.emplace_back();
     for (const ShiftRow& row : recipe.rows) own.emplace_back(row.text(column.name), row.guard);
   }
-  // One draw of one column is a task; what its fits do in parallel runs inline.
+  // One draw of one column is a task; parallel work inside its fits runs inline.
   const auto tasks = static_cast<Index>(recipe.columns.size()) * repetitions;
   std::vector<Draw> draws(static_cast<std::size_t>(tasks));
   Progress progress(context.observer(), "reproduce", tasks);
   context.parallel(tasks, [&](Index task) {
     const auto c = static_cast<std::size_t>(task / repetitions);
     const auto r = static_cast<std::uint64_t>(task % repetitions);
-    // Fits warn of what the experiment is about, such as weights of little worth; the table shows it.
+    // Fits warn about what the experiment measures, such as poor weights; the table shows it.
     const Context own = context.derived("reproduce/" + recipe.columns[c].name, r).observed_by(nullptr);
     draws[static_cast<std::size_t>(task)] = run_draw(recipe.columns[c], keys[c], own);
     progress.advance();

@@ -11,9 +11,9 @@ namespace ecotone {
 ///     "columns": [{"column": NAME, "generator": NAME, "options": {NAME: TEXT}}],
 ///     "rows": [{"row": NAME, "pipeline": TEXT, "in": {COLUMN: TEXT}}]      options and in may be left out
 ///
-/// A row may say "guard": true (fitted by guarded_fit), with it "declined": true (the value is the share of
+/// A row may have "guard": true (fitted by guarded_fit), with it "declined": true (the value is the share of
 /// repetitions, in per cent, where the plain pipeline was taken), and "minus": ROW with "times": NUMBER (the difference
-/// from the first row, less so many times that row's).
+/// from the first row, less this multiple of that row's).
 ExperimentKind shift_kind();
 
 }  // namespace ecotone

@@ -60,7 +60,7 @@ struct TargetTruth {
 struct Choice {
   std::string metric;
   Task task = Task::classify;
-  std::vector<std::string> candidates;  ///< the first is «no adaptation»
+  std::vector<std::string> candidates;  ///< the first is "no adaptation"
   std::vector<TargetTruth> targets;
   std::vector<ScorerChoice> scorers;
   ScorerSummary best;       ///< of always taking the best candidate

@@ -35,7 +35,7 @@ struct GuardNote {
   Json to_json() const;
   /// Checks every field, because the note may come from any file. File error `bad_model` naming `origin`.
   static GuardNote from_json(const Json& json, const std::string& origin);
-  /// «adapted, estimated Brier score 0.213 against 0.381 plain (by importance: gain 0.168, standard error 0.021)»
+  /// "adapted, estimated Brier score 0.213 against 0.381 plain (by importance: gain 0.168, standard error 0.021)"
   std::string sentence() const;
 };
 

@@ -57,7 +57,7 @@ struct Scores {
   Scorer used = Scorer::importance;  ///< never automatic
   RowLoss loss = RowLoss::error;     ///< never automatic
   Index freedom = 0;                 ///< degrees of freedom of errors over domains; 0: they are over rows
-  /// In the order of the candidates; the first is the reference, «no adaptation».
+  /// In the order of the candidates; the first is the reference, "no adaptation".
   std::vector<CandidateScore> candidates;
 };
 

@@ -48,7 +48,7 @@ struct Tuning {
   Search search = Search::grid;
   std::string metric;
   bool by_domain = true;           ///< folds are domains, not rows
-  std::vector<std::string> folds;  ///< the domains held out, or «fold 1», ...
+  std::vector<std::string> folds;  ///< the domains held out, or "fold 1", ...
   std::vector<TunePoint> points;   ///< in the order given
   std::size_t chosen = 0;          ///< the best mean, the first among equals
 };

@@ -10,7 +10,7 @@ namespace {
 
 using Item = std::pair<std::string, std::string>;
 
-/// The words before the first «:».
+/// The words before the first ":".
 std::string stage_of(const std::string& text) { return text.substr(0, text.find(':')); }
 
 /// The number of fits with this stage; all fits if none has it.

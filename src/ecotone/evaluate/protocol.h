@@ -44,7 +44,7 @@ struct EvaluateOptions {
 /// One fit: rows to train on, rows whose features alone may be used, rows to score.
 struct Split {
   Index repetition = 0;
-  std::string name;  ///< for progress and errors: the held-out domain, or «fold 3»
+  std::string name;  ///< for progress and errors: the held-out domain, or "fold 3"
   std::vector<Index> source;
   std::vector<Index> target;
   std::vector<Index> held_out;

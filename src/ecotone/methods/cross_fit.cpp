@@ -43,7 +43,7 @@ std::vector<Index> deal_domains(const std::vector<Index>& counts, Index folds) {
   return fold;
 }
 
-/// The fold of each labelled row: the rows of a class, shuffled, go to the folds in turn, and the next class goes on
+/// The fold of each labelled row: the shuffled rows of a class go to the folds in turn, and the next class continues
 /// where the last one stopped.
 std::vector<Index> deal_rows(const TrainView& view, Index folds, const Context& context) {
   const bool classes = view.y.task == Task::classify;
@@ -60,7 +60,7 @@ std::vector<Index> deal_rows(const TrainView& view, Index folds, const Context& 
   return fold;
 }
 
-/// `partner_fold`: the fold of each row's partner, whose rows do not train it; -1 or empty: none.
+/// `partner_fold`: the fold of each row's partner, for which the row is not used in training; -1 or empty: none.
 std::vector<InnerFold> folds_of(const std::vector<Index>& fold_of, Index folds,
                                 const std::vector<Index>& partner_fold = {}) {
   std::vector<InnerFold> result(at(folds));
@@ -153,7 +153,7 @@ TrainView with_schema_names(TrainView view, const Schema& schema, const Context&
 
 namespace {
 
-/// What a fold holds out, for messages: «domain 'a'», «domains 'a', 'b'», «fold 2 of 5».
+/// Names what a fold holds out, for messages: "domain 'a'", "domains 'a', 'b'", "fold 2 of 5".
 std::string held_text(const TrainView& view, const InnerFold& fold, std::size_t number, std::size_t folds,
                       bool by_domain) {
   if (!by_domain) return fmt::format("fold {} of {}", number + 1, folds);
@@ -161,7 +161,7 @@ std::string held_text(const TrainView& view, const InnerFold& fold, std::size_t 
   return fmt::format("{} '{}'", names.size() == 1 ? "domain" : "domains", fmt::join(names, "', '"));
 }
 
-/// Whether rows that count are of at least two classes.
+/// Whether the rows of positive weight have at least two classes.
 bool has_two_classes(const TrainView& view) {
   std::set<std::int32_t> classes;
   for (Index i = 0; i < view.labelled(); ++i)
@@ -228,7 +228,7 @@ class CrossFitter {
     const Context quiet = context_.derived("cross-fit", number).observed_by(nullptr);
     const Batch batch{view_.x.take(fold.held), view_.domain.take(fold.held)};
     try {
-      // Cached results belong to the rows of one fit.
+      // A cache of its own, because cached results belong to the rows of one fit.
       FitCache cache;
       const Model model = Model::fit(upstream_.pipeline, part, upstream_.schema, quiet, cache);
       not_converged_ += std::ranges::any_of(model.statuses(), [](const Status& status) { return !status.converged; });
@@ -245,7 +245,7 @@ class CrossFitter {
     return names;
   }
 
-  /// Puts a fold's prediction where its rows and classes stand in the view.
+  /// Writes a fold's prediction to the positions of its rows and classes in the view.
   void place(const Prediction& prediction, const std::vector<std::string>& classes, const std::vector<Index>& held) {
     Matrix score = decision_scores(prediction);
     if (score.cols() != score_columns(classes.size()))

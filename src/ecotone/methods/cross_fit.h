@@ -8,18 +8,18 @@
 #include "ecotone/data/dataset.h"
 #include "ecotone/methods/pipeline.h"
 
-/// Refits inside a training view: for penalties, calibration and whatever else must be judged on rows that a fit has
-/// not seen, without touching rows outside the view.
+/// Refits within a training view, for penalties, calibration and anything else that must be judged on rows that a fit
+/// has not seen, without touching rows outside the view.
 namespace ecotone {
 
-/// One fold of the labelled rows of a training view. Both lists ascend; together they are all labelled rows but pairs
-/// with a partner that is held out.
+/// One fold of the labelled rows of a training view. Both lists ascend; together they hold all labelled rows except
+/// pairs with a held-out partner.
 struct InnerFold {
   std::vector<Index> train;
   std::vector<Index> held;
 };
 
-/// Most folds of rows that a view with one source domain is cut into.
+/// The largest number of row folds for a view with one source domain.
 inline constexpr Index most_row_folds = 5;
 
 /// Folds of the labelled rows by whole domains: one per source domain, in the order of the domains; beyond `most`
@@ -28,7 +28,7 @@ inline constexpr Index most_row_folds = 5;
 /// than two labelled rows give no fold.
 std::vector<InnerFold> inner_folds(const TrainView& view, const Context& context, Index most = 10);
 
-/// `folds` random folds of the labelled rows whatever their domains, keyed by the context's seed, each with about its
+/// `folds` random folds of the labelled rows, regardless of domain, keyed by the context's seed, each with about its
 /// share of every class. Fewer rows than folds: one fold per row; fewer than two rows give no fold.
 std::vector<InnerFold> row_folds(const TrainView& view, Index folds, const Context& context);
 
@@ -38,18 +38,18 @@ TrainView view_of_rows(const TrainView& view, std::span<const Index> labelled_ro
 /// The same with these rows, of whatever role, as the unlabelled ones.
 TrainView view_of_rows(const TrainView& view, std::span<const Index> labelled_rows,
                        std::span<const Index> unlabelled_rows);
-/// Without the labelled rows of weight 0. Data error `zero_weights` when no other is left.
+/// The view without labelled rows of weight 0. Data error `zero_weights` if none is left.
 TrainView rows_with_weight(const char* who, const TrainView& view);
 
-/// The columns under the names of the schema, by which refits that drop levels are matched with them.
+/// The columns under the schema's names, which match them with refits that drop levels.
 TrainView with_schema_names(TrainView view, const Schema& schema, const Context& context);
 
-/// The stages before one that stands behind a learner, and what they were fitted on.
+/// The stages before one that follows a learner, and what they were fitted on.
 struct Upstream {
   Pipeline pipeline;      ///< ends in the learner
-  const TrainView& view;  ///< what its first stage was given
+  const TrainView& view;  ///< the input of its first stage
   const Schema& schema;   ///< of the view's columns
-  const Vector& weight;   ///< row weights as the learner was given them; empty: all 1
+  const Vector& weight;   ///< row weights as passed to the learner; empty: all 1
 };
 
 /// Decision values and probabilities of labelled rows, each from a fit without the row's fold.
@@ -68,9 +68,9 @@ struct CrossFit {
 /// Score of a class that a fit had no row of: ln 1e-300, as for a probability of 0.
 inline constexpr double unknown_score = -690.77552789821368;
 
-/// Fits all stages anew for every fold and predicts the rows held out. A fold whose other rows are of one class is left
-/// out, with a warning (`fold_one_class`); one whose other rows lack a class has a warning (`fold_lacks_class`). Data
-/// error `no_cross_fit` when no fold can be fitted; errors of a fit say which fold it was. The view must have classes.
+/// Refits all stages for every fold and predicts the held-out rows. A fold whose training rows have one class is
+/// skipped with a warning (`fold_one_class`); one whose training rows lack a class gets a warning (`fold_lacks_class`).
+/// Data error `no_cross_fit` if no fold can be fitted; errors of a fit name the fold. The view must have classes.
 CrossFit cross_fit(const Upstream& upstream, std::string_view who, const Context& context);
 
 }  // namespace ecotone

@@ -13,10 +13,10 @@ namespace ecotone {
 /// everything that the value depends on. Thread-safe; two threads that miss at once may both compute, and the first
 /// result stays.
 ///
-/// A cache made `in_order` belongs to fits of many pipelines on one view, with one seed, one after the other. They may
-/// then go on where the one before stopped: `Model::fit` reuses the fitted stages that a pipeline begins with like the
-/// one before, and linear models start at the weights of the one before. What is found depends on the order, so a cache
-/// that several threads share must not be one.
+/// A cache created `in_order` serves fits of many pipelines on one view with one seed, one after another. Each may
+/// continue where the previous one stopped: `Model::fit` reuses the leading stages that two successive pipelines share,
+/// and linear models start at the previous weights. Results depend on the order, so such a cache must not be shared
+/// between threads.
 class FitCache {
  public:
   enum class Order { any, in_order };
@@ -35,14 +35,14 @@ class FitCache {
     return std::any_cast<std::shared_ptr<const T>>(values_.emplace(key, std::move(made)).first->second);
   }
 
-  /// What the last fit left under this key, or null; only of a cache that is in order.
+  /// The value that the last fit left under this key, or null; only in a cache that is in order.
   template <class T>
   std::shared_ptr<const T> last(const std::string& key) {
     const std::lock_guard lock(mutex_);
     const auto it = values_.find(key);
     return it == values_.end() ? nullptr : std::any_cast<std::shared_ptr<const T>>(it->second);
   }
-  /// Puts a value in the place of the last one.
+  /// Replaces the last value.
   template <class T>
   void leave(const std::string& key, T value) {
     const std::lock_guard lock(mutex_);

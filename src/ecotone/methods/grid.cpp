@@ -12,12 +12,12 @@ namespace ecotone {
 
 namespace {
 
-/// To 3 significant digits, and more where the range is narrow beside its ends: `{100..101}` has 5.
+/// Rounds to 3 significant digits, or more if the range is narrow relative to its ends: `{100..101}` has 5.
 double rounded(double x, double low, double high) {
   const double narrow = std::floor(std::log10(std::max(std::abs(low), std::abs(high)) / (high - low)));
   const int digits = 3 + static_cast<int>(std::clamp(narrow, 0.0, 14.0));
   const std::string text = fmt::format("{:.{}e}", x, digits - 1);
-  double result = x;  // stays where the text is beyond all numbers
+  double result = x;  // kept if the text is out of range
   std::from_chars(text.data(), text.data() + text.size(), result);
   return result;
 }
@@ -60,7 +60,7 @@ std::string PipelineSpace::add_axis(std::size_t stage, const Method& method, con
   };
   const auto info = std::find_if(method.options.begin(), method.options.end(),
                                  [&](const OptionInfo& option) { return option.name == given.name; });
-  // Refused by its name, before anything is read from the braces.
+  // An unknown name is refused before the braces are read.
   if (info == method.options.end()) (void)checked(given.values.front());
   Axis axis{.stage = stage, .method = &method, .option = &*info, .position = given.position, .values = {}};
   const auto ends = range_ends(*info, given);

@@ -13,20 +13,20 @@ namespace ecotone {
 
 struct OptionGiven;
 
-/// The most pipelines that one grid may stand for.
+/// The largest number of pipelines in one grid.
 inline constexpr std::size_t largest_grid = 10'000;
 
-/// The pipelines that a text with braces stands for: `scale | logistic l2={0.01,0.1,1} norm={count,sum}` is six. Values
-/// in braces are separated by commas and may be quoted; a value that holds a comma must be. A number may have a range
-/// instead, `l2={1e-4..1}`, for random draws alone.
+/// The pipelines that a text with braces describes: `scale | logistic l2={0.01,0.1,1} norm={count,sum}` gives six.
+/// Values in braces are separated by commas and may be quoted; a value that holds a comma must be. A number may have a
+/// range instead, `l2={1e-4..1}`, for random draws only.
 ///
-/// Every value is checked when the space is made. Option errors: those of `Pipeline::parse`, `bad_pipeline` (with the
-/// position) also for braces that are wrong.
+/// Every value is checked at construction. Option errors: those of `Pipeline::parse`; `bad_pipeline` (with the
+/// position) also for malformed braces.
 class PipelineSpace {
  public:
   explicit PipelineSpace(std::string_view text);
 
-  /// How many pipelines the braces give; 1 without any. Option errors: `range_in_grid` (a range has no points),
+  /// The number of pipelines; 1 without braces. Option errors: `range_in_grid` (a range has no points),
   /// `grid_too_large` (more than `largest_grid`).
   std::size_t size() const;
   /// Pipeline i of the Cartesian product, braces in the order written, the last varies fastest. The errors of size().
@@ -35,7 +35,7 @@ class PipelineSpace {
   Pipeline first() const { return Pipeline(stages_); }
   /// Whether any option has a range.
   bool has_range() const;
-  /// Whether there is one pipeline alone: no option has several values or a range.
+  /// Whether there is only one pipeline: no option has several values or a range.
   bool is_single() const;
   /// One pipeline at random: each list uniform over its values; a range of real numbers log-uniform when both its ends
   /// are above 0, else uniform; a range of whole numbers uniform over them, ends included.

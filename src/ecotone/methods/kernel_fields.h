@@ -6,7 +6,7 @@
 
 namespace ecotone {
 
-/// What belongs to a kernel beside its kind, for option structs with the members sigma, degree, coef0 and scale.
+/// The options of a kernel other than its kind, for option structs with the members sigma, degree, coef0 and scale.
 template <class O>
 constexpr auto kernel_parameter_fields() {
   return std::tuple{
@@ -17,7 +17,7 @@ constexpr auto kernel_parameter_fields() {
       field("scale", &O::scale, "Factor of x.z in poly", above(0.0))};
 }
 
-/// The options of a kernel, for option structs with the member kernel, too.
+/// The options of a kernel, for option structs that also have the member kernel.
 template <class O>
 constexpr auto kernel_fields() {
   return std::tuple_cat(

@@ -14,7 +14,7 @@ namespace ecotone {
 
 namespace {
 
-/// That the parts of a view fit together, whoever made it.
+/// Checks that the parts of a view are consistent, whoever made it.
 void check_parts(const TrainView& view) {
   const Index rows = view.x.rows();
   const auto domain_rows = static_cast<Index>(view.domain.index.size());
@@ -63,14 +63,14 @@ void check_view(const Pipeline& pipeline, const TrainView& view) {
   }
 }
 
-/// Numeric columns named as the features, for callers that have no table.
+/// Numeric columns named after the features, for callers without a table.
 Schema numeric_schema(const std::vector<std::string>& names, Schema schema) {
   for (const std::string& name : names)
     schema.columns.push_back({.name = name, .kind = ColumnKind::numeric, .levels = {}});
   return schema;
 }
 
-/// Columns are matched by name, so no name may stand for two.
+/// Columns are matched by name, so names must be unique.
 void require_different(std::vector<std::string> names) {
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
@@ -106,8 +106,7 @@ NonZero non_zero_columns(const Features& x, const Context& context) {
   });
 }
 
-/// Leaves out levels that no training row has: they are known from held-out rows only, and the model must not know
-/// them.
+/// Drops levels that no training row has: they occur only in held-out rows, and the model must not know them.
 void drop_unseen_levels(Features& x, Schema& schema, const Context& context) {
   const auto categorical = [](const Column& column) { return column.kind == ColumnKind::categorical; };
   if (std::none_of(schema.columns.begin(), schema.columns.end(), categorical)) return;
@@ -131,7 +130,7 @@ void drop_unseen_levels(Features& x, Schema& schema, const Context& context) {
   x = x.columns(kept, schema.feature_names(), context);
 }
 
-/// A learner and a weight stage take finite numbers only; says where the first other one is.
+/// Learners and weight stages need finite values; reports the first non-finite value.
 void require_finite(const std::string& who, const Features& x, const Origin& origin, const Context& context) {
   const NonFinite found = find_non_finite(x, context);
   if (found.row < 0) return;
@@ -143,14 +142,14 @@ void require_finite(const std::string& who, const Features& x, const Origin& ori
   data_error("non_finite", "{}: column '{}' is infinite in row {}", who, x.name(found.column), row);
 }
 
-/// The stages before the learner as the last pipeline left them: with their texts, each fitted on what the one before
-/// it gave.
+/// The stages before the learner as the last pipeline left them, with their texts, each fitted on the output of the one
+/// before it.
 struct StageChain {
   std::vector<std::string> texts;
   std::vector<std::shared_ptr<const StageResult>> results;
 };
 
-/// Reuses the stages that a pipeline begins with like the last one that was fitted with this cache.
+/// Reuses the leading stages that a pipeline shares with the last one fitted with this cache.
 class ChainFit {
  public:
   explicit ChainFit(FitCache& cache) : cache_(cache) {
@@ -188,15 +187,15 @@ bool has_made_up_names(const std::vector<std::string>& names) {
   return true;
 }
 
-/// Where a model's features are among a batch's columns.
+/// The positions of a model's features among a batch's columns.
 class ColumnMatch {
  public:
   explicit ColumnMatch(const std::vector<std::string>& names) : names_(names) {
     for (std::size_t j = 0; j < names.size(); ++j) position_.emplace(names[j], static_cast<Index>(j));
   }
 
-  /// The column of each feature; -1 for a level that does not occur. A column that is missing altogether is named in
-  /// `missing`.
+  /// The column of each feature; -1 for a level that does not occur. `missing` names columns that are missing
+  /// altogether.
   std::vector<Index> find(const Schema& schema) {
     std::vector<Index> columns;
     for (const Column& column : schema.columns) {
@@ -270,7 +269,7 @@ TrainView Model::fit_stages(std::size_t count, TrainView view, const Context& co
   features_ = schema_.feature_names();
   domains_ = view.domain.names;
   seed_ = context.seed();
-  // Only a stage behind a learner goes back to what the first stage was given.
+  // Only a stage that follows a learner needs the input of the first stage again.
   const TrainView first = pipeline_.stages().back().method->reads_scores() ? view : TrainView{};
   ChainFit chain(cache);
   for (std::size_t i = 0; i < count; ++i) {

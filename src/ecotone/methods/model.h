@@ -18,16 +18,16 @@ namespace ecotone {
 class Model {
  public:
   /// Fits the stages in order. Before a learner every value must be finite (data error `non_finite`, naming column and
-  /// row and suggesting impute). Learners on no labels: `no_labels`; no rows: `empty_data`. Level columns of
-  /// categorical inputs that no training row has are left out. A stage behind a learner is fitted on decision values of
-  /// refits that did not see the rows (cross_fit.h); it needs classes (`needs_classes`). Warns (`not_converged`) when a
-  /// stage says so.
+  /// row and suggesting impute). A learner without labels is the error `no_labels`, no rows `empty_data`. Level columns
+  /// of categorical inputs that no training row has are dropped. A stage that follows a learner is fitted on decision
+  /// values of refits that did not see the rows (cross_fit.h); it needs classes (`needs_classes`). Warns
+  /// (`not_converged`) if a stage did not converge.
   static Model fit(const Pipeline& pipeline, const TrainView& view, const Schema& schema, const Context& context);
   static Model fit(const Pipeline& pipeline, const TrainView& view, const Schema& schema, const Context& context,
                    FitCache& cache);
 
-  /// What the last stage of a pipeline is given: the stages before it are fitted on the view, the last one is not. For
-  /// those who ask a method for more than its fitted stage.
+  /// The input of a pipeline's last stage: the stages before it are fitted on the view, the last one is not. For
+  /// callers that need more from a method than its fitted stage.
   static TrainView view_of_last(const Pipeline& pipeline, const TrainView& view, const Schema& schema,
                                 const Context& context);
 
@@ -47,16 +47,16 @@ class Model {
   const std::vector<std::string>& domains() const { return domains_; }
   const std::vector<Status>& statuses() const { return statuses_; }
 
-  /// How the model came to be, where no stage knows it: JSON objects by name, such as `guard`. Saved with the model and
-  /// shown by inspect under their names.
+  /// Facts about the model's origin that no stage knows: JSON objects by name, such as `guard`. Saved with the model
+  /// and shown by inspect under their names.
   const Json& notes() const { return notes_; }
-  /// This model with a note, an object of finite numbers and texts, in the place of one of that name.
+  /// This model with a note (an object of finite numbers and strings), replacing any note of that name.
   Model with_note(const std::string& name, Json note) const;
 
   /// Everything as JSON, as `inspect --json` prints it (design: What the verbs write).
   Json inspect() const;
 
-  /// Model files are safetensors with all but the arrays in the metadata; equal models give equal bytes.
+  /// Model files are safetensors with everything but the arrays in the metadata; equal models give equal bytes.
   std::string bytes() const;
   void save(const std::filesystem::path& path) const;
   static Model load(const std::filesystem::path& path);
@@ -65,7 +65,7 @@ class Model {
 
  private:
   Model(Pipeline pipeline, Schema schema) : pipeline_(std::move(pipeline)), schema_(std::move(schema)) {}
-  /// Fits the first `count` stages and returns the view behind them.
+  /// Fits the first `count` stages and returns the view after them.
   TrainView fit_stages(std::size_t count, TrainView view, const Context& context, FitCache& cache);
   TensorWriter to_tensors() const;
   Batch aligned(const Batch& batch, const Context& context) const;

@@ -17,7 +17,7 @@ namespace {
 constexpr const char* model_format = "ecotone-model";
 constexpr int format_version = 1;
 
-/// A model file taken apart; what upgrades work on.
+/// The contents of a model file, on which upgrades work.
 struct Contents {
   std::string origin;
   std::map<std::string, std::string> meta;
@@ -72,7 +72,7 @@ Contents read_contents(const TensorFile& file) {
   return contents;
 }
 
-/// How deep brackets nest in JSON text; those inside strings do not count.
+/// Nesting depth of brackets in JSON text, ignoring those inside strings.
 int nesting(std::string_view text) {
   int depth = 0;
   int deepest = 0;
@@ -93,7 +93,7 @@ int nesting(std::string_view text) {
   return deepest;
 }
 
-/// JSON of a metadata key. Ours is shallow, so deep nesting, which would cost stack later, is refused.
+/// JSON of a metadata key. Ours is shallow, so deep nesting, which would use up stack later, is refused.
 Json parsed(const Contents& contents, const std::string& key) {
   const std::string& text = contents.text(key);
   if (nesting(text) > 8) contents.bad(fmt::format("'{}' is nested too deeply", key));
@@ -110,7 +110,7 @@ const Json& member(const Contents& contents, const Json& object, const char* key
   return *found;
 }
 
-/// A list of different texts.
+/// A list of distinct strings.
 std::vector<std::string> names(const Contents& contents, const std::string& key) {
   const Json list = parsed(contents, key);
   if (!list.is_array()) contents.bad(fmt::format("'{}' must be a list", key));
@@ -131,7 +131,7 @@ Task read_task(const Contents& contents) {
   contents.bad(fmt::format("unknown task '{}'", contents.text("task")));
 }
 
-/// The stages with their options, which must be what the pipeline's text says.
+/// The stages with their options, which must match the pipeline's text.
 Pipeline read_pipeline(const Contents& contents, const Json& stages) {
   try {
     std::vector<Stage> result;
@@ -158,7 +158,7 @@ Status read_status(const Contents& contents, const Json& stage) {
           member(contents, status, "text", Json::value_t::string).get<std::string>()};
 }
 
-/// Takes the arrays of one stage out of the contents.
+/// Moves the arrays of one stage out of the contents.
 StageState take_state(Contents& contents, const Json& stage, std::size_t index) {
   StageState state;
   state.info = member(contents, stage, "info", Json::value_t::object);
@@ -180,7 +180,7 @@ bool same(const StageState& a, const StageState& b) {
          std::equal(a.arrays().begin(), a.arrays().end(), b.arrays().begin(), b.arrays().end(), equal);
 }
 
-/// A stage from its state. That it saves the same again shows that all of the state was understood.
+/// Loads a stage from its state. Saving it again must give the same state, which shows that all of it was understood.
 std::shared_ptr<const Fitted> load_stage(const Contents& contents, const Stage& stage, const StageState& state,
                                          const StageInput& input) {
   const std::string who = fmt::format("stage '{}'", stage.method->name);
@@ -203,13 +203,13 @@ std::string dumped(const Json& json) {
   }
 }
 
-/// Whether a number that is not finite, which JSON cannot say, stands anywhere in a value.
+/// Whether a value holds a non-finite number anywhere, which JSON cannot express.
 bool has_non_finite(const Json& value) {
   if (value.is_number_float()) return !std::isfinite(value.get<double>());
   return value.is_structured() && std::any_of(value.begin(), value.end(), has_non_finite);
 }
 
-/// What a fitted stage holds, once it is known to be finite.
+/// The state of a fitted stage, checked to be finite.
 StageState checked_state(const Fitted& fitted, const std::string& who) {
   StageState state = fitted.save();
   for (const auto& [name, array] : state.arrays()) {
@@ -223,7 +223,7 @@ StageState checked_state(const Fitted& fitted, const std::string& who) {
   return state;
 }
 
-/// Names that notes have beside those of inspect's own entries: lower-case letters and _.
+/// Whether a note may have this name: lower-case letters and _, other than inspect's own entries.
 bool is_note_name(std::string_view name) {
   constexpr std::array<std::string_view, 10> taken = {"format",  "format_version", "version", "pipeline", "task",
                                                       "classes", "features",       "domains", "seed",     "stages"};
@@ -231,7 +231,7 @@ bool is_note_name(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), plain) && std::ranges::find(taken, name) == taken.end();
 }
 
-/// Notes are optional: files without them have none.
+/// Notes are optional.
 Json read_notes(const Contents& contents) {
   if (!contents.meta.contains("notes")) return Json::object();
   Json notes = parsed(contents, "notes");

@@ -12,7 +12,7 @@ bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' |
 struct Word {
   std::string text;
   std::size_t position = 0;                ///< of its first character, counted from 1
-  std::size_t equals = std::string::npos;  ///< where the first unquoted = stands in text
+  std::size_t equals = std::string::npos;  ///< position of the first unquoted = in text
   bool opens_braces = false;               ///< it ended at a { that follows the =
 };
 
@@ -49,7 +49,7 @@ class Parser {
 
   bool at_quote() const { return text_[at_] == '\'' || text_[at_] == '"'; }
 
-  /// Appends what stands in the quotes that open here; a doubled quote stands for one.
+  /// Appends the text inside the quotes that open here; a doubled quote stands for one.
   void quoted(std::string& into) {
     const std::size_t open = at_;
     const char quote = text_[at_++];

@@ -10,7 +10,7 @@
 
 namespace ecotone {
 
-/// One option as it stands in pipeline text: `key=value`, or in a grid `key={value,value}`.
+/// One option as written in pipeline text: `key=value`, or in a grid `key={value,value}`.
 struct OptionGiven {
   std::string name;
   std::size_t position = 0;         ///< of its first character, counted in bytes from 1
@@ -19,7 +19,7 @@ struct OptionGiven {
   bool quoted = false;  ///< whether any value in the braces has quotes
 };
 
-/// One stage as it stands in pipeline text; the option values are not checked yet.
+/// One stage as written in pipeline text; the option values are not checked yet.
 struct StageGiven {
   const Method* method = nullptr;
   std::vector<OptionGiven> options;
@@ -28,7 +28,7 @@ struct StageGiven {
 enum class Braces { refuse, read };
 
 /// Reads pipeline text from left to right. Option errors: `empty_pipeline`, `bad_pipeline` (with the position),
-/// `unknown_method`, and `unexpected_grid` where a value opens with an unquoted { and braces are refused.
+/// `unknown_method`, and `unexpected_grid` if a value opens with an unquoted { and braces are not allowed.
 std::vector<StageGiven> read_pipeline_text(std::string_view text, Braces braces);
 
 }  // namespace ecotone

@@ -35,7 +35,7 @@ struct Claim {
 /// One table, figure or example of an experiment.
 struct ExperimentItem {
   std::string name;
-  std::string sort;  ///< «example», «table», «figure» or «item»: the flag that names it
+  std::string sort;  ///< "example", "table", "figure" or "item": the flag that names it
   std::string title;
   std::string kind;  ///< one of experiment_kinds()
   std::string metric;

@@ -53,7 +53,7 @@ class WeightList {
   const std::vector<std::string>& classes_;
   std::string_view text_;
 
-  /// The class whose name and colon stand here; the longest where several do.
+  /// The class whose name and colon are found here; the longest if there are several.
   std::size_t class_at(std::size_t at) const {
     const std::string_view rest = text_.substr(at);
     std::size_t best = classes_.size();

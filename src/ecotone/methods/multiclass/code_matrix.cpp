@@ -56,10 +56,10 @@ Index smallest_distance(const std::vector<Bits>& rows) {
   return smallest;
 }
 
-/// How many columns differ and are neither constant nor complementary: 2^(R-1) - 1, or very many.
+/// The number of distinct columns that are neither constant nor complementary: 2^(R-1) - 1, or very many.
 Index different_columns(Index classes) { return classes > 40 ? Index{1} << 40 : (Index{1} << (classes - 1)) - 1; }
 
-/// Different columns with +1 for the first class.
+/// Distinct columns with +1 for the first class.
 Matrix drawn_code(Index classes, Index length, Random random) {
   Bits all = empty_bits(classes);
   for (Index r = 0; r < classes; ++r) set_bit(all, r);

@@ -92,7 +92,7 @@ Decoded Combined::decoded_code(ConstVectorView score) const {
     Vector nearness = -code_distances(problems_.code(), score);
     return {first_largest(nearness), std::move(probability), std::move(nearness)};
   }
-  // By the probabilities, which are in the order of the losses: losses that differ by rounding alone are equal.
+  // By the probabilities, which have the order of the losses, so that losses differing only by rounding count as equal.
   return {first_largest(probability), probability, -loss};
 }
 

@@ -11,13 +11,13 @@
 
 namespace ecotone {
 
-/// The binary problems that several classes are cut into.
+/// The binary problems that a multiclass problem is split into.
 class Problems {
  public:
   /// Without a code: ova or ovo.
   Problems(Decomposition kind, std::vector<std::string> classes, Matrix code = {});
 
-  /// How many there are for so many classes.
+  /// The number of problems for this many classes.
   static Index count(Decomposition kind, Index classes, Index code_columns);
 
   Index count() const { return count(kind_, classes_count(), code_.cols()); }
@@ -32,7 +32,7 @@ class Problems {
   /// The two classes of problem k; the second is +1.
   std::vector<std::string> labels(Index k) const;
 
-  /// As in messages: «'a' against the rest».
+  /// As in messages: "'a' against the rest".
   std::string name(Index k) const;
 
  private:
@@ -44,13 +44,13 @@ class Problems {
   static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 };
 
-/// A class among several from fitted binary learners.
+/// Predicts one of several classes from fitted binary learners.
 class Combined : public Fitted {
  public:
   Combined(std::string who, Problems problems, Decode decode, Ties ties,
            std::vector<std::shared_ptr<const Fitted>> binary);
 
-  /// What stands before the names of model k's arrays.
+  /// The prefix of the names of model k's arrays.
   static std::string prefix(Index k) { return fmt::format("binary{}/", k); }
 
   Prediction predict(const Batch& batch, const Context& context) const override;
@@ -66,7 +66,7 @@ class Combined : public Fitted {
   Index min_row_distance_;  ///< of the code; else 0
   double mean_row_distance_;
 
-  /// What the binary learners say: a row per row of the batch, a column per problem.
+  /// Predictions of the binary learners: a row per row of the batch, a column per problem.
   struct Answers {
     Matrix score;
     Matrix positive;  ///< probability of +1; ova and ovo

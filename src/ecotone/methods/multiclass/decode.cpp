@@ -41,7 +41,7 @@ Index first_largest(ConstVectorView values) {
 
 Decoded decode_ova(ConstVectorView score, ConstVectorView positive) {
   const double sum = positive.sum();
-  // Where all underflow, sigmoid(s) is exp(s), whose ratios the softmax keeps.
+  // If all underflow, sigmoid(s) is exp(s), whose ratios the softmax keeps.
   return {first_largest(score), sum > 1e-290 ? Vector(positive / sum) : softmax(score), score};
 }
 
@@ -86,7 +86,7 @@ Vector couple_pairs(ConstVectorView positive, Index classes, const Context& cont
   }
   const auto factor = Cholesky::factor(std::move(a), context);
   if (!factor) internal_error("pairwise probabilities cannot be coupled");
-  // p >= 0 but for rounding.
+  // p >= 0 up to rounding.
   const Vector p = factor->solve(Vector(Vector::Ones(classes)), context).cwiseMax(0.0);
   return p / p.sum();
 }

@@ -3,7 +3,7 @@
 #include "ecotone/base/context.h"
 #include "ecotone/linalg/matrix.h"
 
-/// From the answers of binary learners for one row to a class among several.
+/// Decodes the predictions of binary learners for one row into one of several classes.
 namespace ecotone {
 
 /// A row's class, one probability per class (they sum to 1) and one decision value per class.
@@ -17,7 +17,8 @@ struct Decoded {
 /// learners' probabilities of their class; normalised they are the probabilities.
 Decoded decode_ova(ConstVectorView score, ConstVectorView positive);
 
-/// One versus one: what the pairs (0,1), (0,2), .., (R-2,R-1) say of a row. A score >= 0 is a vote for the first.
+/// One versus one: the results of the pairs (0,1), (0,2), .., (R-2,R-1) for a row. A score >= 0 is a vote for the
+/// first.
 struct PairVotes {
   Vector votes;            ///< of each class
   Vector sum_probability;  ///< sum of the pairwise probabilities of each class
@@ -40,7 +41,8 @@ Vector code_distances(const Matrix& code, ConstVectorView score);
 /// Summed logistic loss of the scores for each class's row: L_r = sum_c ln(1 + exp(-C_rc s_c)).
 Vector code_losses(const Matrix& code, ConstVectorView score);
 /// p_r = exp(-L_r / d) / sum_k exp(-L_k / d), d the mean distance of the code's rows. The log-odds of two classes are
-/// then the mean, not the sum, of what the columns that separate them say: a longer code does not make surer.
+/// then the mean, not the sum, over the columns that separate them, so that a longer code does not make probabilities
+/// more extreme.
 Vector loss_probability(ConstVectorView loss, double mean_row_distance);
 
 /// The first of the largest entries.

@@ -14,7 +14,7 @@ namespace ecotone {
 
 namespace {
 
-/// The rows and labels of one binary problem. Rows of classes that it leaves out are not in it; target rows are.
+/// The rows and labels of one binary problem: without rows of classes that it leaves out, but with target rows.
 TrainView binary_view(const TrainView& view, const Problems& problems, Index k) {
   const std::vector<int> side = problems.sides(k);
   std::vector<Index> rows;
@@ -90,7 +90,7 @@ Matrix chosen_code(const std::string& who, const std::vector<std::string>& class
   return code;
 }
 
-/// Whether the learner gets the classes as they are.
+/// Whether the learner handles the classes itself.
 bool goes_straight(Task task, std::size_t classes, const MulticlassOptions& options) {
   return task != Task::classify || classes <= 2 || options.multiclass == Decomposition::softmax;
 }
@@ -103,8 +103,8 @@ std::string first_of(const std::vector<std::string>& list, std::string_view betw
                      list.size() > most ? fmt::format("{}...", between) : "");
 }
 
-/// What binary fits warn of, told after the last of them: each text once, with the problems that it is about unless
-/// these are all.
+/// Collects the warnings of binary fits and passes them on after the last one: each text once, with the problems that
+/// it concerns unless these are all.
 class ProblemWarnings : public Observer {
  public:
   explicit ProblemWarnings(Observer* next) : next_(next) {}
@@ -144,7 +144,7 @@ class ProblemWarnings : public Observer {
   std::vector<Told> told_;
 };
 
-/// Of one text per problem: the text where all are equal, else the problems with theirs.
+/// Joins one text per problem: the text if all are equal, otherwise each problem with its text.
 std::string combined_text(const Problems& problems, const std::vector<std::string>& texts) {
   if (std::adjacent_find(texts.begin(), texts.end(), std::not_equal_to<>()) == texts.end()) return texts.front();
   std::vector<std::string> list;
@@ -155,7 +155,7 @@ std::string combined_text(const Problems& problems, const std::vector<std::strin
 
 StageResult fit_problem(const Method& method, const TrainView& view, const Problems& problems, Index k,
                         const OptionValues& values, const Context& context, FitCache& cache) {
-  // Other rows, other Gram matrices.
+  // Other rows need other Gram matrices.
   FitCache own;
   try {
     return method.fit(binary_view(view, problems, k), values, context,
@@ -253,7 +253,7 @@ std::shared_ptr<const Fitted> load_combined(const Method& method, const StageSta
   const auto classes = static_cast<Index>(input.classes.size());
   Matrix code = options.multiclass == Decomposition::ecoc ? loaded_code(state, classes) : Matrix();
   const auto found = state.info.find("binary");
-  // Before anything is made for each problem: a file may claim any number of classes.
+  // Checked before anything is allocated per problem: a file may claim any number of classes.
   const Index count = Problems::count(options.multiclass, classes, code.cols());
   if (found == state.info.end() || !found->is_array() || static_cast<Index>(found->size()) != count) {
     file_error("bad_model", "'binary' must be a list of {} objects", count);

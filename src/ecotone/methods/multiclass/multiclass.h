@@ -7,7 +7,7 @@
 
 namespace ecotone {
 
-/// How several classes are made of binary problems. softmax: the learner does it by itself.
+/// How a multiclass problem is split into binary problems. softmax: the learner handles it itself.
 enum class Decomposition { softmax, ova, ovo, ecoc };
 /// Where the code of ecoc comes from. automatic: exhaustive for up to 7 classes, else random.
 enum class Codes { automatic, exhaustive, random };
@@ -50,15 +50,15 @@ struct MulticlassOptions {
   }
 };
 
-/// The method with several classes and class weights added to a binary learner. Class weights multiply the row weights
-/// first. Two classes, and several where the learner is told to do them itself (softmax), go to the learner as they
-/// are; else one model per binary problem is fitted in order:
+/// Adds multiclass problems and class weights to a binary learner. Class weights multiply the row weights first. Two
+/// classes, and several with softmax, go to the learner as they are; otherwise one model per binary problem is fitted
+/// in order:
 /// - ova: class r against the rest, predicted by the largest score (59.28); probabilities normalised;
 /// - ovo: each pair on its own rows, by votes; probabilities by pairwise coupling;
 /// - ecoc: one problem per column of a code, by the nearest row; probabilities softmax of minus the losses over the
 ///   mean row distance.
 /// The state holds each binary state: arrays `binary0/weights`, ..., info `binary`; ecoc adds `code`,
-/// `min_row_distance` and `corrects`. Errors of a binary problem keep their code and say which problem it was.
+/// `min_row_distance` and `corrects`. Errors of a binary problem keep their code and name the problem.
 Method with_multiclass(Method binary);
 
 }  // namespace ecotone

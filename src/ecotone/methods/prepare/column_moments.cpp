@@ -88,7 +88,7 @@ class ShiftedMoments {
   }
 };
 
-/// The first value of each column in the first block, 0 where it has none.
+/// The first value of each column in the first block, 0 if it has none.
 Vector first_values(const Features& x) {
   Vector first = Vector::Zero(x.cols());
   if (x.rows() == 0) return first;
@@ -111,7 +111,7 @@ ColumnMoments dense_moments(const Features& x, const Context& context) {
   return sum.moments();
 }
 
-/// What one pass over stored entries adds up to, per column.
+/// Sums of one pass over stored entries, per column.
 struct StoredSums {
   Vector stored;  ///< entries that are not NaN
   Vector missing;
@@ -190,7 +190,7 @@ ColumnMoments column_moments(const Features& x, const Context& context) {
     if (moments.count[j] == 0) {
       moments.mean[j] = moments.m2[j] = moments.low[j] = moments.high[j] = 0;
     } else if (moments.low[j] == moments.high[j]) {
-      // A column of one value has that mean and no spread, whatever rounding says.
+      // A column with a single value has that mean and no spread, regardless of rounding.
       moments.mean[j] = moments.low[j];
       moments.m2[j] = 0;
     }

@@ -6,7 +6,7 @@
 
 namespace ecotone {
 
-/// Statistics of each column over its values that are not NaN; all 0 where there is none.
+/// Statistics of each column over its values that are not NaN; all 0 if it has none.
 struct ColumnMoments {
   Vector count;
   Vector mean;

@@ -55,9 +55,9 @@ PathRoute cheaper_route(const Features& x, Index groups, Index distinct, GramKin
   if (moments_bytes(groups, x.cols(), kind) > available_memory() / 2) return PathRoute::lazy;
   // A file would be read again for every column.
   if (!x.storage().resident() && !x.is_sparse()) return PathRoute::gram;
-  // A column of sparse rows costs the rows that have it alone.
+  // A column of sparse rows costs only the rows that have it.
   if (x.is_sparse()) return x.cols() <= 256 ? PathRoute::gram : PathRoute::lazy;
-  // N p^2 at the rate of products of matrices against 2 N p for each column, several in a pass, at about a fifth of it.
+  // N p^2 at the speed of matrix products, against 2 N p per column, several per pass, at about a fifth of that speed.
   return x.cols() <= 10 * distinct ? PathRoute::gram : PathRoute::lazy;
 }
 

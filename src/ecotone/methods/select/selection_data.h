@@ -9,8 +9,8 @@
 #include "ecotone/solve/moments/gram_columns.h"
 #include "ecotone/solve/moments/moments.h"
 
-/// What the selectors share: a training view as rows with numbers for labels and domains for groups, and the choice
-/// between full Gram matrices and columns made when they are needed.
+/// Shared by the selectors: a training view as rows with numeric labels and domains as groups, and the choice between
+/// full Gram matrices and columns computed on demand.
 namespace ecotone {
 
 /// Labels as numbers: -1 and +1 for two classes, the values themselves in regression. Data errors `one_class` (also
@@ -36,8 +36,8 @@ class SelectionData {
 enum class PathRoute { automatic, lazy, gram };
 std::string_view route_name(PathRoute route);
 
-/// The cheaper route for about `distinct` different columns: full Grams cost N p^2, a column 2 N p at a lower rate.
-/// Full Grams only where they take less than half of the memory.
+/// The cheaper route for about `distinct` distinct columns: full Gram matrices cost N p^2, a column 2 N p at a lower
+/// speed. Full Gram matrices only if they take less than half of the memory.
 PathRoute cheaper_route(const Features& x, Index groups, Index distinct, GramKind kind);
 
 /// Moments, and the columns over them; the data must outlive it.
@@ -49,8 +49,8 @@ struct MomentColumns {
 /// From a view by the given route, which is not `automatic`.
 std::unique_ptr<MomentColumns> moment_columns(const SelectionData& data, PathRoute route, GramKind kind,
                                               const Context& context);
-/// From moments alone; groups without weight are left out, with a warning (`domain_without_weight`). Data error
-/// `no_gram` when they have no Gram matrices.
+/// From moments alone; groups without weight are left out with a warning (`domain_without_weight`). Data error
+/// `no_gram` if there are no Gram matrices.
 std::unique_ptr<MomentColumns> moment_columns(std::string_view who, Moments moments, const Context& context);
 
 }  // namespace ecotone

@@ -8,7 +8,7 @@
 namespace ecotone {
 namespace {
 
-/// The table's scalars as a state, for its checked reads.
+/// The table's scalars as a state, which has checked reads.
 StageState table_info(const StageState& state) {
   const auto found = state.info.find("lodo");
   if (found == state.info.end() || !(found->is_object() || found->is_null()))

@@ -15,8 +15,8 @@
 namespace ecotone {
 namespace {
 
-/// The view without domains that have no weight. Of a single domain all rows of weight 0 go, so that each fold of its
-/// rows has some.
+/// The view without domains of zero weight. A single domain loses all rows of weight 0, so that each fold of its rows
+/// has some weight.
 TrainView weighted_view(std::string_view who, const TrainView& view, const Context& context) {
   if (view.weight.size() == 0 || (view.weight.array() > 0).all()) return view;
   std::vector<double> weight(view.domain.names.size(), -1);
@@ -39,8 +39,8 @@ TrainView weighted_view(std::string_view who, const TrainView& view, const Conte
   return view_of_rows(view, kept);
 }
 
-/// The means of columns that lie far from 0, 0 for the others; empty when there is none. A constant column has no
-/// digits to lose.
+/// The means of columns far from 0, and 0 for the others; empty if there are none. A constant column has no digits to
+/// lose.
 Vector far_means(const Features& x, const Context& context) {
   const ColumnMoments moments = column_moments(x, context);
   const Vector deviation = moments.deviation();
@@ -50,8 +50,8 @@ Vector far_means(const Features& x, const Context& context) {
   return centre.isZero(0) ? Vector() : centre;
 }
 
-/// How far a column lies from 0 in standard deviations, from its raw sums: |m| / sqrt(E[x^2] - m^2), infinite where
-/// rounding ate all of the variance. A column whose groups have the same mean then is constant: 0.
+/// The distance of a column from 0 in standard deviations, from its raw sums: |m| / sqrt(E[x^2] - m^2), infinite if
+/// rounding lost all of the variance. A column whose groups then have the same mean is constant: 0.
 double distance(const Vector& sum, const Vector& squares, const Vector& weight) {
   const double mean = sum.sum() / weight.sum();
   const double raw = squares.sum() / weight.sum();
@@ -116,7 +116,7 @@ void warn_lost_digits(std::string_view who, const Moments& moments, Centring cen
   for (Index j = 0; centring.x && j < moments.cols(); ++j)
     look(moments.x1.col(j)(labelled), moments.xx.col(j)(labelled), most,
          fmt::format("column '{}'", moments.features[at(j)]));
-  // Sums of labels are never float.
+  // Sums of labels are never single precision.
   if (centring.y) look(moments.y1(labelled), moments.yy(labelled), 1e5, "the label");
   if (worst == 0) return;
   context.warn("lost_digits",

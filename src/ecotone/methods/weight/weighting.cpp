@@ -13,10 +13,10 @@ namespace ecotone {
 namespace {
 
 constexpr double rows_per_parameter = 20;  // flatten=auto
-constexpr double few_per_parameter = 10;   // fewer effective rows are warned of
-constexpr double low_exponent = 0.5;       // as is a smaller power
+constexpr double few_per_parameter = 10;   // fewer effective rows cause a warning
+constexpr double low_exponent = 0.5;       // as does a smaller power
 
-/// Source rows stand first: those with a label, or where nothing is labelled those before the first target.
+/// Source rows come first: those with a label or, if nothing is labelled, those before the first target.
 Index source_rows(const TrainView& view) {
   if (view.labelled() > 0) return view.labelled();
   const auto is_target = [&](std::int32_t d) { return view.role[static_cast<std::size_t>(d)] == Role::target; };
@@ -36,7 +36,7 @@ std::vector<Index> with_target(std::vector<Index> rows, Index sources, Index all
   return rows;
 }
 
-/// Weights of mean 1, of those that are not 0 flattened to `ess` rows.
+/// Weights of mean 1; those that are not 0 are flattened to `ess` effective rows.
 Flattened flattened(const Vector& log_weight, double ess) {
   std::vector<Index> positive;
   for (Index i = 0; i < log_weight.size(); ++i) {
@@ -50,18 +50,18 @@ Flattened flattened(const Vector& log_weight, double ess) {
   return {normalised(weights), flat.exponent};
 }
 
-/// Weights as estimated and as a learner gets them, both of mean 1 unless they are not normalised.
+/// Weights as estimated and as passed to the learner, both of mean 1 unless normalise=false.
 struct Shaped {
   Vector raw;
   Vector weights;
 };
 
-/// The rows' given weights as a factor of `weights`; none: 1.
+/// `weights` multiplied by the rows' given weights, if any.
 Vector times(const Vector& weights, const Vector& given) {
   return given.size() == 0 ? weights : Vector(weights.array() * given.array());
 }
 
-/// The same, the largest being 1, so that squares neither overflow nor vanish; 0 stays 0.
+/// The same scaled to a largest value of 1, so that squares neither overflow nor vanish; 0 stays 0.
 Vector scaled_product(const Vector& weights, const Vector& given) {
   Vector product = times(weights, given);
   const double top = product.maxCoeff();
@@ -69,7 +69,7 @@ Vector scaled_product(const Vector& weights, const Vector& given) {
   return product;
 }
 
-/// What the weights are worth together with the given ones. A domain all of whose given weights are 0 is worth nothing.
+/// Effective sample sizes of the weights times the given ones. A domain whose given weights are all 0 has none.
 void measure(WeightReport& report, const Shaped& shaped, const Vector& given) {
   const Vector weights = scaled_product(shaped.weights, given);
   report.ess_raw = effective_sample_size(scaled_product(shaped.raw, given));
@@ -83,8 +83,8 @@ class Shaping {
   Shaping(const Weigher& weigher, const WeightOptions& options, const Context& context)
       : weigher_(weigher), options_(options), context_(context) {}
 
-  /// The weights of the first `sources` rows; `ess` is the effective sample size to reach, 0 for none. The report is of
-  /// their product with the given weights.
+  /// The weights of the first `sources` rows; `ess` is the effective sample size to reach, 0 for none. The report
+  /// describes their product with the given weights.
   Shaped weights(const Features& x, Index sources, double ess, const Vector& given, WeightReport& report) const {
     const Vector log_weight = weigher_.log_ratio(x, sources);
     // A comparison with NaN is false.
@@ -165,7 +165,7 @@ Vector one_by_one(const TrainView& view, Index sources, double ess, const Vector
   return std::move(together.weights);
 }
 
-/// «flatten=auto», as the user wrote it.
+/// "flatten=auto", as the user wrote it.
 std::string asked_for(const WeightOptions& options) {
   return options.flatten.value ? fmt::format("flatten={:g}", *options.flatten.value) : "flatten=auto";
 }
@@ -219,7 +219,7 @@ StageResult weigh(const TrainView& view, const Weigher& weigher, const WeightOpt
   const Shaping shaping(weigher, options, context);
   WeightReport all;
   std::vector<Weighting::Source> reports;
-  // Without labels there is no row whose weight a learner could use.
+  // Without labels, no learner could use the row weights.
   const Vector given = view.labelled() > 0 ? view.weight : Vector();
   const Vector weights = options.per_source ? one_by_one(view, sources, ess, given, shaping, all, reports)
                                             : pooled(view, sources, ess, given, shaping, all);
@@ -259,7 +259,7 @@ double in_range(const StageState& state, const char* name, double high) {
 WeightReport read_report(const StageState& state) {
   WeightReport report;
   report.rows = state.count("rows");
-  // Sums of rounded numbers may pass their bound by a little.
+  // Sums of rounded numbers may slightly exceed their bound.
   const double most = static_cast<double>(report.rows) * (1 + 1e-6);
   report.exponent = in_range(state, "exponent", 1);
   report.ess_raw = in_range(state, "ess_raw", most);

@@ -10,7 +10,7 @@
 
 namespace ecotone {
 
-/// What all weight stages do with the weights that they estimate.
+/// How all weight stages shape the weights that they estimate.
 struct WeightOptions {
   bool normalise = true;
   WordOrNumber clip;     // none
@@ -35,37 +35,37 @@ struct WeightOptions {
   }
 };
 
-/// What came out of weighting one sample of source rows to the target.
+/// The result of weighting one sample of source rows to the target.
 struct WeightReport {
   Index rows = 0;            ///< source rows
-  double exponent = 1;       ///< the power that the weights were raised to
-  double ess_raw = 0;        ///< effective sample size of the weights as estimated, times the given row weights
-  double ess = 0;            ///< of the weights that the learner gets
-  double largest_share = 0;  ///< the largest of these weights' part of their sum
-  /// Of a classifier of source against target, cross-validated; empty when one of them has a single row.
+  double exponent = 1;       ///< the power to which the weights were raised
+  double ess_raw = 0;        ///< effective sample size of the estimated weights times the given row weights
+  double ess = 0;            ///< of the weights passed to the learner
+  double largest_share = 0;  ///< the largest of these weights as a share of their sum
+  /// Cross-validated, of a classifier of source against target; empty if one of them has a single row.
   std::optional<double> auroc;
 };
 
-/// What was asked of weights, for the warnings of a report.
+/// What was requested of the weights, for the warnings of a report.
 struct WeightRequest {
   const char* who;
   Index cols = 0;     ///< features of the learner
   Index targets = 0;  ///< rows
   double ess = 0;     ///< effective sample size to flatten to; 0: none
-  std::string asked;  ///< how it was asked for: «flatten=auto»
+  std::string asked;  ///< how it was asked for: "flatten=auto"
 };
 
-/// Warns `few_target_rows` when the target has fewer rows than a line through them has parameters, and
-/// `low_effective_sample` when the weights leave few effective rows or were flattened much.
+/// Warns `few_target_rows` if the target has fewer rows than a linear model has parameters, and `low_effective_sample`
+/// if the weights leave few effective rows or were flattened a lot.
 void warn_of_weights(const WeightReport& report, const WeightRequest& request, const Context& context);
 
-/// The AUROC of a stage's state, which may be null. File error `bad_model` when it is no number in [0, 1].
+/// The AUROC of a stage's state, which may be null. File error `bad_model` if it is not a number in [0, 1].
 std::optional<double> saved_auroc(const StageState& state);
 
-/// A fitted weight stage: at prediction it passes rows on as they are.
+/// A fitted weight stage; it passes rows on unchanged in prediction.
 class Weighting : public Fitted {
  public:
-  /// A report by source domain, when they are weighted one by one.
+  /// A report per source domain, if they are weighted separately.
   struct Source {
     std::string domain;
     WeightReport report;
@@ -87,16 +87,16 @@ class Weighting : public Fitted {
 /// Weights of the first `sources` rows of x towards the others, as logarithms; minus infinity for a weight of 0.
 using LogRatio = std::function<Vector(const Features& x, Index sources)>;
 
-/// What a weight stage is but for its options: how it estimates, and what its domain classifier sees.
+/// A weight stage without its options: how it estimates weights, and which features its domain classifier sees.
 struct Weigher {
   const char* who;
   LogRatio log_ratio;
   bool squares = false;  ///< the domain classifier of the report also sees squared features
 };
 
-/// Fits a weight stage: the view goes on with the same features and with row weights that the estimated ones have
-/// multiplied. Data errors: `no_target`; `zero_weights` when all weights are 0; `non_finite` when weights that are not
-/// normalised are too large. Warns as `warn_of_weights`.
+/// Fits a weight stage: passes on the view with the same features and with row weights multiplied by the estimated
+/// ones. Data errors: `no_target`; `zero_weights` if all weights are 0; `non_finite` if weights that are not normalised
+/// overflow. Warns as `warn_of_weights` does.
 StageResult weigh(const TrainView& view, const Weigher& weigher, const WeightOptions& options, const Context& context);
 
 }  // namespace ecotone

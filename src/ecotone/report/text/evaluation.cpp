@@ -31,7 +31,7 @@ class NumberFormat {
 
   std::string text(const std::optional<double>& value, bool sign = false) const {
     if (!value) return "-";
-    const double shown = *value == 0 ? 0.0 : *value;  // no «-0»
+    const double shown = *value == 0 ? 0.0 : *value;  // no "-0"
     if (scientific_) return sign ? fmt::format("{:+.{}e}", shown, decimals_) : fmt::format("{:.{}e}", shown, decimals_);
     return sign ? fmt::format("{:+.{}f}", shown, decimals_) : fmt::format("{:.{}f}", shown, decimals_);
   }

@@ -15,7 +15,7 @@ inline constexpr std::size_t most_domains = 60;
 
 /// Columns that UTF-8 text takes on a terminal: combining marks none, East Asian wide characters and emoji two.
 Index display_width(std::string_view text);
-/// Text for a terminal's one line: control characters and malformed UTF-8 become «?»; cut to `width` columns with «…»
+/// Text for a terminal's one line: control characters and malformed UTF-8 become "?"; cut to `width` columns with "…"
 /// at the end when longer.
 std::string display_text(std::string_view text, Index width);
 /// Padded with spaces on the right or left to `width` columns.

@@ -13,7 +13,7 @@ constexpr Index kPipelineWidth = 60;  // longest pipeline shown in the table
 
 std::string number(const std::optional<double>& value, bool sign = false) {
   if (!value) return "-";
-  const double shown = *value == 0 ? 0.0 : *value;  // no «-0»
+  const double shown = *value == 0 ? 0.0 : *value;  // no "-0"
   return sign ? fmt::format("{:+.5g}", shown) : fmt::format("{:.5g}", shown);
 }
 

@@ -19,8 +19,8 @@ namespace ecotone {
 ExperimentKind boost_kind();
 
 /// Kind `boost_figure`: the losses of one angle's run by round, and the regions of its classifiers. Rows
-/// are «round from which the target loss stays 0», «first round at which the source loss is 0», «round from which the
-/// source loss stays 0» (rounds and one where it never is), «source region, % right» and «target region, % right», over
+/// are "round from which the target loss stays 0", "first round at which the source loss is 0", "round from which the
+/// source loss stays 0" (rounds and one where it never is), "source region, % right" and "target region, % right", over
 /// a fine grid of the half annuli.
 ///
 ///     "rows_per_domain": N, "angle": TEXT, "run": {as above, without a name}

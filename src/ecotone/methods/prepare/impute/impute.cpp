@@ -16,7 +16,7 @@ Impute::Impute(Vector fill, std::vector<Index> flagged, bool indicator)
 
 namespace {
 
-/// The value of each column that stands in for missing ones.
+/// The value of each column that replaces missing ones.
 Vector fill_values(const Features& x, const ColumnMoments& moments, const ImputeOptions& options,
                    const Context& context) {
   if (options.strategy == ImputeStrategy::constant) return Vector::Constant(x.cols(), options.value);
@@ -36,7 +36,7 @@ Vector fill_values(const Features& x, const ColumnMoments& moments, const Impute
 
 std::string indicator_name(const Features& x, Index column) { return x.name(column) + "_missing"; }
 
-/// Columns are known by name: an indicator must not be called as a column that is there already.
+/// Columns are identified by name: an indicator must not have the name of an existing column.
 void require_new_names(const Features& x, const std::vector<Index>& flagged) {
   if (flagged.empty()) return;
   const std::vector<std::string> names = x.names();

@@ -24,7 +24,7 @@ struct ImputeOptions {
   }
 };
 
-/// Puts a value learned on the labelled source rows where a value is missing (NaN).
+/// Replaces missing values (NaN) with values learned on the labelled source rows.
 class Impute : public Fitted {
  public:
   /// `flagged`: columns that get an indicator, ascending.

@@ -17,7 +17,7 @@ double median(std::span<double> values, Index zeros) {
   const Index n = stored + zeros;
   if (n == 0) return 0;
   const Index negative = std::lower_bound(values.begin(), end, 0.0) - values.begin();
-  // k-th smallest when the zeros stand behind the negative values
+  // k-th smallest, with the zeros after the negative values
   const auto smallest = [&](Index k) {
     if (k < negative) return values[static_cast<std::size_t>(k)];
     return k < negative + zeros ? 0.0 : values[static_cast<std::size_t>(k - zeros)];
@@ -51,7 +51,7 @@ Vector sparse_medians(const Features& x, const Context& context) {
 
 Vector column_medians(const Features& x, const Context& context) {
   if (x.is_sparse()) return sparse_medians(x, context);
-  // As many columns at once as fill about 64 MB: wide data need several readings, never a second copy of everything.
+  // As many columns at once as fill about 64 MB: wide data need several passes, but never a second copy of everything.
   const Index at_once =
       std::clamp<Index>((Index{8} << 20) / std::max<Index>(x.rows(), 1), 1, std::max<Index>(x.cols(), 1));
   Vector medians(x.cols());

@@ -10,19 +10,19 @@
 namespace ecotone {
 namespace {
 
-/// w tr(KQ) bounds by what part invariance lowers an eigenvalue.
+/// w tr(KQ) bounds the fraction by which invariance lowers an eigenvalue.
 constexpr double weak = 0.1;
-/// tr(KQ) below this part of the mean k(x, x) is message_rounding.
+/// tr(KQ) below this fraction of the mean k(x, x) counts as rounding.
 constexpr double message_rounding = 1e-12;
-/// A row with a larger k(x, z) to another is near it.
+/// Rows with a larger k(x, z) are near each other.
 constexpr double near = 1e-3;
-/// Where fewer rows are near another the Gram matrix is called the identity.
+/// If a smaller share of the rows is near another one, the Gram matrix counts as the identity.
 constexpr double few_near = 0.05;
-/// Rows whose neighbours are looked for, and rows among which.
+/// Number of rows whose neighbours are searched for, and of rows searched.
 constexpr Index probes = 200;
 constexpr Index others = 5000;
 
-/// The part of the rows that are near another one; of rows drawn by the seed where there are many.
+/// The share of rows that are near another one, from rows drawn by the seed if there are many.
 double share_near(const Features& x, const Kernel& kernel, const Context& context) {
   Random random = context.random("components.near");
   std::vector<Index> rows(at(x.rows()));
@@ -42,7 +42,7 @@ double share_near(const Features& x, const Kernel& kernel, const Context& contex
   return static_cast<double>(found) / static_cast<double>(looked);
 }
 
-/// The mean of k(x, x) over the first rows, which the linear kernel sees from their mean.
+/// The mean of k(x, x) over the first rows, centred at their mean for the linear kernel.
 double mean_diagonal(const Features& x, const Kernel& kernel) {
   if (shift_invariant(kernel)) return 1;
   Matrix rows = x.head(std::min(probes, x.rows())).to_matrix();
@@ -98,7 +98,7 @@ void warn_of_count(const ComponentFit& fit, const Context& context) {
   if (size >= wanted) return;
   const std::string text = fmt::format("{}: there {} only {} component{}, not {}: {}", fit.kind.name,
                                        size == 1 ? "is" : "are", size, size == 1 ? "" : "s", wanted, reason(fit));
-  // Two classes have one component: nobody who did not ask for two needs to be warned.
+  // Two classes have one component: no warning unless the user asked for more.
   if (size > 0 && wanted == ComponentStageOptions{}.components) {
     context.note("{}", text);
   } else {
@@ -115,7 +115,7 @@ void warn_of_components(const ComponentFit& fit, const Context& context) {
                  "{}: a pair of eigenvalues is complex; its two components span a plane but are not two directions; "
                  "form=symmetric has none",
                  fit.kind.name);
-  // Half of the rows' pairs are nearer than a sigma that is their median.
+  // A median sigma has half of the pairs of rows within it, so only a given one is checked.
   if (shift_invariant(fit.kernel) && !fit.options.sigma.is_auto() && !fit.equal_rows) {
     const double share = share_near(fit.x, fit.kernel, context);
     if (share < few_near)

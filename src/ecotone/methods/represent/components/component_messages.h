@@ -4,7 +4,7 @@
 
 namespace ecotone {
 
-/// What messages about a fit are made from.
+/// The facts that messages about a fit report.
 struct ComponentFit {
   const ComponentKind& kind;
   const ComponentStageOptions& options;
@@ -15,11 +15,11 @@ struct ComponentFit {
   bool equal_rows = false;  ///< all rows are the same
 };
 
-/// Warns of a fit that is not what was asked for: `no_components`, `fewer_components`, `complex_pair`,
+/// Warns about a fit that is not what was asked for: `no_components`, `fewer_components`, `complex_pair`,
 /// `sigma_too_small`, `one_domain`, `weak_invariance`.
 void warn_of_components(const ComponentFit& fit, const Context& context);
 
-/// Notes options that were given but that this kernel, output kernel or route does not read.
+/// Notes options that were given but have no effect with this kernel, output kernel or route.
 void note_unread_options(const ComponentFit& fit, const Context& context);
 
 }  // namespace ecotone

@@ -14,7 +14,7 @@ enum class ComponentCentre { train, batch };
 enum class OutputKernel { automatic, delta, rbf, linear };
 enum class ComponentRoute { automatic, cholesky, matvec, lowrank };
 
-/// Options of kpca, udica, coir and dica; each of them declares those that it has.
+/// Options of kpca, udica, coir and dica; each declares those that it uses.
 struct ComponentStageOptions {
   KernelKind kernel = KernelKind::rbf;
   AutoNumber sigma;

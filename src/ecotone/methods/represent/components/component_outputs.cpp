@@ -10,10 +10,10 @@
 namespace ecotone {
 namespace {
 
-/// However few the rows are, so many classes are not many.
+/// This many classes are never too many, however few the rows.
 constexpr Index few_classes = 50;
 
-/// Equal numbers are one class.
+/// Equal numbers form one class.
 void make_classes(const Vector& values, ChosenOutput& output) {
   std::map<double, std::int32_t> order;
   for (const double value : values) order.emplace(value, 0);
@@ -23,7 +23,7 @@ void make_classes(const Vector& values, ChosenOutput& output) {
   output.count = next;
 }
 
-/// So many classes say of few pairs of rows that they are alike, and cost a factorisation of their number.
+/// With this many classes, few pairs of rows share one, and a factorisation of that size is needed.
 void check_class_count(const ComponentKind& kind, const ChosenOutput& output, bool numbers, Index rows,
                        const Context& context) {
   if (output.count <= few_classes || 2 * output.count <= rows) return;

@@ -7,7 +7,7 @@
 
 namespace ecotone {
 
-/// The kernel of the labels that a fit takes, and what it reads of them.
+/// The label kernel of a fit, and what it needs from the labels.
 struct ChosenOutput {
   OutputKernel kernel = OutputKernel::delta;  ///< never automatic
   double sigma = 0;                           ///< of rbf
@@ -16,12 +16,13 @@ struct ChosenOutput {
   bool constant = false;                      ///< all labels are equal
 };
 
-/// Classes as delta unless numbers are asked for; numbers as rbf. Says in the report what was chosen. Where classes are
-/// nearly as many as rows: warning `many_classes`, or the option error `bad_option` of numbers, which rbf is for.
+/// delta for classification unless a numeric kernel is asked for; rbf for regression. Records the choice in the report.
+/// If there are nearly as many classes as rows: warning `many_classes`, or for regression the option error
+/// `bad_option`, because rbf is meant for that.
 ChosenOutput choose_output(const ComponentKind& kind, const Labels& y, const ComponentStageOptions& options,
                            ComponentReport& report, const Context& context);
 
-/// L = G G' of the exact routes.
+/// The factor G of L = G G' for the exact routes.
 OutputFactor factor_of(const ChosenOutput& output, const Labels& y, const Context& context);
 
 }  // namespace ecotone

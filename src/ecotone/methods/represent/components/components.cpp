@@ -22,7 +22,7 @@ constexpr ComponentKind udica{"udica", false, true};
 constexpr ComponentKind coir{"coir", true, false};
 constexpr ComponentKind dica{"dica", true, true};
 
-/// With more rows route=auto takes the low-rank map.
+/// With more rows than this, route=auto uses the low-rank map.
 constexpr Index most_exact_component_rows = 20000;
 
 void require_finite(const ComponentKind& kind, const Features& x, const TrainView& view, const Context& context) {
@@ -71,7 +71,7 @@ const char* name_of(ComponentRoute route) {
   return route == ComponentRoute::cholesky ? "cholesky" : route == ComponentRoute::matvec ? "matvec" : "lowrank";
 }
 
-/// The exact route that lam allows; the low-rank one for many rows and where an n x n matrix does not fit.
+/// The exact route that lam allows, or the low-rank one for many rows or if an n x n matrix does not fit in memory.
 ComponentRoute route_of(const ComponentKind& kind, const ComponentOptions& options, ComponentRoute wanted,
                         const RouteSize& size) {
   if (options.supervised && options.form == ComponentForm::paper && options.lam == 0)
@@ -93,13 +93,13 @@ ComponentOptions solver_options(const ComponentKind& kind, const ComponentStageO
           .components = options.components};
 }
 
-/// Columns of G; of rbf, whose rank is found later, about as many as one column of numbers has.
+/// The number of columns of G; for rbf, whose rank is found later, an estimate for one numeric column.
 Index output_columns(const ComponentKind& kind, const ChosenOutput& output) {
   if (!kind.supervised) return 0;
   return output.kernel == OutputKernel::delta ? output.count : output.kernel == OutputKernel::rbf ? 50 : 1;
 }
 
-/// What every route reads.
+/// The input of every route.
 struct FitInput {
   const ComponentKind& kind;
   const Features& x;
@@ -143,7 +143,7 @@ Solved solve_exactly(const FitInput& in, ComponentRoute route, ComponentReport& 
   return {std::move(found.map), std::move(status)};
 }
 
-/// Whether all rows are the same; reads up to the first that differs.
+/// Whether all rows are equal; stops at the first that differs.
 bool equal_rows(const Features& x) {
   Scratch scratch;
   Eigen::RowVectorXd first;
@@ -166,8 +166,8 @@ Solved no_components(const Features& x, const Kernel& kernel) {
   return {std::move(map)};
 }
 
-/// Runs a part of a fit. Errors of engines become those of the stage, and what is not finite is named by its row in the
-/// files: the low-rank route looks for it only then.
+/// Runs a part of a fit. Errors of engines become those of the stage, and a non-finite value is named by its row in the
+/// files; the low-rank route searches for it only then.
 template <class Part>
 auto as_stage(const ComponentKind& kind, const Features& x, const TrainView& view, const Context& context,
               Part&& part) {
@@ -252,7 +252,7 @@ StageResult fit_components(const ComponentKind& kind, const TrainView& view, con
   warn_of_components(fit, context);
   note_unread_options(fit, context);
   const auto fitted = std::make_shared<Components>(std::move(found.projection), options.centre, std::move(report));
-  // The rows of a fit are seen from the training mean, also where new rows are centred at their batch.
+  // Training rows are centred at the training mean, even if new rows are centred at their batch.
   TrainView next = view;
   next.x = fitted->project(view.x, context);
   next.kernel_coordinates = true;

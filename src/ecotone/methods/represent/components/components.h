@@ -11,12 +11,12 @@
 
 namespace ecotone {
 
-/// What a fit of components is remembered by; `inspect` shows it.
+/// The facts about a fit of components that `inspect` shows.
 struct ComponentReport {
   std::string route;          ///< cholesky, matvec or lowrank; none: the rows are equal
   Index rows = 0;             ///< that were learned from
   Index domains = 0;          ///< of these rows
-  Index sigma_rows = 0;       ///< rows whose median distance sigma is; 0: it was given, or the kernel has none
+  Index sigma_rows = 0;       ///< rows whose median distance is sigma; 0 if sigma was given or the kernel has none
   std::string output_kernel;  ///< of the labels; empty without them
   double output_sigma = 0;    ///< of the output kernel rbf, else 0
   ComponentSpectrum spectrum;
@@ -30,8 +30,8 @@ struct ComponentReport {
 /// How new rows are projected: by the exact routes, or by the low-rank one.
 using ComponentProjection = std::variant<ComponentMap, LowRankProjection>;
 
-/// Invariant components of a kernel (muandet2013): kernel PCA with and without labels (coir), with and without the
-/// invariance of domain means (udica, dica). Features z1 .. zM are projections.
+/// Invariant kernel components (muandet2013): kernel PCA with and without labels (coir), with and without invariance of
+/// domain means (udica, dica). Features z1 .. zM are projections.
 class Components : public Fitted {
  public:
   Components(ComponentProjection projection, ComponentCentre centre, ComponentReport report);
@@ -39,7 +39,7 @@ class Components : public Fitted {
   static std::shared_ptr<const Fitted> load(const StageState& state, const ComponentStageOptions& options,
                                             const StageInput& input);
 
-  /// Projections centred at the training mean, whatever the option centre says: those of the rows of a fit.
+  /// Projections of training rows, centred at the training mean regardless of the option centre.
   Features project(const Features& x, const Context& context) const;
   Features transform(const Batch& batch, const Context& context) const override;
   Index output_cols(Index) const override { return report_.spectrum.size(); }
@@ -52,7 +52,7 @@ class Components : public Fitted {
   ComponentReport report_;
 };
 
-/// Which of the four a fit is.
+/// Which of the four methods a fit is.
 struct ComponentKind {
   const char* name;
   bool supervised;

@@ -7,9 +7,9 @@
 namespace ecotone {
 namespace {
 
-/// A map that leaves out more than this of the kernel's trace is said to be rough.
+/// A map that leaves out more than this fraction of the kernel's trace gets a warning.
 constexpr double rough = 0.1;
-/// The kernel of outputs is one of few numbers and has a small rank: it is mapped down to rounding.
+/// The output kernel acts on single numbers and has a small rank, so it is mapped down to rounding.
 constexpr LowRankOptions of_outputs{.kind = LowRankKind::greedy, .rank = 500, .residual = 1e-14};
 
 const char* name_of(LowRankKind kind) {
@@ -25,7 +25,7 @@ const char* name_of(LowRankKind kind) {
   }
 }
 
-/// Sums over the rows, with the outputs as classes, numbers or features of a map of theirs.
+/// Sums over the rows, with the outputs as classes, numbers or mapped features.
 LowRankSums sums_of(const LowRankFitRows& rows, const LowRankMap& map, const Context& context) {
   LowRankOutputs outputs;
   Matrix y;
@@ -49,7 +49,7 @@ void warn_of_map(const ComponentKind& kind, const ComponentStageOptions& options
   const Index rank = fit.map.rank();
   if (rank < options.rank && fit.residual > options.residual)
     context.note("{}: {} of {} landmarks explain the kernel up to rounding", kind.name, rank, options.rank);
-  // The paper's form inverts K + lam I: what the map leaves out must lie below lam.
+  // The paper's form inverts K + lam I, so what the map leaves out must be below lam.
   const double left = fit.residual * fit.diagonal * static_cast<double>(rows);
   if (kind.supervised && options.form == ComponentForm::paper && left > options.lam * static_cast<double>(rank)) {
     context.warn("rough_map",

@@ -17,8 +17,8 @@ struct LowRankFitRows {
   const ChosenOutput* output = nullptr;  ///< null: without labels
 };
 
-/// Makes the map, sums over the rows in blocks and solves the reduced problem. Fills the report; warns of a map that is
-/// too rough (`rough_map`) and says when there are fewer landmarks than asked.
+/// Fits the map, sums over the rows in blocks and solves the reduced problem. Fills the report; warns if the map is too
+/// rough (`rough_map`) and notes if there are fewer landmarks than asked for.
 LowRankProjection low_rank_route(const ComponentKind& kind, const LowRankFitRows& rows, const Kernel& kernel,
                                  const ComponentStageOptions& options, const ComponentOptions& solver,
                                  ComponentReport& report, const Context& context);

@@ -10,9 +10,9 @@
 namespace ecotone {
 namespace {
 
-/// Rows that are brought to the next layer in one product.
+/// Rows passed to the next layer in one product.
 constexpr Index lift_rows = 512;
-/// A reconstruction error this many times that of the first epoch is no learning any more.
+/// A reconstruction error this many times that of the first epoch counts as failed training.
 constexpr double risen = 1.5;
 
 bool valid_layers(const DbnOptions& options) {
@@ -31,7 +31,7 @@ RbmOptions machine_options(const DbnOptions& options, std::size_t layer, Visible
           .name = fmt::format("dbn layer {} of {}", layer + 1, options.layers.size())};
 }
 
-/// The rows of a layer and of the one above it, and what training takes, at the largest layer.
+/// Memory for the rows of a layer and of the one above it, and for training, at the largest layer.
 void require_training_memory(const TrainView& view, const DbnOptions& options) {
   double most = 0;
   double kept = 0;
@@ -50,7 +50,7 @@ void require_training_memory(const TrainView& view, const DbnOptions& options) {
                  fmt::format("training on {} rows", view.x.rows()), "use fewer rows or smaller layers");
 }
 
-/// The mean activations of the hidden units, rows by fixed blocks.
+/// The mean activations of the hidden units, computed in fixed blocks of rows.
 SingleMatrix lift(const Rbm& machine, const SingleMatrix& v, const Context& context) {
   SingleMatrix h(v.rows(), machine.hidden());
   context.parallel((v.rows() + lift_rows - 1) / lift_rows, [&](Index b) {
@@ -72,7 +72,7 @@ Status status_of(const Matrix& reconstruction) {
   return {};
 }
 
-/// The values of an array of a model file as single precision; they must be such already.
+/// The values of a model file's array as single precision; they must be exactly that already.
 template <class Single, class Double>
 Single exact_single(const Double& values, const std::string& name) {
   constexpr double largest = std::numeric_limits<float>::max();

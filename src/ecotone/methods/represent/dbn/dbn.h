@@ -48,7 +48,7 @@ struct DbnOptions {
   }
 };
 
-/// A deep belief net: stacked restricted Boltzmann machines, each trained on the mean activations of the one below
+/// A deep belief network: stacked restricted Boltzmann machines, each trained on the mean activations of the one below
 /// (hinton2006). Features h1 .. hM are the mean activations of the top layer.
 class Dbn : public Fitted {
  public:

@@ -57,7 +57,7 @@ void require_unit_interval(const Features& x, const ColumnMoments& moments, doub
 }  // namespace
 
 void DbnInput::apply(ConstMatrixMap x, SingleView z) const {
-  // Rows to come may hold any number: a bound that products of single precision survive. NaN stays NaN.
+  // New rows may hold any number, so values are bounded to keep single-precision products finite. NaN stays NaN.
   constexpr double bound = 1e18;
   for (Index i = 0; i < x.rows(); ++i) {
     for (Index j = 0; j < x.cols(); ++j) {

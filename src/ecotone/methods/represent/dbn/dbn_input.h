@@ -19,7 +19,7 @@ struct DbnInput {
   void apply(ConstMatrixMap x, SingleView z) const;
 };
 
-/// Decides the units and their scale from all rows of the view, and says what `auto` chose. Data errors: `non_finite`
+/// Decides the units and their scale from all rows of the view, and notes what `auto` chose. Data errors: `non_finite`
 /// for a missing or infinite value, `outside_unit` for binary units with values outside [0, 1].
 DbnInput choose_input(const TrainView& view, DbnVisible visible, DbnScale scale, const Context& context);
 

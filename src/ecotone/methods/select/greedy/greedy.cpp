@@ -74,7 +74,7 @@ Centring greedy_centring(const GreedyOptions& options) {
 
 PathRoute greedy_route(const Features& x, Index groups, const GreedyOptions& options, bool folds) {
   if (options.route != PathRoute::automatic) return options.route;
-  // A stagewise path comes back to features; leave-one-domain-out takes others in each fold.
+  // A stagewise path returns to features; leave-one-domain-out selects different ones in each fold.
   const double share = folds || options.stop == PathStop::lodo ? 1.2 : options.mode == PathMode::stagewise ? 0.4 : 1.0;
   const double distinct = std::ceil(share * std::min<double>(options.steps, static_cast<double>(x.cols())));
   return cheaper_route(x, groups, static_cast<Index>(distinct), GramKind::double_precision);

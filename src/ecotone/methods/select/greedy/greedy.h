@@ -72,24 +72,24 @@ struct GreedyOptions {
   }
 };
 
-/// What a run of a selector gives: the path and all that was said of it.
+/// The result of running a selector: the path and the facts about it.
 struct GreedyRun {
   Selection selection;
   PathRoute route = PathRoute::lazy;
-  std::optional<Index> first;  ///< where no step is kept: the first feature of the path
+  std::optional<Index> first;  ///< if no step is kept: the first feature of the path
 };
 
-/// What the options centre.
+/// Which quantities the options centre.
 Centring greedy_centring(const GreedyOptions& options);
 
-/// Runs on moments that have been made; E[X^2] of all groups where the options say so.
+/// Runs on given moments, with E[X^2] of all groups if the options say so.
 GreedyRun run_greedy(PathRule rule, MomentColumns& moments, const GreedyOptions& options, bool folds,
                      const Context& context);
-/// The route that the options mean for these data; `folds`: leave-one-domain-out is run in any case.
+/// The route that the options imply for these data; `folds`: leave-one-domain-out runs in any case.
 PathRoute greedy_route(const Features& x, Index groups, const GreedyOptions& options, bool folds);
 
-/// Features chosen by a path: as a learner, their weighted sum; as a stage before others, their columns in order of
-/// selection, and where none is kept the first of the path.
+/// Features selected by a path: as a learner, their weighted sum; as an earlier stage, their columns in order of
+/// selection, or the first column of the path if none is kept.
 class Greedy : public Fitted {
  public:
   template <PathRule rule>
@@ -111,14 +111,14 @@ class Greedy : public Fitted {
   std::vector<Index> support_;
   Vector weights_;
   double offset_ = 0;
-  std::optional<Index> first_;  ///< of the path, where no step was kept
+  std::optional<Index> first_;  ///< of the path, if no step was kept
 
   std::vector<Index> passed_on() const;
   static StageResult fit_rule(PathRule rule, const TrainView& view, const GreedyOptions& options,
                               const Context& context);
 };
 
-/// «12 of 25 steps, 9 features».
+/// "12 of 25 steps, 9 features".
 std::string greedy_summary(const GreedyRun& run, const GreedyOptions& options);
 
 }  // namespace ecotone

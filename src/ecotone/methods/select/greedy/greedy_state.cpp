@@ -7,7 +7,7 @@
 #include "ecotone/methods/select/greedy/greedy.h"
 #include "ecotone/methods/select/selection_state.h"
 
-/// What a model file holds of a path: the steps that were kept.
+/// The part of a path that a model file holds: the steps that were kept.
 namespace ecotone {
 namespace {
 

@@ -14,7 +14,7 @@ namespace ecotone {
 
 PathRoute step_route(const Features& x, Index groups, const StepOptions& options) {
   if (options.route != PathRoute::automatic) return options.route;
-  // Other penalties and other folds take other features.
+  // Different penalties and folds select different features.
   const double most = options.size.value.value_or(options.steps);
   const double distinct = std::ceil(2 * std::min(most, static_cast<double>(x.cols())));
   return cheaper_route(x, groups, static_cast<Index>(distinct), GramKind::double_precision);

@@ -44,12 +44,12 @@ struct StepOptions {
   }
 };
 
-/// The route that the options mean for these data.
+/// The route that the options imply for these data.
 PathRoute step_route(const Features& x, Index groups, const StepOptions& options);
-/// What the options mean for so many domains. Option error `bad_option` for a size that is no whole number; data error
+/// The path options for this many domains. Option error `bad_option` for a size that is not a whole number; data error
 /// `needs_five_domains`.
 PenalisedOptions step_options(const StepOptions& options, Index domains);
-/// What a run on rows reads: the view near 0, with what is left out in turn as its domains.
+/// The input of a run on rows: the view shifted near 0, whose domains are left out in turn.
 struct StepInput {
   StepInput(const TrainView& given, const StepOptions& options, const Context& context);
   StepInput(const StepInput&) = delete;
@@ -62,14 +62,14 @@ struct StepInput {
   PathRoute route;
 };
 
-/// Runs on moments that have been made, of `rows` or (null) from a file, and says what is to be said of it.
+/// Runs on given moments, of `rows` or (null) from a file, and reports warnings and notes.
 PenalisedSelection run_step(const MomentColumns& moments, const MomentRows* rows, PenalisedOptions options,
                             const Context& context);
-/// «7 features, lam 0.3».
+/// "7 features, lam 0.3".
 std::string step_summary(const PenalisedSelection& run);
 
-/// Features chosen by a penalised path: as a learner, their weighted sum; as a stage before others, their columns in
-/// order of selection, and where none is taken the first of the path.
+/// Features selected by a penalised path: as a learner, their weighted sum; as an earlier stage, their columns in order
+/// of selection, or the first column of the path if none is selected.
 class Step : public Fitted {
  public:
   static StageResult fit(const TrainView& view, const StepOptions& options, const Context& context, FitCache&);
@@ -85,11 +85,11 @@ class Step : public Fitted {
   Task task_ = Task::classify;
   PenalisedSelection run_;
   std::string route_;
-  std::string left_out_;  ///< «domains» or «rows»
+  std::string left_out_;  ///< "domains" or "rows"
   Vector weights_;        ///< of the support
   double offset_ = 0;
 
-  /// The columns for a stage behind it: those taken, or where there are none the first of the path.
+  /// The columns for the next stage: those selected, or the first of the path if there are none.
   std::vector<Index> passed_on() const;
 };
 

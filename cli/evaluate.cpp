@@ -82,7 +82,7 @@ void check_metric(const std::string& name) {
   for (const MetricInfo& info : metric_infos()) names.emplace_back(info.name);
   const std::string near = did_you_mean(name, names);
   if (!near.empty()) option_error("unknown_metric", "unknown metric '{}'; did you mean '{}'?", name, near);
-  option_error("unknown_metric", "unknown metric '{}'; there are {}", name, fmt::join(names, ", "));
+  option_error("unknown_metric", "unknown metric '{}'; choose one of {}", name, fmt::join(names, ", "));
 }
 
 /// Flags that only one protocol looks at.

@@ -244,7 +244,7 @@ TEST(ScoreTransfer, NeedsTwoSourceDomains) {
   const TrainView view = last_as_target(tiny(2, 30));
   const Error error = error_of([&] { scored(view, {"constant"}, Scorer::transfer); });
   EXPECT_EQ(error.code(), "needs_two_domains");
-  EXPECT_THAT(error.what(), HasSubstr("three to be useful, got 1"));
+  EXPECT_THAT(error.what(), HasSubstr("three to be useful), got 1"));
 }
 
 TEST(ScoreTransfer, LeavesOutDomainsWithoutWhichOneClassRemains) {

@@ -104,13 +104,13 @@ def test_errors(ecotone, small, tmp_path):
     args = ("evaluate", small, "constant", *SMALL_COLUMNS)
     message = ecotone.error(*args, *CHOOSE, "entropi", exit=2, code="unknown_scorer")
     assert "did you mean 'entropy'?" in message
-    assert "--choose goes with --protocol adapt" in ecotone.error(*args, "--choose", "auto", exit=2, code="idle_flag")
+    assert "--choose works only with --protocol adapt" in ecotone.error(*args, "--choose", "auto", exit=2, code="idle_flag")
     report = ("--report", tmp_path / "r.html")
     assert "--report cannot be combined with --choose" in ecotone.error(*args, *CHOOSE, "auto", *report, exit=2, code="idle_flag")
     assert not (tmp_path / "r.html").exists()
     ecotone.error(*args, *CHOOSE, "auto", "--metric", "rmse", exit=2, code="unknown_metric")
     two = ("--where", "site!=c")
     message = ecotone.error(*args, *CHOOSE, "transfer", *two, exit=3, code="needs_two_domains")
-    assert "three to be useful, got 1" in message
+    assert "three to be useful), got 1" in message
     assert "transfer could not be used" in ecotone(*args, *CHOOSE, "all", *two).stdout
     ecotone.error("evaluate", small, "logistic l2={0.1,1}", *SMALL_COLUMNS, exit=2, code="unexpected_grid")

@@ -36,7 +36,7 @@ def test_step_from_moments(ecotone, clinics, tmp_path):
     flags = ("--label", "y", "--domain", "domain", "--task", "regress")
     ecotone("moments", data, *flags, "-o", tmp_path / "m.eco")
     alone = ecotone("select", tmp_path / "m.eco")
-    assert 'so "step" it is' in alone.stderr
+    assert 'using "step"' in alone.stderr
     # Numbers are judged by RMSE, which moments know; so rows and moments agree.
     rows = ecotone.json("select", data, "step size=3", *flags)
     moments = ecotone.json("select", tmp_path / "m.eco", "step size=3")

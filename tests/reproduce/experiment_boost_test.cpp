@@ -79,7 +79,7 @@ TEST(ExperimentBoost, LeavesOutTheSmallestAndTheLargest) {
   EXPECT_LE(std::abs(middle.rows[1].ours - mean.rows[1].ours), *mean.rows[1].spread);
   EXPECT_EQ(error_of([&] { reproduce(trimmed, trimmed.item("one"), {.repetitions = 2, .data = {}}, on(1)); }).code(),
             "too_few_repetitions");
-  EXPECT_THAT(reproduction_table(middle), HasSubstr("the 1 smallest and largest of each cell left out"));
+  EXPECT_THAT(reproduction_table(middle), HasSubstr("without the 1 smallest and largest of each cell"));
 }
 
 TEST(ExperimentBoost, IsTheSameBytesForAnyNumberOfThreads) {

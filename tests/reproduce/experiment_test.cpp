@@ -204,8 +204,8 @@ TEST(ExperimentShift, RefusesWrongFieldsOfTheGuard) {
     json["items"][0]["rows"][row].update(fields);
     return refusal(json, no_numbers);
   };
-  EXPECT_THAT(refused(3, {{"guard", false}}), HasSubstr("'declined' of row 'declined' goes with 'guard'"));
-  EXPECT_THAT(refused(3, {{"minus", "plain"}}), HasSubstr("'declined' of row 'declined' goes with 'guard'"));
+  EXPECT_THAT(refused(3, {{"guard", false}}), HasSubstr("'declined' of row 'declined' works only with 'guard'"));
+  EXPECT_THAT(refused(3, {{"minus", "plain"}}), HasSubstr("'declined' of row 'declined' works only with 'guard'"));
   EXPECT_THAT(refused(2, {{"guard", "yes"}}), HasSubstr("'guard' must be true or false"));
   EXPECT_THAT(refused(4, {{"minus", "adopted"}}), HasSubstr("compared with 'adopted', which is not a row"));
   EXPECT_THAT(refused(5, {{"times", "half"}}), HasSubstr("'times' must be a number"));

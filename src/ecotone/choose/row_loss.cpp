@@ -39,7 +39,7 @@ std::string_view loss_name(RowLoss loss) {
 RowLoss loss_by_name(std::string_view name) {
   for (const auto& [loss, known] : names)
     if (known == name) return loss;
-  option_error("unknown_loss", "unknown loss '{}'; there are auto, error, log_loss, brier, squared", name);
+  option_error("unknown_loss", "unknown loss '{}'; choose one of auto, error, log_loss, brier, squared", name);
 }
 
 RowLoss resolved(RowLoss loss, Task task) {

@@ -71,7 +71,7 @@ Scorer scorer_by_name(std::string_view name) {
   }
   const std::string near = did_you_mean(name, names);
   if (!near.empty()) option_error("unknown_scorer", "unknown scorer '{}'; did you mean '{}'?", name, near);
-  option_error("unknown_scorer", "unknown scorer '{}'; there are {}", name, fmt::join(names, ", "));
+  option_error("unknown_scorer", "unknown scorer '{}'; choose one of {}", name, fmt::join(names, ", "));
 }
 
 std::vector<Scorer> scorers_of(Task task) {

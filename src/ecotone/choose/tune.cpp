@@ -279,7 +279,7 @@ void compare(TunePoint& point, const TunePoint& chosen) {
 void check_metric(const std::string& name, Task task) {
   const std::vector<std::string> names = metric_names(task);
   if (!name.empty() && std::ranges::find(names, name) == names.end())
-    option_error("unknown_metric", "unknown metric '{}'; there are {}", name, fmt::join(names, ", "));
+    option_error("unknown_metric", "unknown metric '{}'; choose one of {}", name, fmt::join(names, ", "));
 }
 
 }  // namespace

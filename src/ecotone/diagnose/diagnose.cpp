@@ -28,7 +28,7 @@ std::vector<bool> target_flags(const Dataset& data, const std::vector<std::strin
   for (const std::string& target : targets) {
     const auto found = std::find(names.begin(), names.end(), target);
     if (found == names.end())
-      data_error("unknown_domain", "diagnose: no domain '{}'; there are {}", target, fmt::join(names, ", "));
+      data_error("unknown_domain", "diagnose: no domain '{}'; the domains are {}", target, fmt::join(names, ", "));
     is_target[static_cast<std::size_t>(found - names.begin())] = true;
   }
   return is_target;

@@ -44,7 +44,8 @@ const Method& method(std::string_view name) {
     if (candidate.name == name) return candidate;
   const std::vector<std::string> names = method_names();
   const std::string near = did_you_mean(name, names);
-  if (near.empty()) option_error("unknown_method", "unknown method '{}'; there are {}", name, fmt::join(names, ", "));
+  if (near.empty())
+    option_error("unknown_method", "unknown method '{}'; choose one of {}", name, fmt::join(names, ", "));
   option_error("unknown_method", "unknown method '{}'; did you mean '{}'?", name, near);
 }
 

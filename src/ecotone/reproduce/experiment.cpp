@@ -40,7 +40,7 @@ const ExperimentKind& kind_by_name(const std::string& name, const std::string& w
     if (kind.name == name) return kind;
     names.emplace_back(kind.name);
   }
-  file_error("bad_experiment", "{}: unknown kind '{}'; there are {}", where, name, fmt::join(names, ", "));
+  file_error("bad_experiment", "{}: unknown kind '{}'; choose one of {}", where, name, fmt::join(names, ", "));
 }
 
 void require_cell(const std::vector<CellName>& cells, const std::string& row, const std::string& column,
@@ -140,7 +140,7 @@ const ExperimentItem& Experiment::item(std::string_view item_name, std::string_v
     if (one.name == item_name && (sort.empty() || one.sort == sort)) return one;
     there.push_back(fmt::format("--{} {}", one.sort, one.name));
   }
-  option_error("unknown_item", "{} has no {} '{}'; there are {}", name, sort.empty() ? "item" : sort, item_name,
+  option_error("unknown_item", "{} has no {} '{}'; choose one of {}", name, sort.empty() ? "item" : sort, item_name,
                fmt::join(there, ", "));
 }
 
@@ -152,7 +152,7 @@ Experiment experiment(std::string_view name) {
   }
   const std::string near = did_you_mean(name, names);
   if (!near.empty()) option_error("unknown_experiment", "no experiment '{}'; did you mean '{}'?", name, near);
-  option_error("unknown_experiment", "no experiment '{}'; there are: {}", name, fmt::join(names, ", "));
+  option_error("unknown_experiment", "no experiment '{}'; choose one of {}", name, fmt::join(names, ", "));
 }
 
 }  // namespace ecotone

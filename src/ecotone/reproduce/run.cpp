@@ -80,7 +80,7 @@ Reproduction reproduce(const Experiment& experiment, const ExperimentItem& item,
                        const Context& context) {
   const ExperimentKind& kind = kind_of(item);
   if (!options.data.empty() && !kind.reads_data)
-    option_error("idle_flag", "--data goes with items that read files; {} {} of {} draws its data", item.sort,
+    option_error("idle_flag", "--data works only with items that read files; {} {} of {} generates its data", item.sort,
                  item.name, experiment.name);
   const int repetitions = options.repetitions > 0 ? options.repetitions : item.repetitions;
   if (repetitions < enough_repetitions && repetitions < item.repetitions)
@@ -114,8 +114,8 @@ Reproduction reproduce(const Experiment& experiment, const ExperimentItem& item,
 Figures draw_figures(const Experiment& experiment, const ExperimentItem& item, const Context& context) {
   const ExperimentKind& kind = kind_of(item);
   if (kind.draw == nullptr)
-    option_error("idle_flag", "-o goes with items that draw something; {} {} of {} is a table", item.sort, item.name,
-                 experiment.name);
+    option_error("idle_flag", "-o works only with items that draw pictures; {} {} of {} is a table", item.sort,
+                 item.name, experiment.name);
   return kind.draw(item, context);
 }
 

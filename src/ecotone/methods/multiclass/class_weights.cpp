@@ -75,7 +75,7 @@ class WeightList {
     const std::string_view name = item.substr(0, colon);
     const std::string near = did_you_mean(name, classes_);
     option_error("unknown_class", "{}: class_weight names class '{}', which no labelled row has; {}", who_, name,
-                 near.empty() ? fmt::format("there are {}", fmt::join(classes_, ", "))
+                 near.empty() ? fmt::format("the classes are {}", fmt::join(classes_, ", "))
                               : fmt::format("did you mean '{}'?", near));
   }
 

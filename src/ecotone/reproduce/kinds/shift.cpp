@@ -78,8 +78,8 @@ ShiftRecipe read_shift_recipe(const ExperimentItem& item, const std::string& whe
     if (row.has("minus")) read.minus = row.text("minus");
     if (row.has("times")) read.times = row.number("times");
     if (read.declined && (!read.guard || !read.minus.empty()))
-      file_error("bad_experiment", "{}: field 'declined' of row '{}' goes with 'guard' and without 'minus'", where,
-                 read.name);
+      file_error("bad_experiment", "{}: field 'declined' of row '{}' works only with 'guard' and without 'minus'",
+                 where, read.name);
     for (const auto& [column, text] : recipe.rows.back().in)
       if (std::ranges::find(recipe.columns, column, &ShiftColumn::name) == recipe.columns.end())
         file_error("bad_experiment", "{}: row '{}' has a pipeline in '{}', which is not a column", where,

@@ -38,7 +38,7 @@ struct ComponentStageOptions {
   static constexpr auto shared_fields() {
     using O = ComponentStageOptions;
     const auto others = std::tuple{
-        field("components", &O::components, "Number of components; a message says when fewer exist", between(1, 1e6)),
+        field("components", &O::components, "Number of components; a message reports if fewer exist", between(1, 1e6)),
         field("lam", &O::lam, "lambda of M = w KQK + K + lambda I; 0 needs no factorisation", at_least(0.0)),
         field("scaling", &O::scaling,
               "variance: training projections have mean square 1; metric: v'Mv = 1; reference: as in the authors' "

@@ -276,7 +276,7 @@ def test_roles_of_a_data_file_are_not_used_silently(ecotone, small, tmp_path):
     path = tmp_path / "d.eco"
     ecotone("convert", small, *SMALL_COLUMNS, "--target", "c", "-o", path)
     notes = ecotone.json("evaluate", path, "constant")["notes"]
-    assert any("c is marked as a target" in note and "leave-one-domain-out" in note for note in notes), notes
+    assert any("c is not marked as source" in note and "leave-one-domain-out" in note for note in notes), notes
 
 
 def test_report(ecotone, clinics, tmp_path):

@@ -129,7 +129,7 @@ void check_input(const Dataset& data, const std::vector<Pipeline>& pipelines, co
   for (std::size_t d = 0; d < std::min(data.role.size(), data.domain.names.size()); ++d)
     if (data.role[d] != Role::source) targets.push_back(data.domain.names[d]);
   if (!targets.empty())
-    context.note("evaluate: {} {} marked as a target in the data, which is ignored; {} chooses what is held out",
+    context.note("evaluate: {} {} not marked as source in the data, which is ignored; {} chooses what is held out",
                  fmt::join(targets, ", "), targets.size() == 1 ? "is" : "are", protocol_name(options.protocol));
 }
 

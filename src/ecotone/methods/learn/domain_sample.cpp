@@ -90,7 +90,7 @@ void warn_of_batch_domains(const char* who, ConstMatrixView k1, const Vector& ro
   std::vector<std::string> single, unlike;
   double nearest = 0;
   for (Index p = 0; p < k1.rows(); ++p) {
-    const std::string& name = names[static_cast<std::size_t>(p)];
+    const std::string& name = names[at(p)];
     if (rows[p] == 1) single.push_back(name);
     const double most = k1.cols() == 0 ? 0 : k1.row(p).maxCoeff();
     if (rows[p] == 0 || !(most < like_none)) continue;
@@ -117,7 +117,7 @@ Matrix batch_domain_kernel(const char* who, const DistributionKernel& kernel, co
 
 void save_domains(std::span<const std::int32_t> domain, const std::string& name, StageState& state) {
   Vector numbers(std::ssize(domain));
-  for (Index i = 0; i < numbers.size(); ++i) numbers[i] = domain[static_cast<std::size_t>(i)];
+  for (Index i = 0; i < numbers.size(); ++i) numbers[i] = domain[at(i)];
   state.set(name, numbers);
 }
 

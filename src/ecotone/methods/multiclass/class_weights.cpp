@@ -15,12 +15,12 @@ namespace {
 Vector balanced(const std::string& who, const TrainView& view) {
   const auto classes = static_cast<Index>(view.y.classes.size());
   Vector weight = Vector::Zero(classes);
-  for (Index i = 0; i < view.labelled(); ++i) weight[view.y.index[static_cast<std::size_t>(i)]] += view.weight_of(i);
+  for (Index i = 0; i < view.labelled(); ++i) weight[view.y.index[at(i)]] += view.weight_of(i);
   const double total = weight.sum();
   for (Index r = 0; r < classes; ++r) {
     if (weight[r] <= 0) {
       data_error("zero_weights", "{}: class_weight=balanced needs rows of every class; all weights of class '{}' are 0",
-                 who, view.y.classes[static_cast<std::size_t>(r)]);
+                 who, view.y.classes[at(r)]);
     }
     weight[r] = total / (static_cast<double>(classes) * weight[r]);
   }
@@ -101,7 +101,7 @@ Vector class_weighted_rows(const std::string& who, const TrainView& view, const 
   Vector rows(view.labelled());
   for (Index i = 0; i < rows.size(); ++i) {
     // a_n <- a_n w_r
-    rows[i] = view.weight_of(i) * weight[view.y.index[static_cast<std::size_t>(i)]];
+    rows[i] = view.weight_of(i) * weight[view.y.index[at(i)]];
     if (!std::isfinite(rows[i])) data_error("bad_weight", "{}: the weight of row {} is not finite", who, i + 1);
   }
   return rows;

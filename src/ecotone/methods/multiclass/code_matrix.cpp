@@ -20,8 +20,8 @@ namespace {
 using Bits = std::vector<std::uint64_t>;
 
 Bits empty_bits(Index size) { return Bits(static_cast<std::size_t>((size + 63) / 64), 0); }
-void set_bit(Bits& bits, Index at) { bits[static_cast<std::size_t>(at / 64)] |= std::uint64_t{1} << (at % 64); }
-bool has_bit(const Bits& bits, Index at) { return (bits[static_cast<std::size_t>(at / 64)] >> (at % 64) & 1) != 0; }
+void set_bit(Bits& bits, Index bit) { bits[at(bit / 64)] |= std::uint64_t{1} << (bit % 64); }
+bool has_bit(const Bits& bits, Index bit) { return (bits[at(bit / 64)] >> (bit % 64) & 1) != 0; }
 
 std::vector<Bits> packed_rows(const Matrix& code) {
   std::vector<Bits> rows;
@@ -198,7 +198,7 @@ Matrix read_code(const std::filesystem::path& path, const std::vector<std::strin
   }
   Matrix code(static_cast<Index>(rows.size()), static_cast<Index>(rows.front().size()));
   for (Index r = 0; r < code.rows(); ++r)
-    code.row(r) = Eigen::Map<const Eigen::RowVectorXd>(rows[static_cast<std::size_t>(r)].data(), code.cols());
+    code.row(r) = Eigen::Map<const Eigen::RowVectorXd>(rows[at(r)].data(), code.cols());
   return code;
 }
 

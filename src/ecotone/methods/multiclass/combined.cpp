@@ -68,7 +68,7 @@ Combined::Answers Combined::answers(const Batch& batch, const Context& context) 
   Answers answers{Matrix(rows, problems_.count()), Matrix(positive ? rows : 0, problems_.count())};
   for (Index k = 0; k < problems_.count(); ++k) {
     context.check_cancelled();
-    const Prediction prediction = binary_[static_cast<std::size_t>(k)]->predict(batch, context);
+    const Prediction prediction = binary_[at(k)]->predict(batch, context);
     answers.score.col(k) = decision_scores(prediction).col(0);
     if (positive) answers.positive.col(k) = prediction.probability.col(1);
   }
@@ -121,7 +121,7 @@ Prediction Combined::predict(const Batch& batch, const Context& context) const {
     for (Index i = x.first_row(b); i < x.first_row(b) + x.rows_in(b); ++i) {
       const Vector positive = given.positive.rows() > 0 ? Vector(given.positive.row(i).transpose()) : Vector();
       const Decoded row = decoded(given.score.row(i).transpose(), positive, i, context);
-      prediction.index[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(row.cls);
+      prediction.index[at(i)] = static_cast<std::int32_t>(row.cls);
       prediction.probability.row(i) = row.probability.transpose();
       prediction.score.row(i) = row.score.transpose();
     }
@@ -133,7 +133,7 @@ StageState Combined::save() const {
   StageState state;
   Json infos = Json::array();
   for (Index k = 0; k < problems_.count(); ++k) {
-    StageState binary = binary_[static_cast<std::size_t>(k)]->save();
+    StageState binary = binary_[at(k)]->save();
     for (const auto& entry : binary.arrays()) state.set(prefix(k) + entry.first, entry.second);
     infos.push_back(std::move(binary.info));
   }

@@ -40,8 +40,6 @@ class Problems {
   std::vector<std::string> classes_;
   Matrix code_;
   std::vector<std::pair<Index, Index>> pairs_;
-
-  static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 };
 
 /// Predicts one of several classes from fitted binary learners.

@@ -33,8 +33,7 @@ LeaveOutView leave_out_view(const TrainView& view, GroupShares shares, const Con
   Domains& domain = result.view.domain;
   const std::vector<InnerFold> folds = row_folds(view, most_row_folds, context);
   for (std::size_t f = 0; f < folds.size(); ++f) {
-    for (const Index row : folds[f].held)
-      domain.index[static_cast<std::size_t>(row)] = static_cast<std::int32_t>(domain.names.size());
+    for (const Index row : folds[f].held) domain.index[at(row)] = static_cast<std::int32_t>(domain.names.size());
     domain.names.push_back(fmt::format("fold {} of the rows", f + 1));
     result.view.role.push_back(Role::source);
   }
@@ -46,8 +45,7 @@ void warn_one_class_groups(std::string_view who, const MomentRows& rows, const s
   if (!table || !(rows.y.array().abs() == 1).all()) return;
   // Bit 1: it has -1, bit 2: it has +1.
   std::vector<int> has(rows.group_names.size(), 0);
-  for (Index i = 0; i < rows.y.size(); ++i)
-    has[static_cast<std::size_t>(rows.group[static_cast<std::size_t>(i)])] |= rows.y[i] < 0 ? 1 : 2;
+  for (Index i = 0; i < rows.y.size(); ++i) has[at(rows.group[at(i)])] |= rows.y[i] < 0 ? 1 : 2;
   const auto both = std::count(has.begin(), has.end(), 3);
   const auto all = std::count_if(has.begin(), has.end(), [](int bits) { return bits != 0; });
   if (both == all) return;

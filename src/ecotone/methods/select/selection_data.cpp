@@ -26,7 +26,7 @@ Vector numeric_labels(std::string_view who, const TrainView& view) {
                who, classes.size(), fmt::join(classes, ", "));
   // The second class is +1.
   Vector y(view.labelled());
-  for (Index i = 0; i < y.size(); ++i) y[i] = view.y.index[static_cast<std::size_t>(i)] == 1 ? 1.0 : -1.0;
+  for (Index i = 0; i < y.size(); ++i) y[i] = view.y.index[at(i)] == 1 ? 1.0 : -1.0;
   return y;
 }
 

@@ -97,7 +97,7 @@ void save_table(StageState& state, const std::optional<LeftOutTable>& table) {
   const auto count = static_cast<Index>(table->candidates.size());
   Vector lam(count), mix(count), size(count);
   for (Index c = 0; c < count; ++c) {
-    const Candidate& each = table->candidates[static_cast<std::size_t>(c)];
+    const Candidate& each = table->candidates[at(c)];
     lam[c] = each.lam;
     mix[c] = each.mix;
     size[c] = static_cast<double>(each.size);

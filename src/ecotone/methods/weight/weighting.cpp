@@ -19,7 +19,7 @@ constexpr double low_exponent = 0.5;       // as does a smaller power
 /// Source rows come first: those with a label or, if nothing is labelled, those before the first target.
 Index source_rows(const TrainView& view) {
   if (view.labelled() > 0) return view.labelled();
-  const auto is_target = [&](std::int32_t d) { return view.role[static_cast<std::size_t>(d)] == Role::target; };
+  const auto is_target = [&](std::int32_t d) { return view.role[at(d)] == Role::target; };
   return std::ranges::find_if(view.domain.index, is_target) - view.domain.index.begin();
 }
 
@@ -158,7 +158,7 @@ Vector one_by_one(const TrainView& view, Index sources, double ess, const Vector
       auroc += static_cast<double>(count) * *report.auroc;
       told_apart += count;
     }
-    reports.push_back({view.domain.names[static_cast<std::size_t>(d)], report});
+    reports.push_back({view.domain.names[at(d)], report});
   }
   measure(all, together, given);
   if (told_apart > 0) all.auroc = auroc / static_cast<double>(told_apart);

@@ -86,7 +86,7 @@ Status status_of(const std::vector<BoostFit>& fits, const std::vector<Index>& ke
   if (early == fits.end()) {
     double err = 0, loss = 0;
     for (std::size_t r = 0; r < fits.size(); ++r) {
-      const BoostRound& last = fits[r].rounds[static_cast<std::size_t>(kept[r] - 1)];
+      const BoostRound& last = fits[r].rounds[at(kept[r] - 1)];
       err = std::max(err, last.err_source);
       loss = std::max(loss, last.loss_target);
     }

@@ -68,7 +68,7 @@ StageResult Dasvm::fit(const TrainView& view, const DasvmOptions& options, const
   const Kernel kernel = learner_kernel(kernel_options(options), view, context);
   std::vector<double> y, weight;
   for (Index i = 0; i < view.labelled(); ++i) {
-    y.push_back(view.y.index[static_cast<std::size_t>(i)] == 1 ? 1 : -1);
+    y.push_back(view.y.index[at(i)] == 1 ? 1 : -1);
     weight.push_back(view.weight_of(i));
   }
   const DasvmFit fit = fit_dasvm({.x = x,
@@ -95,7 +95,7 @@ StageResult Dasvm::fit(const TrainView& view, const DasvmOptions& options, const
                     .removed = Vector(rounds),
                     .flipped = Vector(rounds)};
   for (Index r = 0; r < rounds; ++r) {
-    const DasvmRound& round = fit.history[static_cast<std::size_t>(r)];
+    const DasvmRound& round = fit.history[at(r)];
     fitted->notes_.added[r] = static_cast<double>(round.added);
     fitted->notes_.removed[r] = static_cast<double>(round.removed);
     fitted->notes_.flipped[r] = static_cast<double>(round.flipped);

@@ -138,12 +138,12 @@ void save_trees(const std::vector<BoostFit>& fits, Index n, int depth, StageStat
   for (const BoostFit& fit : fits) {
     for (const BoostTree& tree : fit.trees) {
       for (Index k = 0; k < leaves - 1; ++k) {
-        attribute(row, k) = static_cast<double>(tree.node[static_cast<std::size_t>(k)].attribute);
-        theta(row, k) = tree.node[static_cast<std::size_t>(k)].theta;
+        attribute(row, k) = static_cast<double>(tree.node[at(k)].attribute);
+        theta(row, k) = tree.node[at(k)].theta;
       }
       for (Index k = 0; k < leaves; ++k) {
-        value(row, k) = tree.value[static_cast<std::size_t>(k)];
-        sign(row, k) = tree.sign[static_cast<std::size_t>(k)];
+        value(row, k) = tree.value[at(k)];
+        sign(row, k) = tree.sign[at(k)];
       }
       ++row;
     }
@@ -247,7 +247,7 @@ Index BoostedRuns::rounds() const {
 double BoostedRuns::weight_sum(std::size_t r, BoostSide side) const {
   double sum = 0;
   for (Index n = 0; n < kept_[r]; ++n) {
-    const BoostRound& round = fits_[r].rounds[static_cast<std::size_t>(n)];
+    const BoostRound& round = fits_[r].rounds[at(n)];
     sum += side == BoostSide::source ? round.alpha : round.beta;
   }
   return sum;

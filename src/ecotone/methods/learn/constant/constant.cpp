@@ -14,7 +14,7 @@ namespace {
 /// Share of the weight that each class has.
 Vector class_frequencies(const TrainView& view, double total) {
   Vector frequency = Vector::Zero(static_cast<Index>(view.y.classes.size()));
-  for (Index i = 0; i < view.labelled(); ++i) frequency[view.y.index[static_cast<std::size_t>(i)]] += view.weight_of(i);
+  for (Index i = 0; i < view.labelled(); ++i) frequency[view.y.index[at(i)]] += view.weight_of(i);
   return frequency / total;
 }
 

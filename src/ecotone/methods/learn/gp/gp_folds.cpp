@@ -51,7 +51,7 @@ double error_of(const TrainView& view, const Folds& folds, const std::vector<Mat
     for (std::size_t i = 0; i < folds.without[f].size(); ++i) {
       if (!folds.judged[f][i]) continue;
       const Index row = folds.without[f][i];
-      const Index d = view.domain.index[static_cast<std::size_t>(row)];
+      const Index d = view.domain.index[at(row)];
       const double w = view.weight_of(row), e = residuals[f](static_cast<Index>(i), 0);
       sum[d] += w * e * e;
       weight[d] += w;

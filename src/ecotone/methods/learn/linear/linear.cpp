@@ -117,7 +117,7 @@ void predict_two(double score, double p0, double p1, Index row, Prediction& pred
   prediction.probability(row, 0) = p0;
   prediction.probability(row, 1) = p1;
   // A score of 0 goes to the second class, which is +1.
-  prediction.index[static_cast<std::size_t>(row)] = score >= 0 ? 1 : 0;
+  prediction.index[at(row)] = score >= 0 ? 1 : 0;
 }
 
 void predict_softmax(ConstVectorView score, Index row, Prediction& prediction) {
@@ -128,7 +128,7 @@ void predict_softmax(ConstVectorView score, Index row, Prediction& prediction) {
   p = (score.array() - top).exp().matrix().transpose();
   p /= p.sum();
   prediction.score.row(row) = score.transpose();
-  prediction.index[static_cast<std::size_t>(row)] = static_cast<std::int32_t>(best);
+  prediction.index[at(row)] = static_cast<std::int32_t>(best);
 }
 
 }  // namespace

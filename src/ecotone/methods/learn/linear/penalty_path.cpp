@@ -76,7 +76,7 @@ bool can_be_fitted(const LinearProblem& problem, const Vector& weight) {
     return weight.sum() > 0 && (problem.family != LinearFamily::poisson || weight.dot(y) > 0);
   }
   Vector total = Vector::Zero(problem.classes);
-  for (Index i = 0; i < weight.size(); ++i) total[problem.cls[static_cast<std::size_t>(i)]] += weight[i];
+  for (Index i = 0; i < weight.size(); ++i) total[problem.cls[at(i)]] += weight[i];
   return total.minCoeff() > 0;
 }
 
@@ -172,8 +172,8 @@ PenaltyPath choose_penalties(const LinearProblem& problem, const TrainView& view
   result.l1.resize(size);
   result.l2.resize(size);
   for (Index i = 0; i < size; ++i) {
-    result.l1[i] = path[static_cast<std::size_t>(i)].l1;
-    result.l2[i] = path[static_cast<std::size_t>(i)].l2;
+    result.l1[i] = path[at(i)].l1;
+    result.l2[i] = path[at(i)].l2;
   }
   result.loss = losses.colwise().mean().transpose();
   result.error = Vector::Zero(size);

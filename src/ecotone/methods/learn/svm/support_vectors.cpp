@@ -22,8 +22,8 @@ SupportVectors support_vectors(const Kernel& kernel, ConstMatrixView x, ConstVec
   const std::vector<Index> rows = support_rows(beta);
   SupportVectors machine{kernel, Matrix(std::ssize(rows), x.cols()), Vector(std::ssize(rows)), offset};
   for (Index s = 0; s < std::ssize(rows); ++s) {
-    machine.rows.row(s) = x.row(rows[static_cast<std::size_t>(s)]);
-    machine.coefficients[s] = beta[rows[static_cast<std::size_t>(s)]];
+    machine.rows.row(s) = x.row(rows[at(s)]);
+    machine.coefficients[s] = beta[rows[at(s)]];
   }
   return machine;
 }

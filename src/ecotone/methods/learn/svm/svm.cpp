@@ -101,8 +101,7 @@ StageResult Svm::fit_rows(const TrainView& view, const SvmOptions& options, cons
     fitted->platt_ = svm_probability(problem, kernel, sample.x, of_domains, view, context);
   fitted->machine_ = support_vectors(kernel, sample.x, fit.beta, fit.offset);
   if (groups)
-    for (const Index i : support_rows(fit.beta))
-      fitted->support_domain_.push_back(sample.domain[static_cast<std::size_t>(i)]);
+    for (const Index i : support_rows(fit.beta)) fitted->support_domain_.push_back(sample.domain[at(i)]);
   fitted->notes_ = {fit.objective, fit.gap, fit.kkt, fit.bounded, fit.iterations};
   return {std::move(fitted), view, status_of(fit)};
 }

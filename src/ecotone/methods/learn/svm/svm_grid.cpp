@@ -63,8 +63,8 @@ SharedGram gram_of(std::uint64_t print, const Kernel& kernel, ConstMatrixView x,
   Matrix k = kernel_gram(kernel, x, context);
   if (groups == nullptr) return {print, {}, std::move(k)};
   context.parallel(k.rows(), [&](Index i) {
-    const auto factor = groups->factor.row(groups->x[static_cast<std::size_t>(i)]);
-    for (Index j = 0; j < k.cols(); ++j) k(i, j) *= factor[groups->x[static_cast<std::size_t>(j)]];
+    const auto factor = groups->factor.row(groups->x[at(i)]);
+    for (Index j = 0; j < k.cols(); ++j) k(i, j) *= factor[groups->x[at(j)]];
   });
   return {print, {}, std::move(k)};
 }

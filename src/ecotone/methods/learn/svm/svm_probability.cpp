@@ -13,13 +13,13 @@ constexpr Index most_folds = 5;
 
 Matrix rows_at(const Matrix& x, const std::vector<Index>& rows) {
   Matrix result(std::ssize(rows), x.cols());
-  for (Index i = 0; i < result.rows(); ++i) result.row(i) = x.row(rows[static_cast<std::size_t>(i)]);
+  for (Index i = 0; i < result.rows(); ++i) result.row(i) = x.row(rows[at(i)]);
   return result;
 }
 
 std::vector<std::int32_t> domains_at(const SvmGroups& groups, const std::vector<Index>& rows) {
   std::vector<std::int32_t> result;
-  for (const Index i : rows) result.push_back(groups.x[static_cast<std::size_t>(i)]);
+  for (const Index i : rows) result.push_back(groups.x[at(i)]);
   return result;
 }
 
@@ -29,7 +29,7 @@ std::optional<Vector> scores_of(const InnerFold& fold, const SvmProblem& problem
   std::vector<double> y, weight;
   bool plus = false, minus = false;
   for (const Index i : fold.train) {
-    y.push_back(problem.y[static_cast<std::size_t>(i)]);
+    y.push_back(problem.y[at(i)]);
     weight.push_back(view.weight_of(i));
     if (weight.back() > 0) (y.back() > 0 ? plus : minus) = true;
   }
@@ -54,7 +54,7 @@ PlattMap svm_probability(const SvmProblem& problem, const TrainView& view, const
     }
     score.insert(score.end(), scores->begin(), scores->end());
     for (const Index i : fold.held) {
-      positive.push_back(problem.y[static_cast<std::size_t>(i)] > 0 ? 1 : 0);
+      positive.push_back(problem.y[at(i)] > 0 ? 1 : 0);
       weight.push_back(view.weight_of(i));
       sum += weight.back();
     }

@@ -85,13 +85,13 @@ Features Impute::transform(const Batch& batch, const Context& context) const {
 
 Features Impute::transform_sparse(const Features& x) const {
   const Csr& in = *x.storage().csr();
-  const auto entries = in.value.begin() + in.row_start[static_cast<std::size_t>(x.rows())];
+  const auto entries = in.value.begin() + in.row_start[at(x.rows())];
   const bool complete = std::none_of(in.value.begin(), entries, [](double value) { return std::isnan(value); });
   if (complete && flagged_.empty()) return x;
 
   std::vector<Index> flag_of(static_cast<std::size_t>(x.cols()), -1);
   for (std::size_t k = 0; k < flagged_.size(); ++k) {
-    flag_of[static_cast<std::size_t>(flagged_[k])] = x.cols() + static_cast<Index>(k);
+    flag_of[at(flagged_[k])] = x.cols() + static_cast<Index>(k);
   }
   Csr out{.rows = x.rows(), .cols = output_cols(x.cols()), .row_start = {0}, .column = {}, .value = {}};
   std::vector<Index> flags;
@@ -101,8 +101,8 @@ Features Impute::transform_sparse(const Features& x) const {
          ++k) {
       const std::int32_t column = in.column[k];
       const bool missing = std::isnan(in.value[k]);
-      if (missing && flag_of[static_cast<std::size_t>(column)] >= 0) {
-        flags.push_back(flag_of[static_cast<std::size_t>(column)]);
+      if (missing && flag_of[at(column)] >= 0) {
+        flags.push_back(flag_of[at(column)]);
       }
       out.column.push_back(column);
       out.value.push_back(missing ? fill_[column] : in.value[k]);

@@ -19,8 +19,8 @@ double median(std::span<double> values, Index zeros) {
   const Index negative = std::lower_bound(values.begin(), end, 0.0) - values.begin();
   // k-th smallest, with the zeros after the negative values
   const auto smallest = [&](Index k) {
-    if (k < negative) return values[static_cast<std::size_t>(k)];
-    return k < negative + zeros ? 0.0 : values[static_cast<std::size_t>(k - zeros)];
+    if (k < negative) return values[at(k)];
+    return k < negative + zeros ? 0.0 : values[at(k - zeros)];
   };
   const double low = smallest((n - 1) / 2);
   const double high = smallest(n / 2);
@@ -30,13 +30,13 @@ double median(std::span<double> values, Index zeros) {
 /// Values of all columns, column after column, from the stored entries.
 Vector sparse_medians(const Features& x, const Context& context) {
   const Csr& csr = *x.storage().csr();
-  const auto entries = static_cast<std::size_t>(csr.row_start[static_cast<std::size_t>(x.rows())]);
+  const auto entries = static_cast<std::size_t>(csr.row_start[at(x.rows())]);
   std::vector<std::size_t> start(static_cast<std::size_t>(x.cols()) + 1, 0);
-  for (std::size_t k = 0; k < entries; ++k) ++start[static_cast<std::size_t>(csr.column[k]) + 1];
+  for (std::size_t k = 0; k < entries; ++k) ++start[at(csr.column[k]) + 1];
   for (std::size_t j = 1; j < start.size(); ++j) start[j] += start[j - 1];
   std::vector<double> values(entries);
   std::vector<std::size_t> next(start.begin(), start.end() - 1);
-  for (std::size_t k = 0; k < entries; ++k) values[next[static_cast<std::size_t>(csr.column[k])]++] = csr.value[k];
+  for (std::size_t k = 0; k < entries; ++k) values[next[at(csr.column[k])]++] = csr.value[k];
 
   Vector medians(x.cols());
   context.parallel(x.cols(), [&](Index j) {

@@ -44,7 +44,7 @@ Groups groups_of(const TrainView& view, Index rows) {
   std::map<std::int32_t, std::int32_t> seen;
   for (Index i = 0; i < rows; ++i) {
     const auto next = static_cast<std::int32_t>(seen.size());
-    groups.index.push_back(seen.emplace(view.domain.index[static_cast<std::size_t>(i)], next).first->second);
+    groups.index.push_back(seen.emplace(view.domain.index[at(i)], next).first->second);
   }
   groups.count = static_cast<Index>(seen.size());
   return groups;

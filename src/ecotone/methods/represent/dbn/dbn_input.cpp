@@ -26,7 +26,7 @@ bool is_whole(const Features& x, const Context& context) {
   context.parallel(x.blocks(), [&](Index b) {
     Scratch scratch;
     const ConstMatrixMap block = x.block(b, scratch).x;
-    whole[static_cast<std::size_t>(b)] = (block.array() == block.array().floor()).all() ? 1 : 0;
+    whole[at(b)] = (block.array() == block.array().floor()).all() ? 1 : 0;
   });
   return std::all_of(whole.begin(), whole.end(), [](char each) { return each != 0; });
 }

@@ -4,13 +4,14 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/memory.h"
+#include "ecotone/methods/requirements.h"
 
 namespace ecotone {
 
 Vector numeric_labels(std::string_view who, const TrainView& view) {
   if (view.y.task == Task::regress) {
     const Vector& y = view.y.value;
-    if (!y.allFinite()) data_error("non_finite", "{}: the labels hold an infinite value", who);
+    require_finite_labels(who, view.y);
     if (y.size() > 0 && y.minCoeff() == y.maxCoeff())
       data_error("one_class", "{}: all labels are {}, so there is nothing to learn", who, y[0]);
     return y;

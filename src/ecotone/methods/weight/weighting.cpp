@@ -7,6 +7,7 @@
 
 #include "ecotone/measure/metrics.h"
 #include "ecotone/measure/weights.h"
+#include "ecotone/methods/requirements.h"
 #include "ecotone/solve/ratios/domain_auroc.h"
 
 namespace ecotone {
@@ -210,10 +211,7 @@ void warn_of_weights(const WeightReport& report, const WeightRequest& request, c
 
 StageResult weigh(const TrainView& view, const Weigher& weigher, const WeightOptions& options, const Context& context) {
   const Index sources = source_rows(view);
-  if (sources == view.x.rows()) {
-    data_error("no_target", "{}: no target domain; name one with --target (fit) or use --protocol adapt (evaluate)",
-               weigher.who);
-  }
+  require_target(weigher.who, view, sources);
   if (sources == 0) data_error("empty_data", "{}: there are no source rows to weight", weigher.who);
   const double ess = wanted_ess(options, view.x.cols());
   const Shaping shaping(weigher, options, context);

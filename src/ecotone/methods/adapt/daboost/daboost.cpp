@@ -7,6 +7,8 @@
 #include "ecotone/base/error.h"
 #include "ecotone/data/storage/subset_storage.h"
 #include "ecotone/methods/adapt/daboost/smooth.h"
+#include "ecotone/methods/binary_prediction.h"
+#include "ecotone/methods/requirements.h"
 
 namespace ecotone {
 namespace {
@@ -103,9 +105,7 @@ Status status_of(const std::vector<BoostFit>& fits, const std::vector<Index>& ke
 
 StageResult DaBoost::fit(const TrainView& view, const DaBoostOptions& options, const Context& context, FitCache&) {
   const std::vector<double> y = boost_labels(view, daboost_name);
-  if (view.labelled() == view.x.rows())
-    data_error("no_target", "{}: no target domain; name one with --target (fit) or use --protocol adapt (evaluate)",
-               daboost_name);
+  require_target(daboost_name, view);
   if (options.smooth == DaBoostSmooth::knn && options.classifier == BoostSide::source)
     context.warn("unused_option", "{}: smooth is for classifier=target", daboost_name);
   const bool smooth = options.smooth == DaBoostSmooth::knn && options.classifier == BoostSide::target;
@@ -144,8 +144,8 @@ StageResult DaBoost::fit(const TrainView& view, const DaBoostOptions& options, c
 
 Prediction DaBoost::predict(const Batch& batch, const Context& context) const {
   if (target_x_.size() > 0)
-    return boost_prediction(nearest_values(batch.x, target_x_, target_score_, context, daboost_name));
-  return boost_prediction(runs_.mean_vote(side_, batch.x, context));
+    return binary_prediction(nearest_values(batch.x, target_x_, target_score_, context, daboost_name));
+  return binary_prediction(runs_.mean_vote(side_, batch.x, context));
 }
 
 StageState DaBoost::save() const {
@@ -160,8 +160,7 @@ StageState DaBoost::save() const {
 
 std::shared_ptr<const Fitted> DaBoost::load(const StageState& state, const DaBoostOptions& options,
                                             const StageInput& input) {
-  if (input.task != Task::classify || input.classes.size() != 2)
-    file_error("bad_model", "it needs two classes, got {}", input.classes.size());
+  require_binary_model(input);
   auto fitted = std::make_shared<DaBoost>();
   fitted->side_ = options.classifier;
   fitted->runs_ = BoostedRuns::load(state, input.cols, options.shape());

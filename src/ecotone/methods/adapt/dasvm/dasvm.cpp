@@ -6,6 +6,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/methods/learn/svm/svm_parts.h"
+#include "ecotone/methods/requirements.h"
 
 namespace ecotone {
 namespace {
@@ -15,19 +16,6 @@ constexpr const char* dasvm_name = "dasvm";
 /// Balanced circular accuracy below which an adaptation should not be trusted. Plain accuracy would not do: of k
 /// classes, one versus all, a machine that gives all rows one class is right about (k - 1) / k of them.
 constexpr double trusted_accuracy = 0.7;
-
-void check_view(const TrainView& view) {
-  if (view.y.task != Task::classify)
-    data_error("needs_classes",
-               "{}: the label is a number to predict, not a class; use --task classify to treat its values as classes",
-               dasvm_name);
-  if (view.y.classes.size() == 1)
-    data_error("one_class", "{}: all labelled rows are of class '{}'; at least two classes are needed", dasvm_name,
-               view.y.classes[0]);
-  if (view.labelled() > 0 && view.labelled() == view.x.rows())
-    data_error("no_target", "{}: no target domain; name one with --target (fit) or use --protocol adapt (evaluate)",
-               dasvm_name);
-}
 
 void warn_of(const DasvmFit& fit, const Context& context) {
   if (fit.stop == DasvmStop::no_target_in_margin)
@@ -63,7 +51,9 @@ std::optional<double> number_or_null(const StageState& state, const char* name) 
 }  // namespace
 
 StageResult Dasvm::fit(const TrainView& view, const DasvmOptions& options, const Context& context, FitCache&) {
-  check_view(view);
+  require_classes(dasvm_name, view);
+  require_two_classes(dasvm_name, view);
+  require_target(dasvm_name, view);
   const Matrix x = view.x.to_matrix();
   const Kernel kernel = learner_kernel(kernel_options(options), view, context);
   std::vector<double> y, weight;
@@ -124,8 +114,7 @@ StageState Dasvm::save() const {
 
 std::shared_ptr<const Fitted> Dasvm::load(const StageState& state, const DasvmOptions& options,
                                           const StageInput& input) {
-  if (input.task != Task::classify || input.classes.size() != 2)
-    file_error("bad_model", "{} cannot have {} classes", dasvm_name, input.classes.size());
+  require_binary_model(input);
   auto fitted = std::make_shared<Dasvm>();
   fitted->machine_ = load_support_vectors(state, load_kernel(kernel_options(options), state), input.cols);
   const Index rounds = state.count("rounds");

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ecotone/measure/metrics.h"
+#include "ecotone/methods/requirements.h"
 #include "ecotone/methods/weight/weighting.h"
 #include "ecotone/solve/ratios/domain_auroc.h"
 
@@ -33,16 +34,9 @@ JointModel::JointModel(JointFit fit, Notes notes)
     : fit_(std::move(fit)), notes_(notes), linear_(LinearFamily::logistic, label_scores(fit_), {}) {}
 
 StageResult JointModel::fit(const TrainView& view, const JointOptions& options, const Context& context, FitCache&) {
-  if (view.y.task != Task::classify) {
-    data_error("needs_classes",
-               "{}: the label is a number to predict, not a class; use --task classify to treat its values as classes",
-               joint_name);
-  }
+  require_classes(joint_name, view);
+  require_target(joint_name, view);
   const Index sources = view.labelled();
-  if (sources == view.x.rows()) {
-    data_error("no_target", "{}: no target domain; name one with --target (fit) or use --protocol adapt (evaluate)",
-               joint_name);
-  }
   JointFit joint = fit_joint({.x = view.x,
                               .sources = sources,
                               .cls = view.y.index,
@@ -86,9 +80,7 @@ StageState JointModel::save() const {
 }
 
 std::shared_ptr<const Fitted> JointModel::load(const StageState& state, const JointOptions&, const StageInput& input) {
-  if (input.task != Task::classify || input.classes.size() != 2) {
-    file_error("bad_model", "{} cannot have {} classes", joint_name, input.classes.size());
-  }
+  require_binary_model(input);
   JointFit fit;
   fit.weights = state.vector("weights", input.cols);
   fit.domain_weights = state.vector("domain_weights", input.cols);

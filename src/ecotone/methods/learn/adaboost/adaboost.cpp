@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/methods/binary_prediction.h"
+#include "ecotone/methods/requirements.h"
 
 namespace ecotone {
 namespace {
@@ -58,7 +60,7 @@ StageResult AdaBoost::fit(const TrainView& view, const AdaBoostOptions& options,
 }
 
 Prediction AdaBoost::predict(const Batch& batch, const Context& context) const {
-  return boost_prediction(runs_.plain_vote(batch.x, context));
+  return binary_prediction(runs_.plain_vote(batch.x, context));
 }
 
 StageState AdaBoost::save() const {
@@ -69,8 +71,7 @@ StageState AdaBoost::save() const {
 
 std::shared_ptr<const Fitted> AdaBoost::load(const StageState& state, const AdaBoostOptions& options,
                                              const StageInput& input) {
-  if (input.task != Task::classify || input.classes.size() != 2)
-    file_error("bad_model", "it needs two classes, got {}", input.classes.size());
+  require_binary_model(input);
   BoostedRuns runs = BoostedRuns::load(state, input.cols, shape_of(options));
   if (runs.fits().size() != 1) file_error("bad_model", "'runs' must have one run");
   return std::make_shared<AdaBoost>(std::move(runs));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/methods/requirements.h"
 
 namespace ecotone {
 namespace {
@@ -190,14 +191,8 @@ BoostRowsKind rows_kind(ExactRowsOption option) {
 }
 
 std::vector<double> boost_labels(const TrainView& view, const char* who) {
-  if (view.y.task != Task::classify) {
-    data_error("needs_classes",
-               "{}: the label is a number to predict, not a class; use --task classify to treat its values as classes",
-               who);
-  }
-  if (view.y.classes.size() == 1)
-    data_error("one_class", "{}: all labelled rows are of class '{}'; at least two classes are needed", who,
-               view.y.classes[0]);
+  require_classes(who, view);
+  require_two_classes(who, view);
   std::vector<double> y;
   y.reserve(view.y.index.size());
   for (const std::int32_t k : view.y.index) y.push_back(k == 1 ? 1 : -1);
@@ -218,20 +213,6 @@ std::vector<double> boost_weights(const TrainView& view, GroupShares shares) {
 }
 
 std::string rounds_text(Index rounds) { return fmt::format("{} round{}", rounds, rounds == 1 ? "" : "s"); }
-
-Prediction boost_prediction(Vector score) {
-  Prediction prediction;
-  prediction.probability.resize(score.size(), 2);
-  for (Index i = 0; i < score.size(); ++i) {
-    prediction.index.push_back(score[i] >= 0 ? 1 : 0);
-    const double odds = std::exp(-2 * std::abs(score[i]));
-    const double small = odds / (1 + odds);
-    prediction.probability(i, 0) = score[i] >= 0 ? small : 1 - small;
-    prediction.probability(i, 1) = score[i] >= 0 ? 1 - small : small;
-  }
-  prediction.score = std::move(score);
-  return prediction;
-}
 
 BoostedRuns::BoostedRuns(std::vector<BoostFit> fits, std::vector<Index> kept, Shape shape)
     : fits_(std::move(fits)), kept_(std::move(kept)), shape_(shape) {

@@ -25,9 +25,6 @@ std::vector<double> boost_weights(const TrainView& view, GroupShares shares);
 /// «1 round», «3 rounds».
 std::string rounds_text(Index rounds);
 
-/// The class, and 1 / (1 + exp(-2 score)), of decision values; a score of 0 goes to the second class.
-Prediction boost_prediction(Vector score);
-
 /// What a vote says of rows: the weights of which domain.
 enum class BoostSide { source, target };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ecotone/methods/cross_fit.h"
+#include "ecotone/methods/requirements.h"
 #include "ecotone/solve/linear/loss.h"
 
 namespace ecotone {
@@ -122,10 +123,7 @@ void warn_of_maps(const CalibrateMaps& maps, const std::vector<std::string>& cla
 
 void check_classes(const TrainView& view, const CalibrateOptions& options) {
   const std::vector<std::string>& classes = view.y.classes;
-  if (classes.size() < 2) {
-    data_error("one_class", "calibrate: all labelled rows are of class '{}'; at least two classes are needed",
-               classes.empty() ? "" : classes[0]);
-  }
+  require_two_classes("calibrate", view);
   if (options.threshold != ThresholdMeasure::none && classes.size() > 2) {
     data_error("needs_two_classes",
                "calibrate: a threshold is chosen between two classes, the data have {}; use threshold=none",

@@ -1,16 +1,15 @@
 #include "ecotone/methods/learn/gp/gp.h"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "ecotone/base/error.h"
 #include "ecotone/methods/cross_fit.h"
 #include "ecotone/methods/learn/domain_sample.h"
 #include "ecotone/methods/learn/gp/gp_fit.h"
 #include "ecotone/methods/learn/rows_of_blocks.h"
+#include "ecotone/methods/requirements.h"
 
 namespace ecotone {
 namespace {
@@ -105,10 +104,8 @@ Prediction Gp::predict(const Batch& batch, const Context& context) const {
   prediction.value = found.mean.col(0);
   // Of the label: that of the function and the noise of a row of weight 1.
   prediction.variance = found.variance.array() + noise_of(process_);
-  for (Index i = 0; i < prediction.value.size(); ++i)
-    if (!std::isfinite(prediction.value[i]) || (variance_ && !std::isfinite(prediction.variance[i])))
-      data_error("non_finite", "gp: the values of row {} are too large to predict from",
-                 origin_of(batch.origin, i) + 1);
+  require_finite_scores("gp", prediction.value, batch);
+  require_finite_scores("gp", prediction.variance, batch);
   return prediction;
 }
 

@@ -5,18 +5,11 @@
 #include <utility>
 
 #include "ecotone/base/random.h"
+#include "ecotone/methods/requirements.h"
 #include "ecotone/solve/linear/loss.h"
 
 namespace ecotone {
 namespace {
-
-void check_task(LinearFamily family, const TrainView& view) {
-  if (learns_classes(family) && view.y.task != Task::classify) {
-    data_error("needs_classes",
-               "{}: the label is a number to predict, not a class; use --task classify to treat its values as classes",
-               family_text(family));
-  }
-}
 
 bool is_stochastic(LinearSolver solver) { return solver == LinearSolver::sgd || solver == LinearSolver::prox_sgd; }
 
@@ -88,10 +81,7 @@ auto explained(LinearFamily family, const TrainView& view, Call&& call) {
                  "example l2=0.01",
                  family_text(family));
     }
-    if (error.code() == "one_class" && view.y.classes.size() == 1) {
-      data_error("one_class", "{}: all labelled rows are of class '{}'; at least two classes are needed",
-                 family_text(family), view.y.classes[0]);
-    }
+    if (error.code() == "one_class") require_two_classes(family_text(family), view);
     throw;
   }
 }
@@ -143,7 +133,7 @@ Linear::Linear(LinearFamily family, LinearFit fit, Notes notes)
 
 StageResult Linear::fit(LinearFamily family, const TrainView& view, const LinearOptions& options,
                         const Context& context, FitCache& cache) {
-  check_task(family, view);
+  if (learns_classes(family)) require_classes(family_text(family), view);
   check_combination(family, options, context);
   LinearProblem problem = problem_of(family, view, options);
   Notes notes;
@@ -201,11 +191,7 @@ Prediction Linear::predict(const Batch& batch, const Context& context) const {
     Matrix scores(x.rows_in(b), outputs);
     x.multiply(b, columns_, scores);
     scores.rowwise() += fit_.offset.transpose();
-    for (Index i = 0; i < scores.rows(); ++i) {
-      if (scores.row(i).allFinite()) continue;
-      data_error("non_finite", "{}: the values of row {} are too large to predict from", family_text(family_),
-                 origin_of(batch.origin, x.first_row(b) + i) + 1);
-    }
+    require_finite_scores(family_text(family_), scores, batch, x.first_row(b));
     predict_rows(scores, x.first_row(b), prediction);
   });
   if (!learns_classes(family_) && !prediction.value.allFinite()) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/methods/requirements.h"
 #include "ecotone/methods/select/selection_state.h"
 #include "ecotone/methods/select/selection_view.h"
 #include "ecotone/methods/weighted_sum.h"
@@ -59,8 +60,7 @@ StageState Ridge::save() const {
 }
 
 std::shared_ptr<const Fitted> Ridge::load(const StageState& state, const RidgeOptions&, const StageInput& input) {
-  if (input.task == Task::classify && input.classes.size() != 2)
-    file_error("bad_model", "it needs two classes, got {}", input.classes.size());
+  require_binary_or_regression_model(input);
   auto fitted = std::make_shared<Ridge>();
   fitted->task_ = input.task;
   fitted->fit_.weights = state.vector("weights", input.cols);

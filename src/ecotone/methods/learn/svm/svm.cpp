@@ -10,6 +10,7 @@
 #include "ecotone/methods/learn/svm/svm_low_rank.h"
 #include "ecotone/methods/learn/svm/svm_parts.h"
 #include "ecotone/methods/learn/svm/svm_probability.h"
+#include "ecotone/methods/requirements.h"
 
 namespace ecotone {
 namespace {
@@ -20,12 +21,6 @@ std::vector<double> targets_of(const Labels& y) {
   std::vector<double> result;
   for (const std::int32_t k : y.index) result.push_back(k == 1 ? 1 : -1);
   return result;
-}
-
-void check_classes(const TrainView& view, bool all) {
-  if (view.y.task == Task::classify && view.y.classes.size() == 1)
-    data_error("one_class", "svm: all labelled rows{} are of class '{}'; at least two classes are needed",
-               all ? "" : " with a weight", view.y.classes[0]);
 }
 
 /// Numbers that one constant serves without a loss: that is the machine.
@@ -68,9 +63,9 @@ Status status_of(const SvmFit& fit) {
 }  // namespace
 
 StageResult Svm::fit(const TrainView& view, const SvmOptions& options, const Context& context, FitCache& cache) {
-  check_classes(view, true);
+  require_two_classes("svm", view);
   const TrainView kept = rows_with_weight("svm", view);
-  check_classes(kept, false);
+  require_two_classes("svm", kept, "labelled rows with a weight");
   warn_unused_options(view, options, context);
   warn_within_epsilon(kept, options, context);
   StageResult result = fit_rows(kept, options, context, cache);
@@ -136,8 +131,7 @@ StageState Svm::save() const {
 }
 
 std::shared_ptr<const Fitted> Svm::load(const StageState& state, const SvmOptions& options, const StageInput& input) {
-  if (input.task == Task::classify && input.classes.size() != 2)
-    file_error("bad_model", "it needs two classes, got {}", input.classes.size());
+  require_binary_or_regression_model(input);
   // Models of before there were routes do not say theirs.
   if (state.info.contains("route") && state.text("route") != "exact") return SvmLowRank::load(state, options, input);
   if (options.route == SvmRoute::low_rank) file_error("bad_model", "it is not of the route low_rank");

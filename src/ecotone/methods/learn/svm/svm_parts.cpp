@@ -1,34 +1,24 @@
 #include "ecotone/methods/learn/svm/svm_parts.h"
 
-#include <cmath>
 #include <utility>
 
-#include "ecotone/base/error.h"
+#include "ecotone/methods/binary_prediction.h"
+#include "ecotone/methods/requirements.h"
 
 namespace ecotone {
 
 Prediction svm_prediction(const char* who, Task task, const std::optional<PlattMap>& platt, Vector score,
                           const Batch& batch) {
-  for (Index i = 0; i < score.size(); ++i)
-    if (!std::isfinite(score[i]))
-      data_error("non_finite", "{}: the values of row {} are too large to predict from", who,
-                 origin_of(batch.origin, i) + 1);
-  Prediction prediction;
-  prediction.task = task;
+  require_finite_scores(who, score, batch);
   if (task == Task::regress) {
+    Prediction prediction;
+    prediction.task = task;
     prediction.value = std::move(score);
     return prediction;
   }
-  prediction.probability.resize(score.size(), 2);
-  for (Index i = 0; i < score.size(); ++i) {
-    prediction.index.push_back(score[i] >= 0 ? 1 : 0);
-    const double odds = platt ? platt->log_odds(score[i]) : 2 * score[i];
-    const double small = std::exp(-std::abs(odds)) / (1 + std::exp(-std::abs(odds)));
-    prediction.probability(i, 0) = odds >= 0 ? small : 1 - small;
-    prediction.probability(i, 1) = odds >= 0 ? 1 - small : small;
-  }
-  prediction.score = score;
-  return prediction;
+  if (!platt) return binary_prediction(std::move(score));
+  const Vector log_odds = score.unaryExpr([&](double s) { return platt->log_odds(s); });
+  return binary_prediction(std::move(score), log_odds);
 }
 
 void save_platt(const std::optional<PlattMap>& platt, StageState& state) {

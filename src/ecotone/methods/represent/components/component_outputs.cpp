@@ -6,6 +6,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/kernels/bandwidth.h"
+#include "ecotone/methods/requirements.h"
 
 namespace ecotone {
 namespace {
@@ -60,7 +61,7 @@ ChosenOutput choose_output(const ComponentKind& kind, const Labels& y, const Com
   ChosenOutput output;
   output.kernel = options.output_kernel;
   if (output.kernel == OutputKernel::automatic) output.kernel = classes ? OutputKernel::delta : OutputKernel::rbf;
-  if (!classes && !y.value.allFinite()) data_error("non_finite", "{}: the labels hold an infinite value", kind.name);
+  require_finite_labels(kind.name, y);
   report.output_kernel = output.kernel == OutputKernel::delta ? "delta"
                          : output.kernel == OutputKernel::rbf ? "rbf"
                                                               : "linear";

@@ -12,6 +12,7 @@
 #include "ecotone/kernels/bandwidth.h"
 #include "ecotone/methods/represent/components/component_messages.h"
 #include "ecotone/methods/represent/components/low_rank_route.h"
+#include "ecotone/methods/requirements.h"
 #include "ecotone/solve/components/exact.h"
 
 namespace ecotone {
@@ -175,7 +176,7 @@ auto as_stage(const ComponentKind& kind, const Features& x, const TrainView& vie
     return part();
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::option && error.kind() != ErrorKind::data) throw;
-    if (error.code() == "non_finite") require_finite(kind, x, view, context);
+    if (error.code() == "non_finite") require_finite_features(kind.name, x, view.origin, context);
     const std::string_view text = error.what();
     if (text.starts_with(fmt::format("{}: ", kind.name))) throw;
     throw Error(error.kind(), error.code(), fmt::format("{}: {}", kind.name, text));
@@ -238,7 +239,7 @@ StageResult fit_components(const ComponentKind& kind, const TrainView& view, con
   const ComponentRoute route = route_of(kind, solver, options.route, size);
   const bool equal = equal_rows(x);
   report.route = equal ? "none" : name_of(route);
-  if (route != ComponentRoute::lowrank || equal) require_finite(kind, x, view, context);
+  if (route != ComponentRoute::lowrank || equal) require_finite_features(kind.name, x, view.origin, context);
 
   const auto make_kernel = [&] { return kernel_of(kind, options, x, equal, report, context); };
   const Kernel kernel = as_stage(kind, x, view, context, make_kernel);

@@ -7,6 +7,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/methods/prepare/column_moments.h"
+#include "ecotone/methods/requirements.h"
 
 namespace ecotone {
 namespace {
@@ -69,7 +70,7 @@ void DbnInput::apply(ConstMatrixMap x, SingleView z) const {
 
 DbnInput choose_input(const TrainView& view, DbnVisible visible, DbnScale scale, const Context& context) {
   const Features& x = view.x;
-  require_finite(view, context);
+  require_finite_features("dbn", view.x, view.origin, context);
   const ColumnMoments moments = column_moments(x, context);
   const double low = moments.low.minCoeff();
   const double high = moments.high.maxCoeff();

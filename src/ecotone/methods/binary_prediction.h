@@ -1,0 +1,14 @@
+#pragma once
+
+#include "ecotone/methods/method.h"
+
+namespace ecotone {
+
+/// Two classes from the score of the second, which is predicted where the score is at least 0; p = 1 / (1 +
+/// exp(-odds)).
+Prediction binary_prediction(Vector score, const Vector& log_odds);
+/// For scores fitted to the labels -1 and +1: log odds of 2 score, so that p has the slope of (1 + score) / 2 at 0.
+/// That is a convention, not a calibrated probability.
+Prediction binary_prediction(Vector score);
+
+}  // namespace ecotone

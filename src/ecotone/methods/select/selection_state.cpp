@@ -57,38 +57,10 @@ std::vector<Index> loaded_columns(const StageState& state, const std::string& na
   return list;
 }
 
-bool loaded_flag(const StageState& state, const std::string& name) {
-  const auto found = state.info.find(name);
-  if (found == state.info.end() || !found->is_boolean()) file_error("bad_model", "'{}' must be true or false", name);
-  return found->get<bool>();
-}
-
-std::vector<Index> columns_to_pass(const std::vector<Index>& taken, std::optional<Index> first) {
-  return taken.empty() && first ? std::vector<Index>{*first} : taken;
-}
-
 std::string first_of_path_text(std::optional<Index> first, const std::vector<std::string>& features) {
   if (!first) return "";
   return fmt::format("; a later stage gets the first feature of the path, '{}'",
                      features[static_cast<std::size_t>(*first)]);
-}
-
-Features named_columns(const Features& x, const std::vector<Index>& columns, const Context& context) {
-  std::vector<std::string> names;
-  for (const Index j : columns) names.push_back(x.name(j));
-  return x.columns(columns, std::move(names), context);
-}
-
-void save_first(StageState& state, std::optional<Index> first) {
-  if (first) state.info["first"] = *first;
-}
-
-std::optional<Index> load_first(const StageState& state, Index steps, Index cols) {
-  if (!state.info.contains("first")) return {};
-  const Index first = state.count("first");
-  if (steps > 0 || first >= cols)
-    file_error("bad_model", "'first' must be a column of {}, of a path without steps", cols);
-  return first;
 }
 
 void save_table(StageState& state, const std::optional<LeftOutTable>& table) {
@@ -131,7 +103,7 @@ std::optional<LeftOutTable> load_table(const StageState& state) {
   if (table.best >= lam.size()) file_error("bad_model", "'best' is {} of {} candidates", table.best, lam.size());
   table.advantage = info.number("advantage");
   table.error = info.number("error");
-  table.beats_empty = loaded_flag(info, "beats_empty");
+  table.beats_empty = info.flag("beats_empty");
   return table;
 }
 

@@ -17,7 +17,6 @@ Vector as_vector(const std::vector<Index>& list);
 std::vector<double> loaded_array(const StageState& state, const std::string& name, Index size);
 /// Column numbers.
 std::vector<Index> loaded_columns(const StageState& state, const std::string& name, Index cols);
-bool loaded_flag(const StageState& state, const std::string& name);
 
 /// A selector that keeps no feature passes the first of its path to the next stage, which could not learn without
 /// features.

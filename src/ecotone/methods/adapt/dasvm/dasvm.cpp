@@ -123,10 +123,7 @@ std::shared_ptr<const Fitted> Dasvm::load(const StageState& state, const DasvmOp
   const auto names = dasvm_stop_names();
   if (std::find(names.begin(), names.end(), notes.reason) == names.end())
     file_error("bad_model", "'reason' must be one of {}, got '{}'", fmt::join(names, ", "), notes.reason);
-  const auto on_target = state.info.find("on_target");
-  if (on_target == state.info.end() || !on_target->is_boolean())
-    file_error("bad_model", "'on_target' must be true or false");
-  notes.on_target = on_target->get<bool>();
+  notes.on_target = state.flag("on_target");
   notes.kkt = state.number("kkt");
   notes.circular_accuracy = number_or_null(state, "circular_accuracy");
   notes.circular_balanced = number_or_null(state, "circular_balanced_accuracy");

@@ -67,7 +67,7 @@ std::shared_ptr<const Fitted> Ridge::load(const StageState& state, const RidgeOp
   fitted->fit_.offset = state.number("offset");
   fitted->fit_.lam = state.number("lam");
   fitted->fit_.mix = state.number("mix");
-  fitted->fit_.kept_empty = loaded_flag(state, "kept_empty");
+  fitted->fit_.kept_empty = state.flag("kept_empty");
   fitted->fit_.route = route_of(state.text("route"));
   fitted->fit_.table = load_table(state);
   fitted->left_out_ = state.text("left_out");

@@ -7,7 +7,6 @@
 #include "ecotone/base/error.h"
 #include "ecotone/methods/select/feature_selection.h"
 #include "ecotone/methods/select/selection_state.h"
-#include "ecotone/methods/weighted_sum.h"
 
 namespace ecotone {
 namespace {
@@ -105,14 +104,10 @@ StageResult Greedy::fit_rule(PathRule rule, const TrainView& view, const GreedyO
   const auto moments = moment_columns(data, route, GramKind::double_precision, context);
   const GreedyRun run = run_greedy(rule, *moments, options, false, context);
   auto fitted = std::make_shared<Greedy>();
-  fitted->task_ = view.y.task;
   fitted->path_ = run.selection.path.head(run.selection.taken);
   near.move_back(fitted->path_);
-  fitted->first_ = run.first;
+  fitted->take(view.y.task, fitted->path_, run.first);
   fitted->route_ = route_name(route);
-  fitted->support_ = fitted->path_.support;
-  fitted->weights_ = fitted->path_.weights_after(fitted->path_.steps());
-  fitted->offset_ = fitted->path_.offset_after(fitted->path_.steps());
   return pass_on(std::move(fitted), view, context, {true, greedy_summary(run, options)});
 }
 

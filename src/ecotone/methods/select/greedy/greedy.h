@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ecotone/methods/method.h"
+#include "ecotone/methods/select/selected_columns.h"
 #include "ecotone/methods/select/selection_data.h"
 #include "ecotone/methods/select/selection_view.h"
 #include "ecotone/solve/paths/stopping.h"
@@ -99,13 +100,9 @@ class Greedy : public Fitted {
   static std::shared_ptr<const Fitted> load(const StageState& state, const GreedyOptions& options,
                                             const StageInput& input);
 
-  Features transform(const Batch& batch, const Context& context) const override;
-  Index output_cols(Index) const override { return static_cast<Index>(passed_on().size()); }
-  Prediction predict(const Batch& batch, const Context& context) const override;
   StageState save() const override;
 
  private:
-  Task task_ = Task::classify;
   PathResult path_;  ///< the steps that were kept
   std::string route_;
   std::vector<Index> support_;
@@ -113,7 +110,6 @@ class Greedy : public Fitted {
   double offset_ = 0;
   std::optional<Index> first_;  ///< of the path, if no step was kept
 
-  std::vector<Index> passed_on() const;
   static StageResult fit_rule(PathRule rule, const TrainView& view, const GreedyOptions& options,
                               const Context& context);
 };

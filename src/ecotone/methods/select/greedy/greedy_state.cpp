@@ -37,22 +37,19 @@ StageState Greedy::save() const {
   state.set("sigma", as_vector(path_.sigma));
   state.set("gain", as_vector(path_.gain));
   state.set("loss", as_vector(path_.loss));
-  state.set("support", as_vector(support_));
-  state.set("weights", weights_);
+  state.set("support", as_vector(support()));
+  state.set("weights", weights());
   state.info["T"] = json_or_words(path_.t);
   state.info["pvalue"] = json_or_words(path_.pvalue);
-  state.info["offset"] = offset_;
+  state.info["offset"] = offset();
   state.info["route"] = route_;
   state.info["stopped_early"] = path_.stopped_early;
-  save_first(state, first_);
+  save_first(state);
   return state;
 }
 
 std::shared_ptr<const Fitted> Greedy::load(const StageState& state, const GreedyOptions&, const StageInput& input) {
-  if (input.task == Task::classify && input.classes.size() != 2)
-    file_error("bad_model", "it needs two classes, got {}", input.classes.size());
   auto fitted = std::make_shared<Greedy>();
-  fitted->task_ = input.task;
   PathResult& path = fitted->path_;
   path.indices = loaded_columns(state, "indices", input.cols);
   const Index steps = path.steps();
@@ -62,16 +59,13 @@ std::shared_ptr<const Fitted> Greedy::load(const StageState& state, const Greedy
   path.loss = loaded_array(state, "loss", steps);
   path.t = loaded_list(state, "T", steps);
   path.pvalue = loaded_list(state, "pvalue", steps);
-  fitted->support_ = loaded_columns(state, "support", input.cols);
-  const std::set<Index> different(fitted->support_.begin(), fitted->support_.end());
-  if (different.size() != fitted->support_.size() ||
-      different != std::set<Index>(path.indices.begin(), path.indices.end()))
+  path.support = loaded_columns(state, "support", input.cols);
+  const std::set<Index> different(path.support.begin(), path.support.end());
+  if (different.size() != path.support.size() || different != std::set<Index>(path.indices.begin(), path.indices.end()))
     file_error("bad_model", "array 'support' must hold every column of 'indices' once");
-  fitted->weights_ = state.vector("weights", static_cast<Index>(fitted->support_.size()));
-  fitted->offset_ = state.number("offset");
+  fitted->load_columns(state, input, path.support);
   fitted->route_ = state.text("route");
-  path.stopped_early = loaded_flag(state, "stopped_early");
-  fitted->first_ = load_first(state, steps, input.cols);
+  path.stopped_early = state.flag("stopped_early");
   return fitted;
 }
 

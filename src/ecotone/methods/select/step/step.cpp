@@ -8,7 +8,6 @@
 #include "ecotone/base/error.h"
 #include "ecotone/methods/select/feature_selection.h"
 #include "ecotone/methods/select/selection_state.h"
-#include "ecotone/methods/weighted_sum.h"
 
 namespace ecotone {
 
@@ -74,26 +73,11 @@ StageResult Step::fit(const TrainView& view, const StepOptions& options, const C
   fitted->run_ = run_step(*moments, &rows, input.path, context);
   fitted->run_.folds.clear();
   input.near.move_back(fitted->run_.path);
-  fitted->task_ = view.y.task;
+  fitted->take(view.y.task, fitted->run_.path, fitted->run_.first);
   fitted->route_ = route_name(input.route);
   fitted->left_out_ = input.left_out.by_rows ? "rows" : "domains";
-  const PathResult& taken = fitted->run_.path;
-  fitted->weights_ = taken.weights_after(taken.steps());
-  fitted->offset_ = taken.offset_after(taken.steps());
   std::string summary = step_summary(fitted->run_);
   return pass_on(std::move(fitted), view, context, {true, std::move(summary)});
-}
-
-std::vector<Index> Step::passed_on() const { return columns_to_pass(run_.path.support, run_.first); }
-
-Features Step::transform(const Batch& batch, const Context& context) const {
-  return named_columns(batch.x, passed_on(), context);
-}
-
-Prediction Step::predict(const Batch& batch, const Context& context) const {
-  Vector w = Vector::Zero(batch.x.cols());
-  for (std::size_t k = 0; k < run_.path.support.size(); ++k) w[run_.path.support[k]] = weights_[static_cast<Index>(k)];
-  return weighted_sum(batch.x, w, offset_, task_, context);
 }
 
 StageState Step::save() const {
@@ -101,8 +85,8 @@ StageState Step::save() const {
   state.set("indices", as_vector(run_.path.indices));
   state.set("gain", as_vector(run_.path.gain));
   state.set("loss", as_vector(run_.path.loss));
-  state.set("weights", weights_);
-  state.info["offset"] = offset_;
+  state.set("weights", weights());
+  state.info["offset"] = offset();
   state.info["size"] = run_.path.steps();
   state.info["lam"] = run_.penalty.lam;
   state.info["mix"] = run_.penalty.mix;
@@ -110,16 +94,13 @@ StageState Step::save() const {
   state.info["left_out"] = left_out_;
   state.info["route"] = route_;
   state.info["stopped_early"] = run_.path.stopped_early;
-  save_first(state, run_.first);
+  save_first(state);
   save_table(state, run_.table);
   return state;
 }
 
 std::shared_ptr<const Fitted> Step::load(const StageState& state, const StepOptions&, const StageInput& input) {
-  if (input.task == Task::classify && input.classes.size() != 2)
-    file_error("bad_model", "it needs two classes, got {}", input.classes.size());
   auto fitted = std::make_shared<Step>();
-  fitted->task_ = input.task;
   PathResult& path = fitted->run_.path;
   path.indices = loaded_columns(state, "indices", input.cols);
   if (std::set<Index>(path.indices.begin(), path.indices.end()).size() != path.indices.size())
@@ -128,12 +109,10 @@ std::shared_ptr<const Fitted> Step::load(const StageState& state, const StepOpti
   path.support = path.indices;
   path.gain = loaded_array(state, "gain", path.steps());
   path.loss = loaded_array(state, "loss", path.steps());
-  path.stopped_early = loaded_flag(state, "stopped_early");
-  fitted->weights_ = state.vector("weights", path.steps());
-  fitted->offset_ = state.number("offset");
+  path.stopped_early = state.flag("stopped_early");
+  fitted->load_columns(state, input, path.support);
   fitted->run_.penalty = {state.number("lam"), state.number("mix")};
-  fitted->run_.kept_empty = loaded_flag(state, "kept_empty");
-  fitted->run_.first = load_first(state, path.steps(), input.cols);
+  fitted->run_.kept_empty = state.flag("kept_empty");
   fitted->run_.table = load_table(state);
   fitted->left_out_ = state.text("left_out");
   fitted->route_ = state.text("route");

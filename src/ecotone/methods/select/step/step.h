@@ -8,6 +8,7 @@
 
 #include "ecotone/methods/method.h"
 #include "ecotone/methods/select/penalised_data.h"
+#include "ecotone/methods/select/selected_columns.h"
 #include "ecotone/methods/select/selection_view.h"
 #include "ecotone/solve/paths/penalised_selection.h"
 
@@ -76,13 +77,9 @@ class Step : public Fitted {
   static std::shared_ptr<const Fitted> load(const StageState& state, const StepOptions& options,
                                             const StageInput& input);
 
-  Features transform(const Batch& batch, const Context& context) const override;
-  Index output_cols(Index) const override { return static_cast<Index>(passed_on().size()); }
-  Prediction predict(const Batch& batch, const Context& context) const override;
   StageState save() const override;
 
  private:
-  Task task_ = Task::classify;
   PenalisedSelection run_;
   std::string route_;
   std::string left_out_;  ///< "domains" or "rows"

@@ -37,24 +37,11 @@ struct WideShiftOptions : ShiftOptions {
 template <class Move, class Logit>
 Dataset draw_shift(const char* name, const ShiftOptions& options, Index features, const Context& context, Move&& move,
                    Logit&& logit) {
-  std::vector<std::string> domains{"source", "target"};
-  std::vector<Index> rows{options.source, options.target};
-  if (options.test > 0) {
-    domains.emplace_back("test");
-    rows.push_back(options.test);
-  }
-  Draft draft(name, std::move(domains), std::move(rows), features, {"0", "1"});
-  context.parallel(draft.domains(), [&](Index d) {
-    Random random = context.random(name, static_cast<std::uint64_t>(d));
-    auto x = draft.x(d);
-    for (Index i = 0; i < x.rows(); ++i) {
-      auto row = x.row(i);
-      for (double& value : row) value = random.normal();
-      move(row, d > 0);
-      draft.set_class(d, i, draw_logit(logit(row), random));
-    }
-  });
-  return std::move(draft).finish();
+  return draw_rows(name, {"source", "target"}, {options.source, options.target}, options.test, features, {"0", "1"},
+                   context, [&](auto& row, Index d, Random& random) {
+                     move(row, d > 0);
+                     return draw_logit(logit(row), random) ? 1 : 0;
+                   });
 }
 
 Dataset draw_misspecified(const ShiftOptions& options, const Context& context) {
@@ -100,23 +87,8 @@ struct ActiveOptions {
 template <class DrawRow>
 Dataset draw_active(const char* name, const ActiveOptions& options, Index features, std::vector<std::string> classes,
                     const Context& context, DrawRow&& draw_row) {
-  std::vector<std::string> domains{"pool"};
-  std::vector<Index> rows{options.pool};
-  if (options.test > 0) {
-    domains.emplace_back("test");
-    rows.push_back(options.test);
-  }
-  Draft draft(name, std::move(domains), std::move(rows), features, std::move(classes));
-  context.parallel(draft.domains(), [&](Index d) {
-    Random random = context.random(name, static_cast<std::uint64_t>(d));
-    auto x = draft.x(d);
-    for (Index i = 0; i < x.rows(); ++i) {
-      auto row = x.row(i);
-      for (double& value : row) value = random.normal();
-      draft.set_class(d, i, draw_row(row, random));
-    }
-  });
-  return std::move(draft).finish();
+  return draw_rows(name, {"pool"}, {options.pool}, options.test, features, std::move(classes), context,
+                   [&](auto& row, Index, Random& random) { return draw_row(row, random); });
 }
 
 /// h'w with w = (1, 1, 1, 1, 1, -1, -1, -1, -1, -1) / sqrt(10)

@@ -67,20 +67,33 @@ GpParameters load_parameters(const StageState& state, double sigma) {
   return p;
 }
 
-template <class Fit>
-void load_common(const StageState& state, Fit& fit) {
-  fit.log_likelihood = state.number("log_likelihood");
-  fit.offset = Vector::Constant(1, state.number("offset"));
-  fit.beta = Matrix(fit.basis.size(), 1);
-  if (fit.basis.size() > 0) fit.beta.col(0) = state.vector("beta", fit.basis.size());
-}
-
 /// R of (H'A^-1 H)^+ = R R': its columns are the rank of the basis.
 Matrix load_root(const StageState& state, Index functions) {
   Matrix root = state.matrix("basis_root", functions, -1);
   if (root.cols() > functions)
     file_error("bad_model", "'basis_root' has {} columns, at most {}", root.cols(), functions);
   return root;
+}
+
+/// What both kinds of fit have; the factor is of `size` rows, and so are the coefficients, which are not filled.
+template <class Fit>
+Fit load_common(const StageState& state, const GpOptions& options, const Kernel& kernel, Index size, Index cols) {
+  Fit fit{load_parameters(state, kernel.sigma),
+          load_basis(options, state, cols),
+          Vector::Constant(1, state.number("offset")),
+          Matrix(),
+          Matrix(size, 1),
+          options.variance ? unpacked(state, "factor", size) : Cholesky::of_lower(Matrix()),
+          Matrix(),
+          Matrix()};
+  fit.log_likelihood = state.number("log_likelihood");
+  const Index functions = fit.basis.size();
+  fit.beta = Matrix(functions, 1);
+  fit.basis_root = Matrix(functions, 0);
+  if (functions == 0) return fit;
+  fit.beta.col(0) = state.vector("beta", functions);
+  if (options.variance) fit.basis_root = load_root(state, functions);
+  return fit;
 }
 
 /// What the variance needs; `half` is what the route knows of its basis.
@@ -117,22 +130,11 @@ ExactGp load_exact(const StageState& state, const GpOptions& options, Index cols
   }
   const Index n = domains ? domains->x().rows() : x.rows();
   if (n == 0) file_error("bad_model", "'rows' has no rows");
-  GpFit fit{load_parameters(state, kernel.sigma),
-            load_basis(options, state, cols),
-            Vector(),
-            Matrix(),
-            Matrix(),
-            options.variance ? unpacked(state, "factor", n) : Cholesky::of_lower(Matrix()),
-            Matrix(),
-            Matrix()};
-  load_common(state, fit);
+  auto fit = load_common<GpFit>(state, options, kernel, n, cols);
   fit.jitter = state.number("jitter");
-  fit.alpha = Matrix(n, 1);
   fit.alpha.col(0) = state.vector("alpha", n);
-  if (options.variance && fit.basis.size() > 0) {
-    fit.basis_half = state.matrix("basis_half", n, fit.basis.size());
-    fit.basis_root = load_root(state, fit.basis.size());
-  }
+  const Index functions = fit.basis.size();
+  if (options.variance && functions > 0) fit.basis_half = state.matrix("basis_half", n, functions);
   return {kernel, std::move(x), std::move(domains), std::move(fit)};
 }
 
@@ -159,23 +161,11 @@ LowRankGp load_low_rank(const StageState& state, const GpOptions& options, Index
     map = load_landmarks("row", DistributionMap::kernel_of_rows(kernel), state, cols);
   }
   const Index rank = domains ? domains->rank() : map.rank();
-  GpLowRankFit fit{load_parameters(state, kernel.sigma),
-                   load_basis(options, state, cols),
-                   Vector(),
-                   Matrix(),
-                   Matrix(rank, 1),
-                   options.variance ? unpacked(state, "factor", rank) : Cholesky::of_lower(Matrix()),
-                   Matrix(),
-                   Matrix()};
-  load_common(state, fit);
+  auto fit = load_common<GpLowRankFit>(state, options, kernel, rank, cols);
   fit.weights.col(0) = state.vector("weights", rank);
   const Index functions = fit.basis.size();
-  fit.basis_map = Matrix(functions, rank);
-  fit.basis_root = Matrix(functions, 0);
-  if (options.variance && functions > 0) {
-    fit.basis_map = state.matrix("basis_map", functions, rank);
-    fit.basis_root = load_root(state, functions);
-  }
+  fit.basis_map =
+      options.variance && functions > 0 ? state.matrix("basis_map", functions, rank) : Matrix(functions, rank);
   return {kernel, std::move(map), std::move(domains), std::move(fit)};
 }
 

@@ -5,6 +5,13 @@
 
 namespace ecotone {
 
+std::vector<double> binary_targets(const Labels& y) {
+  std::vector<double> targets;
+  targets.reserve(y.index.size());
+  for (const std::int32_t k : y.index) targets.push_back(k == 1 ? 1 : -1);
+  return targets;
+}
+
 Prediction binary_prediction(Vector score, const Vector& log_odds) {
   Prediction prediction;
   prediction.probability.resize(score.size(), 2);

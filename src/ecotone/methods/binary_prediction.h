@@ -1,8 +1,13 @@
 #pragma once
 
+#include <vector>
+
 #include "ecotone/methods/method.h"
 
 namespace ecotone {
+
+/// -1 for the first of two classes and +1 for the second.
+std::vector<double> binary_targets(const Labels& y);
 
 /// Two classes from the score of the second, which is predicted where the score is at least 0; p = 1 / (1 +
 /// exp(-odds)).

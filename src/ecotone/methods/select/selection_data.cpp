@@ -4,6 +4,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/memory.h"
+#include "ecotone/methods/binary_prediction.h"
 #include "ecotone/methods/requirements.h"
 
 namespace ecotone {
@@ -25,10 +26,8 @@ Vector numeric_labels(std::string_view who, const TrainView& view) {
                "{}: the labels have {} classes ({}), but it handles two classes or regression; keep two with --where, "
                "or use --task regress",
                who, classes.size(), fmt::join(classes, ", "));
-  // The second class is +1.
-  Vector y(view.labelled());
-  for (Index i = 0; i < y.size(); ++i) y[i] = view.y.index[at(i)] == 1 ? 1.0 : -1.0;
-  return y;
+  const std::vector<double> y = binary_targets(view.y);
+  return Eigen::Map<const Vector>(y.data(), std::ssize(y));
 }
 
 SelectionData::SelectionData(std::string_view who, const TrainView& view)

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ecotone/base/error.h"
+#include "ecotone/methods/binary_prediction.h"
 #include "ecotone/methods/learn/svm/svm_parts.h"
 #include "ecotone/methods/requirements.h"
 
@@ -56,11 +57,9 @@ StageResult Dasvm::fit(const TrainView& view, const DasvmOptions& options, const
   require_target(dasvm_name, view);
   const Matrix x = view.x.to_matrix();
   const Kernel kernel = learner_kernel(kernel_options(options), view, context);
-  std::vector<double> y, weight;
-  for (Index i = 0; i < view.labelled(); ++i) {
-    y.push_back(view.y.index[at(i)] == 1 ? 1 : -1);
-    weight.push_back(view.weight_of(i));
-  }
+  const std::vector<double> y = binary_targets(view.y);
+  std::vector<double> weight;
+  for (Index i = 0; i < view.labelled(); ++i) weight.push_back(view.weight_of(i));
   const DasvmFit fit = fit_dasvm({.x = x,
                                   .y = y,
                                   .weight = weight,

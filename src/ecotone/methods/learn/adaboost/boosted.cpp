@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/methods/binary_prediction.h"
 #include "ecotone/methods/requirements.h"
 
 namespace ecotone {
@@ -193,10 +194,7 @@ BoostRowsKind rows_kind(ExactRowsOption option) {
 std::vector<double> boost_labels(const TrainView& view, const char* who) {
   require_classes(who, view);
   require_two_classes(who, view);
-  std::vector<double> y;
-  y.reserve(view.y.index.size());
-  for (const std::int32_t k : view.y.index) y.push_back(k == 1 ? 1 : -1);
-  return y;
+  return binary_targets(view.y);
 }
 
 std::vector<double> boost_weights(const TrainView& view, GroupShares shares) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ecotone/base/error.h"
+#include "ecotone/methods/binary_prediction.h"
 #include "ecotone/methods/cross_fit.h"
 #include "ecotone/methods/learn/svm/svm_grid.h"
 #include "ecotone/methods/learn/svm/svm_low_rank.h"
@@ -15,12 +16,10 @@
 namespace ecotone {
 namespace {
 
-/// -1 and +1 of two classes, or the numbers.
+/// -1 and +1 for two classes, the labels themselves in regression.
 std::vector<double> targets_of(const Labels& y) {
   if (y.task == Task::regress) return {y.value.begin(), y.value.end()};
-  std::vector<double> result;
-  for (const std::int32_t k : y.index) result.push_back(k == 1 ? 1 : -1);
-  return result;
+  return binary_targets(y);
 }
 
 /// Numbers that one constant serves without a loss: that is the machine.

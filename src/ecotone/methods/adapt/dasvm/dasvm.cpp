@@ -14,17 +14,17 @@ namespace {
 
 constexpr const char* dasvm_name = "dasvm";
 
-/// Balanced circular accuracy below which an adaptation should not be trusted. Plain accuracy would not do: of k
-/// classes, one versus all, a machine that gives all rows one class is right about (k - 1) / k of them.
+/// Balanced circular accuracy below which an adaptation should not be trusted. Plain accuracy would not do: with k
+/// classes, one versus all, a model that assigns one class to all rows is right for about (k - 1) / k of them.
 constexpr double trusted_accuracy = 0.7;
 
 void warn_of(const DasvmFit& fit, const Context& context) {
   if (fit.stop == DasvmStop::no_target_in_margin)
     context.warn("no_target_in_margin",
-                 "dasvm: no target row lies inside the margin of the source rows' machine, so there is no way to "
-                 "begin; scale the features or raise sigma, and only then lower C");
+                 "dasvm: no target row lies inside the margin of the support vector machine of the source rows, so "
+                 "self-training cannot start; scale the features or raise sigma, and only then lower C");
   if (fit.one_label())
-    context.warn("target_one_class", "dasvm: all target rows got one class: do not trust this adaptation");
+    context.warn("target_one_class", "dasvm: all target rows are assigned one class: do not trust this adaptation");
   if (fit.circular_balanced && *fit.circular_balanced < trusted_accuracy)
     context.warn("untrusted_adaptation", "dasvm: balanced circular accuracy {:.2f}: do not trust this adaptation",
                  *fit.circular_balanced);
@@ -34,7 +34,7 @@ Status status_of(const DasvmFit& fit, double tolerance) {
   const auto rounds = std::ssize(fit.history);
   const char* plural = rounds == 1 ? "" : "s";
   if (!fit.converged)
-    return {false, fmt::format("stopped after {} round{}: a machine violates the optimality conditions by more than "
+    return {false, fmt::format("stopped after {} round{}: a fit violates the optimality conditions by more than "
                                "{:.2g}; scale the features, lower C or raise tolerance",
                                rounds, plural, tolerance)};
   if (fit.stop == DasvmStop::max_rounds)
@@ -136,7 +136,8 @@ Method dasvm_method() {
   return make_method<DasvmOptions, Dasvm::fit, Dasvm::load>(
       {.name = "dasvm",
        .family = Family::adapt,
-       .summary = "Support vector machine that moves from source rows to target rows, a few labels at a time.",
+       .summary = "Support vector machine that moves from source rows to target rows by self-training, a few labels at "
+                  "a time.",
        .citation = "bruzzone2010",
        .learns = Learns::two_classes,
        .plain = "svm",

@@ -27,24 +27,27 @@ struct DasvmOptions {
 
   static constexpr auto fields() {
     using O = DasvmOptions;
-    const auto cost = std::tuple{field(
-        "C", &O::cost,
-        "Cost of a row; of source rows, times their weight, it falls to a tenth, of target rows it rises from there",
-        above(0.0))};
+    const auto cost = std::tuple{field("C", &O::cost,
+                                       "Cost of a row, as C of svm. Over the rounds the cost of source rows (times "
+                                       "their weight) falls to a tenth of C, "
+                                       "and that of labelled target rows rises from a tenth to C",
+                                       above(0.0))};
     const auto others = std::tuple{
-        field("rho", &O::rho, "Target rows that get a label, and source rows that leave, per class and round",
+        field("rho", &O::rho, "Target rows that are labelled, and source rows that are dropped, per class and round",
               at_least(1)),
         field("max_rounds", &O::max_rounds,
-              "Rounds before giving up; 0: twice what it takes to drop all source rows, and 200", at_least(0)),
-        field("tolerance", &O::tolerance, "Largest violation of the optimality conditions at which a machine stops",
+              "Largest number of rounds; 0: twice as many as it takes to drop all source rows, plus 200", at_least(0)),
+        field("tolerance", &O::tolerance, "Largest violation of the optimality conditions at which each fit stops",
               above(0.0)),
         field("circular", &O::circular,
-              "Whether to adapt back and warn when too few source rows get their labels; costs a second adaptation")};
+              "Whether to validate by adapting back and to warn when too few source rows get their labels back; costs "
+              "a second "
+              "adaptation")};
     return std::tuple_cat(cost, learner_kernel_fields<O>(), others);
   }
 };
 
-/// A support vector machine that went from the source rows to the target rows.
+/// A support vector machine adapted from the source rows to the target rows by self-training.
 class Dasvm : public Fitted {
  public:
   static StageResult fit(const TrainView& view, const DasvmOptions& options, const Context& context, FitCache& cache);
@@ -55,7 +58,7 @@ class Dasvm : public Fitted {
   StageState save() const override;
 
  private:
-  /// What `inspect` shows beside the machine.
+  /// What `inspect` shows beside the support vectors.
   struct Notes {
     std::string reason;  ///< a name of DasvmStop
     bool on_target = false;

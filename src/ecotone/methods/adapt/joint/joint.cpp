@@ -21,7 +21,7 @@ LinearFit label_scores(const JointFit& joint) {
   return fit;
 }
 
-/// What the importance weights, times the given ones, are worth in rows.
+/// Effective sample size of the importance weights times the given ones.
 double effective_rows(const JointFit& joint, const Vector& given) {
   Vector weights = (joint.log_weight.array() - joint.log_weight.maxCoeff()).exp();
   if (given.size() > 0) weights.array() *= given.array() / std::max(given.maxCoeff(), 1e-300);
@@ -97,7 +97,7 @@ Method adapt_joint_method() {
   return make_method<JointOptions, JointModel::fit, JointModel::load>(
       {.name = "adapt.joint",
        .family = Family::adapt,
-       .summary = "Logistic regression and its importance weights learned at once.",
+       .summary = "Logistic regression learned jointly with its importance weights.",
        .citation = "bickel2007",
        .learns = Learns::two_classes,
        .plain = "logistic",

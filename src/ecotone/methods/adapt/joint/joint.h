@@ -17,11 +17,14 @@ struct JointOptions {
 
   static constexpr auto fields() {
     return std::tuple{
-        field("l2", &JointOptions::l2, "Penalty of the label classifier's squared weights", at_least(0.0)),
-        field("lam", &JointOptions::lam, "What the domain classifier counts beside the label classifier", above(0.0)),
-        field("domain_l2", &JointOptions::domain_l2, "Penalty of the domain classifier's squared weights",
+        field("l2", &JointOptions::l2, "Penalty l2 ||w||^2 on the weights of the label classifier, as l2 of logistic",
               at_least(0.0)),
-        field("offset", &JointOptions::offset, "Whether the label's score has an offset")};
+        field("lam", &JointOptions::lam,
+              "Weight of the domain classifier's objective relative to the label classifier's; not a penalty",
+              above(0.0)),
+        field("domain_l2", &JointOptions::domain_l2,
+              "Penalty domain_l2 ||v||^2 on the weights of the domain classifier", at_least(0.0)),
+        field("offset", &JointOptions::offset, "Whether the label classifier has an offset")};
   }
 };
 

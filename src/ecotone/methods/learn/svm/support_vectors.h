@@ -7,7 +7,7 @@
 
 namespace ecotone {
 
-/// f(x) = sum_i beta_i k(x_i, x) + offset of the rows that have a beta.
+/// A support vector machine by the rows that have a coefficient: f(x) = sum_i beta_i k(x_i, x) + offset.
 struct SupportVectors {
   Kernel kernel;
   Matrix rows;  ///< at least one; one with coefficient 0 where there is no support vector

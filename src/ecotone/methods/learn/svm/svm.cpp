@@ -22,21 +22,22 @@ std::vector<double> targets_of(const Labels& y) {
   return binary_targets(y);
 }
 
-/// Numbers that one constant serves without a loss: that is the machine.
+/// Labels that one constant predicts without loss: the model is that constant.
 void warn_within_epsilon(const TrainView& view, const SvmOptions& options, const Context& context) {
   if (view.y.task != Task::regress || view.labelled() == 0) return;
   const double spread = view.y.value.maxCoeff() - view.y.value.minCoeff();
   if (spread <= 2 * options.epsilon)
-    context.warn("within_epsilon",
-                 "svm: all labels are within epsilon = {:g} of one number, which is every answer; lower epsilon",
-                 options.epsilon);
+    context.warn(
+        "within_epsilon",
+        "svm: all labels lie within epsilon = {:g} of one number, so it is predicted for every row; lower epsilon",
+        options.epsilon);
 }
 
 void warn_unused_options(const TrainView& view, const SvmOptions& options, const Context& context) {
   if (options.probability && view.y.task != Task::classify)
-    context.warn("unused_option", "svm: probability is for classes, the label is a number to predict");
+    context.warn("unused_option", "svm: probability=true is for classes only; the label is a number to predict");
   if (!options.distributional && !options.sigma1.is_auto())
-    context.warn("unused_option", "svm: sigma1 is read with distributional=true only");
+    context.warn("unused_option", "svm: sigma1 is used only with distributional=true");
 }
 
 SvmProblem problem_of(const TrainView& view, std::span<const double> y, const SvmOptions& options) {
@@ -131,9 +132,9 @@ StageState Svm::save() const {
 
 std::shared_ptr<const Fitted> Svm::load(const StageState& state, const SvmOptions& options, const StageInput& input) {
   require_binary_or_regression_model(input);
-  // Models of before there were routes do not say theirs.
+  // Models that were saved before there were routes do not name theirs.
   if (state.info.contains("route") && state.text("route") != "exact") return SvmLowRank::load(state, options, input);
-  if (options.route == SvmRoute::low_rank) file_error("bad_model", "it is not of the route low_rank");
+  if (options.route == SvmRoute::low_rank) file_error("bad_model", "it was not fitted with route=low_rank");
   auto fitted = std::make_shared<Svm>();
   fitted->task_ = input.task;
   const Kernel kernel = load_kernel(kernel_options(options), state);
@@ -153,7 +154,7 @@ Method svm_method() {
   return make_method<SvmOptions, Svm::fit, Svm::load>(
       {.name = "svm",
        .family = Family::learn,
-       .summary = "Support vector machine with row weights, of classes or of numbers, with a kernel.",
+       .summary = "Support vector machine with a kernel and row weights, for classification and regression.",
        .citation = "fan2005",
        .learns = Learns::two_classes,
        .penalties = {{"C", true}}});

@@ -14,7 +14,7 @@
 
 namespace ecotone {
 
-/// How machines are fitted.
+/// How the support vector machine is fitted.
 enum class SvmRoute { automatic, exact, low_rank };
 
 /// Options of svm.
@@ -38,42 +38,45 @@ struct SvmOptions {
   static constexpr auto fields() {
     using O = SvmOptions;
     const auto cost = std::tuple{
-        field("C", &O::cost, "Cost of a row, times its weight, in 1/2 ||f||^2 + C sum w_i loss_i", above(0.0))};
+        field("C", &O::cost,
+              "Cost of a row's loss in 1/2 ||f||^2 + C sum w_i loss_i, w_i the row weights; a smaller C regularises "
+              "more, and C = 1 / (2 rows l2) is as strong as l2 of the linear models",
+              above(0.0))};
     const auto others = std::tuple{
         field("distributional", &O::distributional,
-              "The kernel is multiplied by one of the domains that two rows come from, Gaussian on the mean embeddings "
-              "of their rows, each counted once whatever its weight, but not those of weight 0"),
+              "Multiply the kernel of two rows by a kernel of their domains, Gaussian on the mean embeddings of the "
+              "domains' rows. Each row counts once whatever its weight, except rows of weight 0"),
         field("sigma1", &O::sigma1,
-              "Width of that kernel; auto: the median distance of the domains, but not below what samples of one "
-              "distribution differ by, nor below a quarter of the spread within domains",
+              "Width of the kernel of domains; auto: the median distance between domains, but at least the distance "
+              "between samples of one distribution and a quarter of the spread within domains",
               above(0.0)),
-        field("epsilon", &O::epsilon, "Numbers: errors up to this cost nothing", at_least(0.0)),
+        field("epsilon", &O::epsilon, "Regression: errors up to this size cost nothing", at_least(0.0)),
         field("tolerance", &O::tolerance,
-              "Where it stops: largest violation of the optimality conditions; of weights ten times the duality gap as "
-              "a part of the objective",
+              "Stopping tolerance: the largest violation of the optimality conditions or, where weights are fitted "
+              "(see route), 10 x the relative duality gap",
               above(0.0)),
         field("route", &O::route,
-              "exact: coefficients of rows, by pairs; low_rank: weights of a low-rank kernel map, time linear in the "
-              "rows, and of the columns themselves where the kernel is linear and has at most 1,000 of them; auto: "
-              "exact up to 50,000 rows, but such linear kernels by weights from 1,000 rows and 4 per column on",
+              "exact: one coefficient per row, updated in pairs; low_rank: weights of a low-rank kernel map, or of the "
+              "columns themselves if the kernel is linear and there are at most 1,000 columns, in time linear in the "
+              "rows; auto: exact up to 50,000 rows, but weights of the columns from 1,000 rows and 4 rows per column",
               one_of("auto", "exact", "low_rank")),
-        field("rank", &O::rank, "Of low_rank: at most so many landmarks", between(1, 20000)),
+        field("rank", &O::rank, "Largest number of landmarks of route=low_rank", between(1, 20000)),
         field("probability", &O::probability,
-              "Probabilities by Platt's map of scores that refits without a fold give (up to five folds, by whole "
-              "domains); false: 1 / (1 + exp(-2 score)), a convention. The predicted class is the score's either way"),
+              "Probabilities by Platt scaling of out-of-fold scores (up to five folds of whole domains); false: "
+              "1 / (1 + exp(-2 score)), a convention. Either way the predicted class is that of the score"),
         field("max_iterations", &O::max_iterations,
-              "Steps of two coefficients before giving up, 0: 100 per row, at least ten million; of weights Newton "
-              "steps, 0: 200",
+              "Largest number of pair updates, 0: 100 per row, at least ten million; where weights are fitted, of "
+              "Newton steps, 0: 200",
               at_least(0)),
         field("cache_mb", &O::cache_mb,
-              "Megabytes for kernel rows; 0: half of the memory that is free. Where not all rows fit the last digits "
-              "depend on it, so a number makes results the same whatever is free",
+              "Megabytes for cached kernel rows; 0: half of the free memory. If not all rows fit, the last digits of "
+              "the result depend on this size; set it to be independent of the free memory",
               at_least(0))};
     return std::tuple_cat(cost, learner_kernel_fields<O>(), others);
   }
 };
 
-/// A support vector machine: of two classes (C-SVC) or of numbers (epsilon-SVR), of rows or of pairs (domain, row).
+/// A support vector machine for two classes (C-SVC) or regression (epsilon-SVR), on rows or on pairs (domain, row).
 class Svm : public Fitted {
  public:
   static StageResult fit(const TrainView& view, const SvmOptions& options, const Context& context, FitCache& cache);
@@ -85,7 +88,7 @@ class Svm : public Fitted {
   StageState save() const override;
 
  private:
-  /// What `inspect` shows beside the machine.
+  /// What `inspect` shows beside the support vectors.
   struct Notes {
     double objective = 0;
     double gap = 0;

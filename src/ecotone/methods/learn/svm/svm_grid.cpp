@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t most_gram_bytes = std::size_t{1} << 30U;
 
-/// A number of many values, so that equal data are known again; goes on from `start`.
+/// A hash of many values, by which equal data are recognised; continues from `start`.
 template <class T>
 std::uint64_t fingerprint(std::span<const T> values, std::uint64_t start) {
   return hash_text({reinterpret_cast<const char*>(values.data()), values.size_bytes()}, start);
@@ -69,7 +69,7 @@ SharedGram gram_of(std::uint64_t print, const Kernel& kernel, ConstMatrixView x,
   return {print, {}, std::move(k)};
 }
 
-/// By the number of rows, so that equal data go the same way; but where there is no memory at all, without.
+/// Decided by the number of rows, so that equal data take the same way, unless memory is short.
 bool holds_gram(Index rows) {
   const auto n = static_cast<std::size_t>(rows);
   const std::size_t bytes = n * n * sizeof(double);

@@ -13,13 +13,14 @@
 namespace ecotone {
 namespace {
 
-/// Most columns and fewest rows of a linear kernel that is fitted by weights, and rows per column.
+/// A linear kernel is fitted by weights of the columns if there are at most so many columns and at least so many rows,
+/// also per column.
 constexpr Index most_columns = 1000;
 constexpr Index fewest_rows = 1000;
 constexpr Index rows_per_column = 4;
 /// Most rows that `route=auto` fits exactly.
 constexpr Index most_exact_rows = 50'000;
-/// The relative gap at which weights are as good as coefficients that violate their conditions by 1.
+/// The relative duality gap at which weights are as good as coefficients that violate their conditions by 1.
 constexpr double gap_share = 0.1;
 
 const char* route_name(SvmPlan plan) { return plan == SvmPlan::linear ? "linear" : "low_rank"; }
@@ -38,8 +39,8 @@ Status status_of(const LinearSvmFit& fit, const SvmProblem& problem) {
     return {true, fmt::format("{} rows with a loss or on the margin, duality gap {:.2g} of {:.4g}", fit.support,
                               fit.gap, primal)};
   return {false,
-          fmt::format("not converged after {} Newton steps, the duality gap is {:.2g} of {:.4g} where {:.2g} of it "
-                      "is asked for; scale the features, lower C or raise max_iterations",
+          fmt::format("not converged after {} Newton steps: the duality gap is {:.2g} of {:.4g}, above the relative "
+                      "tolerance of {:.2g}; scale the features, lower C or raise max_iterations",
                       fit.iterations, fit.gap, primal, problem.tolerance)};
 }
 
@@ -57,8 +58,7 @@ Features SvmLowRank::fit_map(const TrainView& view, const SvmOptions& options, c
   const Features x = view.labelled_x();
   if (plan_ == SvmPlan::linear) return x;
   if (options.route == SvmRoute::automatic)
-    context.note("svm: {} rows, more than {}: a low-rank map of rank {} (route=low_rank)", x.rows(), most_exact_rows,
-                 options.rank);
+    context.note("svm: more than {} rows, so route=low_rank with rank {}", most_exact_rows, options.rank);
   const LowRankOptions low_rank{.rank = options.rank};
   Features phi;
   if (options.distributional) {
@@ -88,7 +88,7 @@ StageResult SvmLowRank::fit(const TrainView& view, const SvmOptions& options, co
   of_weights.tolerance = gap_share * problem.tolerance;
   const LinearSvmFit fit = fit_linear_svm(of_weights, phi, context);
   if (!fit.kept)
-    context.note("svm: {} x {} numbers do not fit in half of the free memory; they are computed anew in every pass",
+    context.note("svm: {} x {} numbers do not fit in half of the free memory; they are recomputed in every pass",
                  phi.rows(), phi.cols());
   if (options.probability && view.y.task == Task::classify) {
     const auto held_scores = [&](const SvmProblem& part, const InnerFold& fold) {
@@ -142,15 +142,15 @@ std::shared_ptr<const Fitted> SvmLowRank::load(const StageState& state, const Sv
   if (route != route_name(fitted->plan_) || options.route == SvmRoute::exact ||
       (linear && (options.distributional || fitted->kernel_.kind != KernelKind::linear)))
     file_error("bad_model", "'route' is '{}', which its options do not allow", route);
-  Index numbers = input.cols;
+  Index size = input.cols;
   if (!linear && options.distributional) {
     fitted->domain_map_.emplace(load_domain_map(fitted->kernel_, state, input.cols));
-    numbers = fitted->domain_map_->rank();
+    size = fitted->domain_map_->rank();
   } else if (!linear) {
     fitted->map_ = load_landmarks("row", fitted->kernel_, state, input.cols);
-    numbers = fitted->map_.rank();
+    size = fitted->map_.rank();
   }
-  fitted->weights_ = state.vector("weights", numbers);
+  fitted->weights_ = state.vector("weights", size);
   fitted->offset_ = state.number("offset");
   fitted->platt_ = load_platt(options.probability && input.task == Task::classify, state);
   fitted->notes_ = {state.number("objective"),   state.number("gap"),    linear ? 0.0 : state.number("residual"),

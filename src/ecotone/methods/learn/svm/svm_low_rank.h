@@ -13,15 +13,14 @@
 
 namespace ecotone {
 
-/// How a machine is fitted: by pairs of rows, by weights of the columns (linear kernel), or by weights of a low-rank
-/// map.
+/// What is fitted: coefficients of rows in pairs, weights of the columns (linear kernel), or weights of a low-rank map.
 enum class SvmPlan { exact, linear, low_rank };
 
-/// What the options and the sizes say. The linear kernel of few columns has weights from 1,000 rows on.
+/// What the options mean for data of this size. A linear kernel on few columns gets weights from 1,000 rows on.
 SvmPlan svm_plan(const SvmOptions& options, const Kernel& kernel, Index rows, Index cols);
 
-/// A machine of weights: f = weights.phi + offset, phi the columns, a low-rank map of the kernel, or with
-/// distributional=true one of pairs (domain, row). Time is linear in the rows.
+/// A support vector machine by its weights: f = weights.phi + offset, where phi are the columns, a low-rank map of the
+/// kernel or, with distributional=true, a map of pairs (domain, row). Time is linear in the rows.
 class SvmLowRank : public Fitted {
  public:
   /// The labels and weights are those of the problem; the plan is linear or low_rank.
@@ -35,7 +34,7 @@ class SvmLowRank : public Fitted {
   StageState save() const override;
 
  private:
-  /// What `inspect` shows beside the machine.
+  /// What `inspect` shows beside the weights.
   struct Notes {
     double objective = 0;
     double gap = 0;

@@ -8,8 +8,8 @@
 /// What the routes of svm share.
 namespace ecotone {
 
-/// Numbers, or classes and probabilities: by Platt's map of the scores, or 1 / (1 + exp(-2 score)) without one. Data
-/// error `non_finite`.
+/// The score in regression; else classes and probabilities, by Platt's map of the scores, or 1 / (1 + exp(-2 score))
+/// without one. Data error `non_finite`.
 Prediction svm_prediction(const char* who, Task task, const std::optional<PlattMap>& platt, Vector score,
                           const Batch& batch);
 

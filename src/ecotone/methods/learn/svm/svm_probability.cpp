@@ -23,7 +23,7 @@ std::vector<std::int32_t> domains_at(const SvmGroups& groups, const std::vector<
   return result;
 }
 
-/// The scores of a fold's rows held out, or none where the others have one class.
+/// The scores of a fold's held-out rows, or none where the others are of one class.
 std::optional<Vector> scores_of(const InnerFold& fold, const SvmProblem& problem, const TrainView& view,
                                 const SvmFoldScores& held_scores) {
   std::vector<double> y, weight;
@@ -49,7 +49,8 @@ PlattMap svm_probability(const SvmProblem& problem, const TrainView& view, const
   for (const InnerFold& fold : inner_folds(view, context, most_folds)) {
     const std::optional<Vector> scores = scores_of(fold, problem, view, held_scores);
     if (!scores) {
-      context.warn("fold_one_class", "svm: without one of the folds all rows have one class; it is left out");
+      context.warn("fold_one_class",
+                   "svm: without one of the folds all rows are of one class, so that fold is skipped");
       continue;
     }
     score.insert(score.end(), scores->begin(), scores->end());
@@ -61,7 +62,8 @@ PlattMap svm_probability(const SvmProblem& problem, const TrainView& view, const
   }
   if (!(sum > 0))
     data_error("no_cross_fit",
-               "svm: probability=true needs folds of rows whose others have both classes; leave it out");
+               "svm: probability=true needs folds without which both classes remain, and there are none; use "
+               "probability=false");
   const auto vector = [](const std::vector<double>& v) { return Eigen::Map<const Vector>(v.data(), std::ssize(v)); };
   return fit_platt(vector(score), vector(positive), vector(weight)).map;
 }

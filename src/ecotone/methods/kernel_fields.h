@@ -28,7 +28,7 @@ constexpr auto kernel_fields() {
       kernel_parameter_fields<O>());
 }
 
-/// The kernel of a learner.
+/// The kind of a learner's kernel.
 enum class KernelChoice { automatic, rbf, laplacian, linear, poly };
 
 /// The same for learners, whose member kernel is a KernelChoice.

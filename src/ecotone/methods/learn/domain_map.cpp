@@ -29,8 +29,8 @@ DistributionMapFit fit_domain_map(const char* who, const Kernel& kernel, const D
 void warn_of_rough_map(const char* who, Index rank, double residual, const Context& context) {
   constexpr double rough = 0.1;
   if (residual > rough)
-    context.warn("rough_map", "{}: the map of rank {} leaves {:.2g} of the kernel's trace; raise rank or sigma", who,
-                 rank, residual);
+    context.warn("rough_map", "{}: the map of rank {} leaves out {:.2g} of the kernel's trace; raise rank or sigma",
+                 who, rank, residual);
 }
 
 Features batch_domain_map(const char* who, const DistributionMap& map, const DomainRowsOf& rows,

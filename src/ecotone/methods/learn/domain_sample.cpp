@@ -10,7 +10,7 @@
 namespace ecotone {
 namespace {
 
-/// A domain whose k1 with every training domain is below this is like none of them.
+/// A domain whose k1 with every training domain is below this resembles none of them.
 constexpr double like_none = 0.01;
 
 /// Names for a message, the first few of many.
@@ -60,20 +60,21 @@ void warn_of_training_domains(const char* who, const std::vector<std::string>& n
   if (names.size() == 1)
     context.warn(
         "one_domain",
-        "{}: distributional=true with one training domain, '{}': nothing is learnt of domains, their kernel only "
-        "tells how unlike it a new one is",
+        "{}: distributional=true with only one training domain, '{}': nothing is learned about domains, and their "
+        "kernel only measures how different a new one is",
         who, names[0]);
   else if (width.fallback)
     context.warn("domain_width_fallback", "{}: the domains do not differ, sigma1 is {:g}", who, width.sigma);
   else if (width.floored && width.share > width.sampling)
-    context.warn("domain_width_floored",
-                 "{}: the training domains are near each other (median distance {:.3g}); sigma1 is a quarter of the "
-                 "spread within them, {:.3g}, so that new domains are not like none of them",
-                 who, width.median, width.sigma);
+    context.warn(
+        "domain_width_floored",
+        "{}: the training domains are close to each other (median distance {:.3g}); sigma1 is a quarter of the "
+        "spread within them, {:.3g}, so that new domains still resemble them",
+        who, width.median, width.sigma);
   else if (width.floored)
     context.warn("domain_width_floored",
-                 "{}: the training domains are nearer to each other (median distance {:.3g}) than samples of one "
-                 "distribution would be; sigma1 is {:.3g}, so that new domains are not like none of them",
+                 "{}: the training domains are closer to each other (median distance {:.3g}) than samples of one "
+                 "distribution would be; sigma1 is {:.3g}, so that new domains still resemble them",
                  who, width.median, width.sigma);
 }
 
@@ -99,13 +100,14 @@ void warn_of_batch_domains(const char* who, ConstMatrixView k1, const Vector& ro
   }
   if (!single.empty())
     context.warn("one_row_domain",
-                 "{}: {} {} one row, which alone is the sample of its domain; give the rows of a domain together", who,
-                 listed(single), single.size() == 1 ? "has" : "have each");
+                 "{}: {} {} only one row, which is the whole sample of its domain; pass the rows of a domain together",
+                 who, listed(single), single.size() == 1 ? "has" : "each have");
   if (!unlike.empty())
-    context.warn("unlike_any_domain",
-                 "{}: {} {} like no training domain (k1 at most {:.2g}), so answers there say little; a larger sigma1 "
-                 "or distributional=false compares rows alone",
-                 who, listed(unlike), unlike.size() == 1 ? "is" : "are", nearest);
+    context.warn(
+        "unlike_any_domain",
+        "{}: {} {} no training domain (k1 at most {:.2g}), so predictions there say little; use a larger sigma1, "
+        "or distributional=false to compare rows alone",
+        who, listed(unlike), unlike.size() == 1 ? "resembles" : "resemble", nearest);
 }
 
 Matrix batch_domain_kernel(const char* who, const DistributionKernel& kernel, const DomainSample& sample,

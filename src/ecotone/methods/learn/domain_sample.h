@@ -8,8 +8,8 @@
 #include "ecotone/kernels/distribution_kernel.h"
 #include "ecotone/methods/method.h"
 
-/// What the learners with `distributional=true` share: rows and the sample of each domain, the kernel on both, and what
-/// users are told of it.
+/// What the learners with `distributional=true` share: rows and the sample of each domain, the kernel on both, and its
+/// warnings.
 namespace ecotone {
 
 /// Rows in memory and the domain of each, 0 .. names.size() - 1.
@@ -37,8 +37,8 @@ DomainSample labelled_sample(const TrainView& view);
 /// The rows of a batch; without domains it is one domain.
 DomainSample batch_sample(const Batch& batch);
 
-/// Warnings: `one_domain` (k1 of training is 1, so nothing is learnt of domains), `domain_width_floored` (the domains
-/// are nearer to each other than samples of one distribution, or than a quarter of the spread within them),
+/// Warnings: `one_domain` (k1 of training is 1, so nothing is learned about domains), `domain_width_floored` (the
+/// domains are closer to each other than samples of one distribution, or than a quarter of the spread within them),
 /// `domain_width_fallback` (all rows are equal).
 void warn_of_training_domains(const char* who, const std::vector<std::string>& names, const DomainWidth& width,
                               const Context& context);
@@ -47,7 +47,7 @@ DistributionFit fit_domain_kernel(const char* who, const Kernel& kernel, const D
                                   const AutoNumber& sigma1, const Context& context, double sigma1_factor = 1);
 
 /// k1 of the domains of a batch (down) and those of training (across), with warnings: `one_row_domain` (its sample is
-/// that row alone), `unlike_any_domain` (all k1 of a domain are below 0.01, so answers there are near the offset).
+/// that row alone), `unlike_any_domain` (all k1 of a domain are below 0.01, so predictions there are near the offset).
 Matrix batch_domain_kernel(const char* who, const DistributionKernel& kernel, const DomainSample& sample,
                            const Context& context);
 /// The same warnings for k1 that was found another way; `rows` counts those of each domain.

@@ -6,7 +6,7 @@
 
 namespace ecotone {
 
-/// A learner's options of its kernel.
+/// The options of a learner's kernel.
 struct KernelOptions {
   KernelChoice kernel = KernelChoice::automatic;
   AutoNumber sigma{};
@@ -15,19 +15,19 @@ struct KernelOptions {
   double scale = 1;
 };
 
-/// Of an option struct that has these members.
+/// From an option struct that has these members.
 template <class O>
 KernelOptions kernel_options(const O& options) {
   return {options.kernel, options.sigma, options.degree, options.coef0, options.scale};
 }
 
-/// The kernel for the labelled rows of a view: `auto` settled by where the features come from, an automatic width by
-/// the median.
+/// The kernel for the labelled rows of a view: kernel=auto is decided by where the features come from, sigma=auto is
+/// the median distance.
 Kernel learner_kernel(const KernelOptions& options, const TrainView& view, const Context& context);
 
 /// Under the names `kernel` and `sigma`.
 void save_kernel(const Kernel& kernel, StageState& state);
-/// File error `bad_model` when it is none, or not the one that the options ask for.
+/// File error `bad_model` when there is none, or when the options ask for another.
 Kernel load_kernel(const KernelOptions& options, const StageState& state);
 
 }  // namespace ecotone

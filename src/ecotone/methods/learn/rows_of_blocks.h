@@ -6,7 +6,7 @@
 
 namespace ecotone {
 
-/// Blocks of rows that kernel learners read and answer together.
+/// Blocks of rows that kernel methods read and predict together.
 inline constexpr Index blocks_together = 16;
 
 /// Rows of the blocks [first, end), dense.

@@ -53,12 +53,12 @@ Index kept_rounds(const BoostFit& fit, DaBoostStop stop) {
   return std::ssize(fit.rounds);
 }
 
-/// What to do against the reason for which most hypotheses were refused.
+/// What to do, given why most hypotheses were rejected.
 const char* advice(const BoostRefusals& r, const DaBoostOptions& options) {
   if (r.b_t > r.target && r.b_t >= r.source) return "raise b_t";
   if (r.target >= r.source) return "try a smaller gamma";
-  return options.base == BoostBase::stump ? "use columns that say more of the label, or base=tree"
-                                          : "use columns that say more of the label, or deeper trees";
+  return options.base == BoostBase::stump ? "use columns that say more about the label, or base=tree"
+                                          : "use columns that say more about the label, or deeper trees";
 }
 
 /// Why a run stopped before its last round, and what to do.
@@ -66,12 +66,12 @@ std::string refusal_text(const BoostFit& fit, const DaBoostOptions& options) {
   if (fit.constant) return "every column is constant";
   const BoostRefusals& r = fit.refused;
   return fmt::format(
-      "{} hypotheses were drawn and refused: {} are no better than chance on the source, {} have half of the "
-      "target's weight or more within gamma {}, {} exceed b_t; {}",
+      "{} hypotheses were drawn and rejected: {} are no better than chance on the source, {} have half or more of "
+      "the target's weight within gamma {}, {} exceed b_t; {}",
       r.source + r.target + r.b_t, r.source, r.target, options.gamma, r.b_t, advice(r, options));
 }
 
-/// «5 runs of 1500 rounds, of which 20 to 31 vote».
+/// "5 runs of 1500 rounds, of which 20 to 31 vote".
 std::string runs_text(const std::vector<Index>& kept, const DaBoostOptions& options) {
   const std::string text = fmt::format("{} of {}", kept.size() == 1 ? "a run" : fmt::format("{} runs", kept.size()),
                                        rounds_text(options.rounds));
@@ -92,7 +92,7 @@ Status status_of(const std::vector<BoostFit>& fits, const std::vector<Index>& ke
       err = std::max(err, last.err_source);
       loss = std::max(loss, last.loss_target);
     }
-    return {true, fmt::format("{}, source error {:.3g} %, target loss {:.3g} %", runs_text(kept, options), 100 * err,
+    return {true, fmt::format("{}, source error {:.3g}%, target loss {:.3g}%", runs_text(kept, options), 100 * err,
                               100 * loss)};
   }
   return {false,
@@ -107,7 +107,7 @@ StageResult DaBoost::fit(const TrainView& view, const DaBoostOptions& options, c
   const std::vector<double> y = boost_labels(view, daboost_name);
   require_target(daboost_name, view);
   if (options.smooth == DaBoostSmooth::knn && options.classifier == BoostSide::source)
-    context.warn("unused_option", "{}: smooth is for classifier=target", daboost_name);
+    context.warn("unused_option", "{}: smooth is used only with classifier=target", daboost_name);
   const bool smooth = options.smooth == DaBoostSmooth::knn && options.classifier == BoostSide::target;
   BoostProblem problem{.source = view.labelled_x(), .y = y};
   problem.target = target_rows(view);
@@ -118,7 +118,7 @@ StageResult DaBoost::fit(const TrainView& view, const DaBoostOptions& options, c
   std::vector<BoostFit> fits = fit_boost_runs(problem, boost_options(options, context), options.vote, context);
   const auto some = [](const BoostFit& fit) { return !fit.rounds.empty(); };
   if (std::none_of(fits.begin(), fits.end(), some))
-    data_error("no_weak_da_learner", "{}: no round has a weak learner of both domains; {}", daboost_name,
+    data_error("no_weak_da_learner", "{}: no weak learner for both domains was found; {}", daboost_name,
                refusal_text(fits.front(), options));
   std::vector<Index> kept;
   for (const BoostFit& fit : fits) kept.push_back(kept_rounds(fit, options.stop));
@@ -136,7 +136,7 @@ StageResult DaBoost::fit(const TrainView& view, const DaBoostOptions& options, c
   const auto second = (score.array() >= 0).count();
   fitted->target_share_ = static_cast<double>(second) / static_cast<double>(score.size());
   if (score.size() > 1 && (second == 0 || second == score.size()))
-    context.warn("one_target_class", "{}: all {} target rows are given class '{}'; do not trust this adaptation",
+    context.warn("one_target_class", "{}: all {} target rows are assigned class '{}'; do not trust this adaptation",
                  daboost_name, score.size(), view.y.classes[second == 0 ? 0 : 1]);
   if (smooth || score.size() <= daboost_kept_targets) fitted->target_score_ = std::move(score);
   return {std::move(fitted), view, std::move(status)};
@@ -181,7 +181,8 @@ Method daboost_method() {
   return make_method<DaBoostOptions, DaBoost::fit, DaBoost::load>(
       {.name = "daboost",
        .family = Family::adapt,
-       .summary = "Boosting for a target without labels: stumps that are right on the source and far from target rows.",
+       .summary =
+           "Boosting for an unlabelled target: stumps that are right on the source and keep a margin from target rows.",
        .citation = "habrard2012",
        .learns = Learns::two_classes,
        .plain = "adaboost"});

@@ -37,44 +37,45 @@ struct DaBoostOptions {
     const Limits inside{.low = 0, .high = 1, .open_low = true, .open_high = true};
     return std::tuple{
         field("gamma", &O::gamma, "Margin: target rows with |h| <= gamma count against a stump", inside),
-        field("rounds", &O::rounds, "Stumps of a run", between(1, 1'000'000)),
-        field("candidates", &O::candidates, "Thresholds drawn in a round, on one random attribute",
+        field("rounds", &O::rounds, "Stumps per run", between(1, 1'000'000)),
+        field("candidates", &O::candidates, "Thresholds drawn per round, on one random column",
               between(1, boost_most_candidates)),
         field("select", &O::select,
-              "Which candidate is taken: most target weight outside the margin, smallest bound of the round, smallest "
-              "source error",
+              "Which candidate is taken: the one with the most target weight outside the margin, the smallest bound of "
+              "the round, or the smallest source error",
               one_of("max_wtplus", "min_bound", "min_source")),
         field("scale", &O::scale,
-              "What a stump divides by: distance to the end of the range on either side, the larger of both, the "
-              "range, half of it, nothing; or this number",
+              "What a stump divides the distance from its threshold by: the distance to the end of the range on that "
+              "side, the larger of the two, the range, half of it, nothing (raw), or the given number",
               or_words(above(0.0), "side", "maxabs", "range", "half", "raw")),
         field("b_t", &O::b_t, "Largest share of the target weight that may lie outside the margin; 1: no limit",
               Limits{.low = 0.5, .high = 1, .open_low = true}),
-        field("floor", &O::floor, "Least error of a stump in either domain; auto: 1 / (2 rows of the domain)",
+        field("floor", &O::floor,
+              "Smallest error counted for a stump in either domain; auto: 1 / (2 rows of the domain)",
               Limits{.low = 1e-12, .high = 0.5, .open_high = true}),
         field("stop", &O::stop, "Rounds that vote: all, or up to the last minimum of criterion (13) or (14)",
               one_of("last", "eq13", "eq14")),
         field("vote", &O::vote, "Independent runs whose normalised votes are averaged; 1: a single run",
               between(1, 10'000)),
-        field("base", &O::base,
-              "What votes: stumps on one column, or small random trees whose leaves hold the margin of the source",
-              one_of("stump", "tree")),
+        field(
+            "base", &O::base,
+            "What votes: stumps, each on one column, or small random trees whose leaves hold the margin of the source",
+            one_of("stump", "tree")),
         field("depth", &O::depth, "Depth of the trees", between(1, boost_most_depth)),
         field("smooth", &O::smooth,
-              "knn: scores of target rows are smoothed over their 5 nearest neighbours, and new rows take that of the "
-              "nearest. Assumes that each class is made of clusters; the model then holds the target rows",
+              "knn: smooth the scores of target rows over their 5 nearest neighbours; a new row takes the score of the "
+              "nearest target row. Assumes that each class consists of clusters; the model then holds the target rows",
               one_of("none", "knn")),
-        field("classifier", &O::classifier, "Vote that predicts: the source's H^S or the target's H^T",
+        field("classifier", &O::classifier, "Which vote predicts: that of the source, H^S, or of the target, H^T",
               one_of("source", "target")),
         field("exact", &O::exact,
-              "true: rows are held as numbers; false: in 256 bins, one byte a value; auto: bins from 100,000 rows on",
+              "true: rows are held as numbers; false: in 256 bins, one byte per value; auto: bins from 100,000 rows on",
               one_of("auto", "true", "false")),
-        field("bins", &O::bins, "Edges of the bins: equally far apart, or equally many rows between them",
+        field("bins", &O::bins, "Edges of the bins: equally spaced, or with equal numbers of rows between them",
               one_of("uniform", "quantile")),
-        field(
-            "criteria", &O::criteria,
-            "Whether the history also has the divergences and criteria (13) and (14); each round then sorts all rows"),
-        field("domain_weights", &O::domain_weights, "Source domains count equally, or by their rows",
+        field("criteria", &O::criteria,
+              "Whether to record the divergences and criteria (13) and (14), too; every round then sorts all rows"),
+        field("domain_weights", &O::domain_weights, "Whether source domains count equally or by their rows",
               one_of("equal", "pooled"))};
   }
   BoostedRuns::Shape shape() const {
@@ -85,7 +86,7 @@ struct DaBoostOptions {
 /// Target rows up to which the model keeps the score of each; their shares by class are always kept.
 constexpr Index daboost_kept_targets = 10'000;
 
-/// Boosting that adapts: votes of stumps that are right on the source and far from the target's rows.
+/// Boosting that adapts: a vote of stumps that are right on the source and keep a margin from target rows.
 class DaBoost : public Fitted {
  public:
   static StageResult fit(const TrainView& view, const DaBoostOptions& options, const Context& context, FitCache& cache);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ecotone/methods/learn/rows_of_blocks.h"
 #include "ecotone/solve/neighbours/neighbours.h"
 
 namespace ecotone {
@@ -12,8 +13,6 @@ constexpr double spread = 0.95;
 /// 0.95^600 is below 1e-13.
 constexpr int most_steps = 600;
 constexpr double done = 1e-12;
-/// Blocks of rows whose neighbours are looked for together.
-constexpr Index smooth_together = 16;
 
 }  // namespace
 
@@ -39,15 +38,9 @@ Vector smooth_over_neighbours(const Matrix& x, const Vector& y, const Context& c
 Vector nearest_values(const Features& x, const Matrix& rows, const Vector& values, const Context& context,
                       const char* who) {
   Vector result(x.rows());
-  Scratch scratch;
-  for (Index b = 0; b < x.blocks(); b += smooth_together) {
-    const Index end = std::min(b + smooth_together, x.blocks());
+  for (Index b = 0; b < x.blocks(); b += blocks_together) {
+    const Matrix query = rows_of_blocks(x, b, std::min(b + blocks_together, x.blocks()), context);
     const Index first = x.first_row(b);
-    Matrix query(x.first_row(end - 1) + x.rows_in(end - 1) - first, x.cols());
-    for (Index each = b; each < end; ++each) {
-      const RowBlock block = x.block(each, scratch);
-      query.middleRows(block.first - first, block.x.rows()) = block.x;
-    }
     const Neighbours near = nearest_neighbours(query, rows, 1, Self::keep, context, who);
     for (Index i = 0; i < query.rows(); ++i) result[first + i] = values[near.index(i, 0)];
   }

@@ -22,9 +22,9 @@ Status status_of(const BoostFit& fit) {
     case BoostStop::perfect:
       return {true, fmt::format("{}, the last makes no errors", rounds)};
     case BoostStop::no_weak_learner:
-      return {true, fmt::format("{}, then nothing was better than chance; training error {:.3g} %", rounds, error)};
+      return {true, fmt::format("{}, then nothing was better than chance; training error {:.3g}%", rounds, error)};
     default:
-      return {true, fmt::format("{}, training error {:.3g} %", rounds, error)};
+      return {true, fmt::format("{}, training error {:.3g}%", rounds, error)};
   }
 }
 
@@ -52,7 +52,7 @@ StageResult AdaBoost::fit(const TrainView& view, const AdaBoostOptions& options,
     data_error("no_weak_learner", "{}: {}", adaboost_name,
                fits.front().constant
                    ? "every column is constant"
-                   : "no stump or tree is better than chance: no column says anything of the label by itself");
+                   : "no stump or tree is better than chance: no column by itself says anything about the label");
   }
   Status status = status_of(fits.front());
   return {std::make_shared<AdaBoost>(BoostedRuns(std::move(fits), {rounds}, shape_of(options))), view,
@@ -81,7 +81,7 @@ Method adaboost_method() {
   return make_method<AdaBoostOptions, AdaBoost::fit, AdaBoost::load>(
       {.name = "adaboost",
        .family = Family::learn,
-       .summary = "AdaBoost: a weighted vote of stumps, each the best for the rows that those before got wrong.",
+       .summary = "AdaBoost: a weighted vote of stumps, each the best for the rows that the previous ones got wrong.",
        .citation = "freund1997",
        .learns = Learns::two_classes});
 }

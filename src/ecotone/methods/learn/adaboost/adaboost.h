@@ -20,22 +20,22 @@ struct AdaBoostOptions {
     using O = AdaBoostOptions;
     return std::tuple{
         field("rounds", &O::rounds,
-              "Stumps at most; it stops before at one without errors, or when none is better than chance",
+              "Largest number of stumps; it stops early at one without errors, or when none is better than chance",
               between(1, 1'000'000)),
-        field("base", &O::base, "What votes: stumps on one column, or small trees", one_of("stump", "tree")),
+        field("base", &O::base, "What votes: stumps, each on one column, or small trees", one_of("stump", "tree")),
         field("depth", &O::depth, "Depth of the trees", between(1, boost_most_depth)),
         field("exact", &O::exact,
-              "true: thresholds between all values; false: at the edges of 256 bins, one byte a value; auto: bins from "
-              "100,000 rows on",
+              "true: thresholds between all values; false: at the edges of 256 bins, one byte per value; auto: bins "
+              "from 100,000 rows on",
               one_of("auto", "true", "false")),
-        field("bins", &O::bins, "Edges of the bins: equally far apart, or equally many rows between them",
+        field("bins", &O::bins, "Edges of the bins: equally spaced, or with equal numbers of rows between them",
               one_of("uniform", "quantile")),
-        field("domain_weights", &O::domain_weights, "Domains count equally, or by their rows",
+        field("domain_weights", &O::domain_weights, "Whether domains count equally or by their rows",
               one_of("equal", "pooled"))};
   }
 };
 
-/// AdaBoost of two classes: in every round the best of all stumps for the weights of the rows.
+/// AdaBoost for two classes: every round takes the best of all stumps for the current row weights.
 class AdaBoost : public Fitted {
  public:
   explicit AdaBoost(BoostedRuns runs);

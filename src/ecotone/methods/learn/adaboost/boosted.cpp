@@ -308,7 +308,7 @@ BoostedRuns BoostedRuns::load(const StageState& state, Index cols, Shape shape) 
   for (const History& each : histories(shape.has_target, shape.criteria))
     scatter(runs.fits_, state.vector(each.name, n),
             [&](BoostRound& round, double value) { round.*each.member = value; });
-  // What the floor allows: hostile weights would give sums that are no numbers.
+  // What the floor allows: the sums of hostile weights would overflow.
   for (const BoostFit& fit : runs.fits_)
     for (const BoostRound& round : fit.rounds)
       if (round.alpha < 0 || round.alpha > boost_most_vote || round.beta < 0 ||

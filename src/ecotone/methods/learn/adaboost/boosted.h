@@ -9,7 +9,7 @@
 
 namespace ecotone {
 
-/// Whether rows are held as numbers (true) or in 256 bins (false); automatic: by their number.
+/// Whether rows are held as numbers (true) or in 256 bins (false); automatic: depends on how many there are.
 enum class ExactRowsOption { automatic, yes, no };
 BoostRowsKind rows_kind(ExactRowsOption option);
 
@@ -22,10 +22,10 @@ std::vector<double> boost_labels(const TrainView& view, const char* who);
 /// Row weights of the labelled rows; empty: all 1. equal: times a factor, so that domains have the same total.
 std::vector<double> boost_weights(const TrainView& view, GroupShares shares);
 
-/// «1 round», «3 rounds».
+/// "1 round", "3 rounds".
 std::string rounds_text(Index rounds);
 
-/// What a vote says of rows: the weights of which domain.
+/// Which weights a vote uses: those for the source or those for the target.
 enum class BoostSide { source, target };
 
 /// Fitted runs of boosting as stages keep them: stumps or trees with their weights, and the history of every round.

@@ -85,7 +85,8 @@ struct Evidence {
   }
 };
 
-/// Adds the map of decision value k, which is that of class `cls`. Rows whose refit did not know the class have no say.
+/// Adds the map of decision value k, which is that of class `cls`. Rows whose refit had no row of the class do not
+/// count.
 bool add_map(const Evidence& evidence, Index k, Index cls, CalibrateMethod method, CalibrateMaps& maps) {
   const Vector score = evidence.cross.score.col(k);
   const Vector weight = evidence.cross.known.col(cls).select(evidence.weight.array(), 0.0);
@@ -93,7 +94,7 @@ bool add_map(const Evidence& evidence, Index k, Index cls, CalibrateMethod metho
   for (Index i = 0; i < weight.size(); ++i)
     if (weight[i] > 0) used.push_back(i);
   if (used.empty()) {
-    // Nobody has seen it: its probability is 0.
+    // No refit has seen the class: its probability is 0.
     if (method == CalibrateMethod::platt) maps.platt.push_back({0, log_odds_of(0)});
     if (method == CalibrateMethod::isotonic) maps.isotonic.push_back({Vector::Zero(1), Vector::Zero(1)});
     return true;
@@ -110,12 +111,12 @@ bool add_map(const Evidence& evidence, Index k, Index cls, CalibrateMethod metho
   return fit.converged;
 }
 
-/// Says of what the out-of-fold rows show that the learner has not learned.
+/// Warns of classes that the learner does not tell apart on out-of-fold rows.
 void warn_of_maps(const CalibrateMaps& maps, const std::vector<std::string>& classes, const Context& context) {
   for (std::size_t k = 0; k < maps.platt.size(); ++k) {
     if (maps.platt[k].slope >= 0) continue;
     context.warn("falling_slope",
-                 "calibrate: in rows held out, those with a higher decision value of class '{}' are less often of it "
+                 "calibrate: held-out rows with a higher decision value for class '{}' are less often of that class "
                  "(slope {:.3g}); what the learner found does not carry over",
                  classes.size() == 2 ? classes[1] : classes[k], maps.platt[k].slope);
   }
@@ -136,7 +137,7 @@ void check_classes(const TrainView& view, const CalibrateOptions& options) {
 StageResult Calibrate::fit(const Upstream& upstream, const CalibrateOptions& options, const Context& context) {
   check_classes(upstream.view, options);
   const Evidence evidence(cross_fit(upstream, "calibrate", context), upstream);
-  if (!(evidence.weight.sum() > 0)) data_error("zero_weights", "calibrate: all rows held out have weight 0");
+  if (!(evidence.weight.sum() > 0)) data_error("zero_weights", "calibrate: all held-out rows have weight 0");
   CalibrateMaps maps;
   Status status;
   const Index columns = evidence.cross.score.cols();
@@ -199,7 +200,7 @@ Method calibrate_method() {
       {.name = "calibrate",
        .family = Family::learn,
        .summary =
-           "Turns the decision values of the learner before it into probabilities that hold in domains held out.",
+           "Turns the decision values of the preceding learner into probabilities, calibrated on held-out domains.",
        .citation = "platt1999",
        .learns = Learns::labels});
 }

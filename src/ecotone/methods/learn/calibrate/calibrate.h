@@ -17,10 +17,11 @@ struct CalibrateOptions {
 
   static constexpr auto fields() {
     return std::tuple{
-        field("method", &CalibrateOptions::method, "A sigmoid of the decision value, or any function that never falls",
+        field("method", &CalibrateOptions::method,
+              "platt: a sigmoid of the decision value; isotonic: any non-decreasing function of it",
               one_of("platt", "isotonic")),
         field("threshold", &CalibrateOptions::threshold,
-              "Measure by which the probability that the second class needs is chosen; none: it is 0.5",
+              "Measure that the probability threshold of the second class maximises on held-out rows; none: it is 0.5",
               one_of("none", "accuracy", "balanced_accuracy", "f1"))};
   }
 };
@@ -41,7 +42,7 @@ struct CalibrateReport {
   double log_loss_after = 0;   ///< of the calibrated ones
 };
 
-/// Probabilities of a learner's decision values, learned from decision values of refits that did not see the rows.
+/// Probabilities from a learner's decision values, learned from out-of-fold decision values.
 class Calibrate : public Fitted {
  public:
   /// `threshold` is used for two classes only.
@@ -51,7 +52,7 @@ class Calibrate : public Fitted {
   static std::shared_ptr<const Fitted> load(const StageState& state, const CalibrateOptions& options,
                                             const StageInput& input);
 
-  /// Of a batch whose features are decision values.
+  /// For a batch whose features are decision values.
   Prediction predict(const Batch& batch, const Context& context) const override;
   StageState save() const override;
 

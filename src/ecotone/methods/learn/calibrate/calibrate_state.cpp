@@ -53,12 +53,12 @@ void save_isotonic(const std::vector<IsotonicMap>& maps, StageState& state) {
 }
 
 void check_knots(const IsotonicMap& map) {
-  if (map.score.size() == 0) file_error("bad_model", "array 'knots' has none for a class");
+  if (map.score.size() == 0) file_error("bad_model", "array 'knots' has no knot for a class");
   for (Index i = 0; i < map.score.size(); ++i) {
     if (i > 0 && !(map.score[i - 1] < map.score[i])) file_error("bad_model", "array 'knots' must ascend");
     const double low = i > 0 ? map.probability[i - 1] : 0;
     if (map.probability[i] < low || map.probability[i] > 1)
-      file_error("bad_model", "array 'knot_probability' must not fall and lie in [0, 1]");
+      file_error("bad_model", "array 'knot_probability' must not decrease and must lie in [0, 1]");
   }
 }
 

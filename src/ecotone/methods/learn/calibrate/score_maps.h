@@ -9,7 +9,7 @@ namespace ecotone {
 double log_odds_of(double p);
 
 /// Each of several classes against the others: s_k - ln sum_{l != k} exp s_l, the log odds of a softmax, finite.
-/// Decision values of several classes say something relative to each other only. One value stays as it is.
+/// Decision values of several classes are meaningful only relative to each other. One value stays as it is.
 Vector versus_rest(ConstVectorView score);
 
 /// p = 1 / (1 + exp(-(slope s + intercept))), platt1999.
@@ -32,16 +32,16 @@ struct PlattFit {
 /// Where all scores are equal the slope is 0. Some weight must be above 0.
 PlattFit fit_platt(ConstVectorView score, ConstVectorView positive, ConstVectorView weight);
 
-/// A rising function by its knots: linear between them, constant beyond the ends.
+/// A non-decreasing function by its knots: linear between them, constant beyond the ends.
 struct IsotonicMap {
   Vector score;        ///< strictly ascending, at least one
-  Vector probability;  ///< never falling, in [0, 1]
+  Vector probability;  ///< not decreasing, in [0, 1]
 
   double operator()(double at) const;
 };
 
-/// The rising function with the least sum_i w_i (y_i - f(s_i))^2, by pooling adjacent violators; rows of equal scores
-/// count as one. Knots are the first and the last score of each pool. Some weight must be above 0.
+/// The non-decreasing function with the least sum_i w_i (y_i - f(s_i))^2, by pooling adjacent violators; rows of equal
+/// scores count as one. Knots are the first and the last score of each pool. Some weight must be above 0.
 IsotonicMap fit_isotonic(ConstVectorView score, ConstVectorView y, ConstVectorView weight);
 
 }  // namespace ecotone

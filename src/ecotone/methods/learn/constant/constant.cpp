@@ -76,7 +76,7 @@ Method constant_method() {
   return make_method<ConstantOptions, Constant::fit, Constant::load>(
       {.name = "constant",
        .family = Family::learn,
-       .summary = "Predicts the majority class with the class frequencies, or the mean: the baseline.",
+       .summary = "Baseline: predicts the majority class and the class frequencies, or the mean in regression.",
        .citation = "",
        .learns = Learns::labels,
        .reads_features = false});

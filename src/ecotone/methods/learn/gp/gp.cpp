@@ -89,7 +89,7 @@ Gp::Gp(GpProcess process, bool variance, const GpNotes& notes)
 
 StageResult Gp::fit(const TrainView& view, const GpOptions& options, const Context& context, FitCache&) {
   if (!options.distributional && !options.sigma1.is_auto())
-    context.warn("unused_option", "gp: sigma1 is for distributional=true");
+    context.warn("unused_option", "gp: sigma1 is used only with distributional=true");
   GpFitted found = fit_route(rows_with_weight("gp", view), options, context);
   // Only the variance needs it, and it is the larger part of the memory.
   if (!options.variance) std::visit([](auto& gp) { gp.fit.factor = Cholesky::of_lower(Matrix()); }, found.process);
@@ -117,7 +117,7 @@ Method gp_method() {
   return make_method<GpOptions, Gp::fit, Gp::load>(
       {.name = "gp",
        .family = Family::learn,
-       .summary = "Gaussian process regression with row weights: numbers and the standard deviation of each.",
+       .summary = "Gaussian process regression with row weights: predictions and the standard deviation of each.",
        .citation = "rasmussen2006",
        .learns = Learns::numbers,
        .penalties = {{"noise"}}});

@@ -37,10 +37,10 @@ struct GpNotes {
   Index rows = 0;
   Index evaluations = 0;  ///< of the likelihood, or points of the grid
   bool at_bound = false;
-  double residual = 0;  ///< of a low rank: part of the kernel's trace that the map leaves out
+  double residual = 0;  ///< low rank: share of the kernel's trace that the map leaves out
 };
 
-/// Gaussian process regression: numbers, with the variance of each.
+/// Gaussian process regression: predictions with the variance of each.
 class Gp : public Fitted {
  public:
   Gp(GpProcess process, bool variance, const GpNotes& notes);

@@ -6,10 +6,10 @@
 #include "ecotone/methods/learn/gp/gp.h"
 #include "ecotone/methods/learn/gp/gp_parameters.h"
 
-/// The routes of a fit. Views have labels that are numbers and weights that are positive.
+/// The routes of a fit. Views have numeric labels and positive weights.
 namespace ecotone {
 
-/// A process, and what is said of its fit.
+/// A process, and what is reported of its fit.
 struct GpFitted {
   GpProcess process;
   GpNotes notes;
@@ -26,8 +26,8 @@ inline bool width_is_free(const Kernel& kernel, const GpOptions& options) {
   return shift_invariant(kernel) && options.sigma.is_auto();
 }
 
-/// Parameters by the rule of the options, from all labelled rows of the view; sigma is at its place. The kernel is
-/// `learner_kernel`'s.
+/// Parameters (sigma among them) by the rule of the options, from all labelled rows of the view. The kernel is that of
+/// `learner_kernel`.
 GpChoice choose_gp(const TrainView& view, const Kernel& kernel, const GpOptions& options, const Context& context);
 
 /// Widths and parameters of the kernel on domains and rows.

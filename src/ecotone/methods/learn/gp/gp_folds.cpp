@@ -83,7 +83,7 @@ GpParameters parameters_of(const GpFoldProblem& p, const GpWidths& widths, doubl
   if (p.given.amplitude) return {1, *p.given.amplitude, p.given.noise.value_or(ratio * *p.given.amplitude)};
   if (p.given.noise && ratio > 0) return {1, *p.given.noise / ratio, *p.given.noise};
   const Matrix gram = p.gram(widths);
-  // The fit that follows says what there is to say.
+  // The fit that follows gives the warnings.
   const GpFit fit = fit_gp(problem_of(p, gram), {1, 1, ratio}, context.observed_by(nullptr));
   // alpha'(Y - M) = alpha'A alpha, the mean being orthogonal to alpha or none.
   double explained = fit.alpha.col(0).dot(p.view.y.value - Vector::Constant(p.view.labelled(), fit.offset[0]));
@@ -114,7 +114,7 @@ GpFoldChoice choose_by_folds(const GpFoldProblem& p, const Context& context) {
     }
   }
   if (best.error == infinity)
-    data_error("no_cross_fit", "gp: no candidate of fit=cv could be fitted without each fold; use fit=likelihood");
+    data_error("no_cross_fit", "gp: no candidate of fit=cv could be fitted in every fold; use fit=likelihood");
   best.choice.parameters = parameters_of(p, best.widths, best_ratio, context);
   best.choice.evaluations = tried;
   best.choice.status.text = fmt::format("mean squared error {:.4g} in domains left out", best.error);

@@ -8,7 +8,7 @@
 
 namespace ecotone {
 
-/// Widths that folds choose among, as factors of those that rules of thumb give.
+/// Widths that folds choose among, as factors of those by rules of thumb.
 struct GpWidths {
   double sigma = 1;
   double sigma1 = 1;

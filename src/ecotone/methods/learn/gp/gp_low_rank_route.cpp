@@ -21,7 +21,7 @@ DistributionalChoice choose_before(const TrainView& view, const Kernel& kernel, 
     return found;
   }
   const bool cv = options.fit == GpFitRule::cv;
-  // What the part says of its own parameters is no news: the likelihood of all rows follows.
+  // Warnings about the parameters of a part of the rows are dropped: the likelihood of all rows follows.
   const Context quiet = context.observed_by(nullptr);
   if (options.distributional && cv)
     return choose_distributional_gp(part_for_widths(view, context), kernel, options, quiet);

@@ -35,35 +35,37 @@ struct GpOptions {
     using O = GpOptions;
     auto kernel = learner_kernel_fields<O>();
     std::get<1>(kernel).help =
-        "Width of rbf and laplacian; auto: by fit, beginning at the median distance; distributional=true with "
+        "Width of rbf and laplacian; auto: chosen by fit, starting at the median distance; with distributional=true "
+        "and "
         "fit=likelihood: the median distance itself";
     const auto process = std::tuple{
         field("mean", &O::mean,
-              "zero; average: that of the labels, taken as known; constant, linear: by generalised least squares, and "
-              "what is not known of it is in the variance",
+              "Mean function. zero; average: the mean of the labels, taken as known; constant, linear: estimated by "
+              "generalised least squares, and its uncertainty is part of the variance",
               one_of("zero", "average", "constant", "linear")),
-        field("amplitude", &O::amplitude, "Variance of the function where k(x, x) = 1; auto: by fit", above(0.0)),
-        field("noise", &O::noise, "Variance of the label of a row of weight 1 around the function; auto: by fit",
-              at_least(0.0)),
+        field("amplitude", &O::amplitude, "Variance of the function where k(x, x) = 1; auto: chosen by fit",
+              above(0.0)),
+        field("noise", &O::noise,
+              "Variance of the label around the function, for a row of weight 1; auto: chosen by fit", at_least(0.0)),
         field("fit", &O::fit,
-              "likelihood: the largest marginal likelihood; cv: the smallest mean squared error in domains that are "
-              "left out, over a grid",
+              "likelihood: maximise the marginal likelihood; cv: minimise the mean squared error in left-out domains "
+              "over "
+              "a grid",
               one_of("likelihood", "cv"))};
     const auto others = std::tuple{
         field("route", &O::route,
               "exact: one factorisation of the rows' covariance; low_rank: a low-rank kernel map, time linear in the "
               "rows; auto: exact up to 4,000 rows",
               one_of("auto", "exact", "low_rank")),
-        field("rank", &O::rank, "Of low_rank: at most so many landmarks", between(1, 20000)),
+        field("rank", &O::rank, "Largest number of landmarks of route=low_rank", between(1, 20000)),
         field("variance", &O::variance,
-              "Predict the standard deviation, too; false: the mean alone, and a model file without the factor"),
-        field(
-            "distributional", &O::distributional,
-            "Kernel k1(P, P') k2(x, x') of domains and rows: rows of domains whose samples are alike say more of each "
-            "other"),
+              "Also predict the standard deviation; false: only the mean, with a smaller model file"),
+        field("distributional", &O::distributional,
+              "Kernel k1(P, P') k2(x, x') of domains and rows: rows tell more about each other if the samples of their "
+              "domains are similar"),
         field("sigma1", &O::sigma1,
-              "Width of k1; auto: the median distance of the domains' mean embeddings, not below that of samples of "
-              "one distribution, nor below a quarter of the spread within domains",
+              "Width of k1; auto: the median distance between the domains' mean embeddings, but at least the distance "
+              "between samples of one distribution and a quarter of the spread within domains",
               above(0.0))};
     return std::tuple_cat(kernel, process, others);
   }

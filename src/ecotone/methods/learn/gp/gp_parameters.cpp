@@ -41,11 +41,11 @@ GpChoice choice_of(const GpSearch& search, const Context& context) {
   if (search.at_bound) {
     context.warn("at_bound",
                  "gp: the likelihood is largest at the edge of the search: sigma {:.3g}, amplitude {:.3g}, noise "
-                 "{:.3g}; the rows say little of the label, or have it without noise",
+                 "{:.3g}; the features say little about the label, or determine it without noise",
                  search.parameters.sigma, search.parameters.amplitude, search.parameters.noise);
   } else if (!search.converged) {
     choice.status = {false, fmt::format("the search for parameters stopped at a slope of {:.2g} per row after {} "
-                                        "iterations; give sigma, amplitude or noise",
+                                        "iterations; set sigma, amplitude or noise",
                                         search.slope, search.iterations)};
   }
   return choice;

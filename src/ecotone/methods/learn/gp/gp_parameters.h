@@ -17,9 +17,9 @@ struct GpChoice {
 /// Those that the options give.
 GpFixed given_parameters(const GpOptions& options);
 
-/// Whether all labels are one number but for rounding: then there is nothing to learn parameters from.
+/// Whether all labels are equal up to rounding: then there is nothing to learn parameters from.
 bool constant_labels(ConstMatrixView y);
-/// For such labels: a variance of rounding, said by the warning `constant_label`. `sigma` is that of the kernel.
+/// For such labels: a variance of the size of rounding, with the warning `constant_label`. `sigma` is the kernel's.
 GpChoice choice_of_constant(const GpOptions& options, double sigma, ConstMatrixView y, const Context& context);
 
 /// What a search found, with the warning `at_bound` where the likelihood is largest at the edge of the search.

@@ -69,7 +69,7 @@ std::string start_key(LinearFamily family, const TrainView& view, const LinearOp
                      view.x.cols(), options.offset, labels);
 }
 
-/// Calls and says what the user can do about what the solver refuses.
+/// Calls the solver, and where it refuses tells the user what to do.
 template <class Call>
 auto explained(LinearFamily family, const TrainView& view, Call&& call) {
   try {
@@ -100,7 +100,7 @@ Status status_of(const LinearFit& fit) {
 }
 
 /// Phi(score)
-double normal_law(double score) { return 0.5 * std::erfc(-score * M_SQRT1_2); }
+double normal_distribution(double score) { return 0.5 * std::erfc(-score * M_SQRT1_2); }
 
 void predict_two(double score, double p0, double p1, Index row, Prediction& prediction) {
   prediction.score(row, 0) = score;
@@ -165,7 +165,7 @@ void Linear::predict_rows(const Matrix& scores, Index first, Prediction& predict
     } else if (family_ == LinearFamily::least_squares) {
       prediction.value[row] = score;
     } else if (family_ == LinearFamily::probit) {
-      predict_two(score, normal_law(-score), normal_law(score), row, prediction);
+      predict_two(score, normal_distribution(-score), normal_distribution(score), row, prediction);
     } else if (scores.cols() <= 2) {
       predict_two(score, sigmoid(-score), sigmoid(score), row, prediction);
     } else {
@@ -195,7 +195,7 @@ Prediction Linear::predict(const Batch& batch, const Context& context) const {
     predict_rows(scores, x.first_row(b), prediction);
   });
   if (!learns_classes(family_) && !prediction.value.allFinite()) {
-    data_error("non_finite", "{}: a predicted value is too large for a number", family_text(family_));
+    data_error("non_finite", "{}: a predicted value overflows", family_text(family_));
   }
   return prediction;
 }

@@ -11,9 +11,9 @@
 
 namespace ecotone {
 
-/// By what the loss is divided: the number of rows, or the sum of their weights.
+/// What the loss is divided by: the number of rows, or the sum of their weights.
 enum class LinearNorm { count, sum };
-/// What becomes of the gradients of a mini-batch (59.19).
+/// Whether the gradients of a mini-batch are averaged or added (59.19).
 enum class BatchReduce { mean, sum };
 
 /// Options of all generalised linear models.
@@ -36,32 +36,36 @@ struct LinearOptions {
   static constexpr auto fields() {
     return std::tuple{
         field("l2", &LinearOptions::l2,
-              "Penalty rho of rho ||w||^2 (not rho/2); auto: by cross-validation over the training domains",
+              "Penalty l2 ||w||^2 (not l2/2) added to the mean loss; auto: by cross-validation over the training "
+              "domains. "
+              "As strong as C = 1 / (2 rows l2) of svm; in least_squares on scaled features, as lam = 2 l2 of ridge",
               at_least(0.0)),
         field("l1", &LinearOptions::l1,
-              "Penalty alpha of alpha ||w||_1; auto: by cross-validation over the training domains", at_least(0.0)),
+              "Penalty l1 ||w||_1 added to the mean loss; auto: by cross-validation over the training domains",
+              at_least(0.0)),
         field("solver", &LinearOptions::solver,
               "auto chooses by size and penalty; sgd and prox-sgd read rows one by one and stop near the optimum",
               one_of("auto", "lbfgs", "newton", "irls", "prox-newton", "sgd", "prox-sgd")),
-        field("offset", &LinearOptions::offset, "Whether the prediction has an offset"),
-        field("penalise_offset", &LinearOptions::penalise_offset, "Whether the penalties count the offset, too"),
-        field("norm", &LinearOptions::norm, "The loss is divided by the number of rows or by the sum of their weights",
-              one_of("count", "sum")),
+        field("offset", &LinearOptions::offset, "Whether the model has an offset (intercept)"),
+        field("penalise_offset", &LinearOptions::penalise_offset, "Whether the penalties include the offset"),
+        field("norm", &LinearOptions::norm,
+              "What the loss is divided by: the number of rows or the sum of their weights", one_of("count", "sum")),
         field("tol", &LinearOptions::tol,
-              "Largest entry of the gradient in standardised units at which a solver stops; 0: the last digit; not for "
-              "sgd",
+              "Largest entry of the gradient, in standardised units, at which a solver stops; 0: to the last "
+              "digit; not for sgd",
               between(0.0, 1.0)),
-        field("max_iterations", &LinearOptions::max_iterations, "Iterations before giving up", at_least(1)),
+        field("max_iterations", &LinearOptions::max_iterations, "Largest number of iterations", at_least(1)),
         field("rule", &LinearOptions::rule,
-              "Penalty that auto takes: the best held-out loss, or the largest within one standard error of it",
+              "Penalty that auto takes: the one with the best held-out loss, or the largest within one standard error "
+              "of it",
               one_of("best", "one_se")),
         field("step", &LinearOptions::step, "sgd: step size mu; auto: a quarter of what the curvature allows",
               above(0.0)),
         field("schedule", &LinearOptions::schedule,
               "sgd: mu, mu / sqrt(1 + epochs) or mu / (1 + epochs), with the epochs done so far",
               one_of("constant", "root", "inverse")),
-        field("batch", &LinearOptions::batch, "sgd: rows in a step", between(1, 1e6)),
-        field("reduce", &LinearOptions::reduce, "sgd: gradients of a batch are averaged or added",
+        field("batch", &LinearOptions::batch, "sgd: rows per step", between(1, 1e6)),
+        field("reduce", &LinearOptions::reduce, "sgd: whether the gradients of a batch are averaged or added",
               one_of("mean", "sum")),
         field("epochs", &LinearOptions::epochs, "sgd: passes over the rows", between(1, 1e6))};
   }
@@ -78,8 +82,8 @@ class Linear : public Fitted {
 
   Linear(LinearFamily family, LinearFit fit, Notes notes);
 
-  /// With a cache in order a fit starts at the weights of the one before on the same labels; the optimum is the same to
-  /// the solver's tolerance.
+  /// With a cache in order a fit starts at the weights of the previous one on the same labels; the optimum is the same
+  /// up to the solver's tolerance.
   static StageResult fit(LinearFamily family, const TrainView& view, const LinearOptions& options,
                          const Context& context, FitCache& cache);
   static std::shared_ptr<const Fitted> load(LinearFamily family, const StageState& state, const StageInput& input);
@@ -96,7 +100,7 @@ class Linear : public Fitted {
   Matrix columns_;  ///< the weights as columns, ready for X W
 };
 
-/// Name of the method («least_squares»).
+/// Name of the method ("least_squares").
 const char* family_text(LinearFamily family);
 
 }  // namespace ecotone

@@ -69,7 +69,7 @@ Vector masked(const LinearProblem& problem, std::span<const Index> rows) {
   return weight;
 }
 
-/// Whether these rows can be fitted: all classes have weight; for numbers, something does, and some count is not zero.
+/// Whether these rows can be fitted: all classes have weight; in regression some row has, and some count is not zero.
 bool can_be_fitted(const LinearProblem& problem, const Vector& weight) {
   if (problem.cls.empty()) {
     const Eigen::Map<const Vector> y(problem.value.data(), weight.size());
@@ -153,8 +153,8 @@ PenaltyPath choose_penalties(const LinearProblem& problem, const TrainView& view
   }
   if (losses.rows() == 0) {
     data_error("no_folds",
-               "{}: no domain (or fold of rows) can be left out with all classes in the others, so penalties cannot be "
-               "chosen; give l1 and l2 as numbers",
+               "{}: no domain (or fold of rows) can be left out so that all classes remain in the others, so penalties "
+               "cannot be chosen; set l1 and l2 to numbers",
                problem.who);
   }
   if (losses.rows() < static_cast<Index>(folds.size())) {
@@ -163,7 +163,7 @@ PenaltyPath choose_penalties(const LinearProblem& problem, const TrainView& view
                  problem.who, static_cast<Index>(folds.size()) - losses.rows(), folds.size());
   }
   if (not_converged > 0) {
-    context.warn("not_converged", "{}: {} of {} fits along the path of penalties have not converged", problem.who,
+    context.warn("not_converged", "{}: {} of {} fits along the path of penalties did not converge", problem.who,
                  not_converged, losses.size());
   }
   const auto count = static_cast<double>(losses.rows());

@@ -20,14 +20,16 @@ struct RidgeOptions {
     return std::tuple{
         field(
             "lam", &RidgeOptions::lam,
-            "Penalty lam of lam sum v_i w_i^2, features in units of E[x^2] = 1; auto: by leave-one-domain-out, and all "
-            "weights are 0 unless they beat the empty model by one standard error",
+            "Penalty lam sum v_i w_i^2 added to the domains' mean squared error, features in units of E[x^2] = 1; lam "
+            "= "
+            "2 l2 of least_squares on such features. auto: by leave-one-domain-out, and all weights are 0 unless they "
+            "beat the empty model by one standard error",
             above(0.0)),
         field("penalty", &RidgeOptions::penalty,
-              "v_i is 1, or larger where the covariance with the label varies over domains; auto: by "
+              "ridge: v_i is 1; variance: larger where the covariance with the label varies across domains; auto: by "
               "leave-one-domain-out. variance and auto need five domains",
               one_of("ridge", "variance", "auto")),
-        field("domain_weights", &RidgeOptions::domain_weights, "Domains count equally, or by their rows",
+        field("domain_weights", &RidgeOptions::domain_weights, "Whether domains count equally or by their rows",
               one_of("equal", "pooled"))};
   }
 };
@@ -45,7 +47,7 @@ class Ridge : public Fitted {
  private:
   Task task_ = Task::classify;
   RidgePathFit fit_;
-  std::string left_out_;  ///< «domains» or «rows»
+  std::string left_out_;  ///< "domains" or "rows"
 };
 
 }  // namespace ecotone

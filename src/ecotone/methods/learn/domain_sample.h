@@ -50,7 +50,7 @@ DistributionFit fit_domain_kernel(const char* who, const Kernel& kernel, const D
 /// that row alone), `unlike_any_domain` (all k1 of a domain are below 0.01, so predictions there are near the offset).
 Matrix batch_domain_kernel(const char* who, const DistributionKernel& kernel, const DomainSample& sample,
                            const Context& context);
-/// The same warnings for k1 that was found another way; `rows` counts those of each domain.
+/// The same warnings for k1 that was computed in another way; `rows` counts the rows of each domain.
 void warn_of_batch_domains(const char* who, ConstMatrixView k1, const Vector& rows,
                            const std::vector<std::string>& names, const Context& context);
 
@@ -61,7 +61,7 @@ void save_domain_kernel(const DistributionKernel& kernel, StageState& state);
 void save_domains(std::span<const std::int32_t> domain, const std::string& name, StageState& state);
 /// Numbers of domains under a name, below `count`. File error `bad_model`.
 std::vector<std::int32_t> load_domains(const StageState& state, const std::string& name, Index size, Index count);
-/// File error `bad_model` when it is none. `cols` are those of the rows.
+/// File error `bad_model` when it is missing or invalid. `cols` are those of the rows.
 DistributionKernel load_domain_kernel(const Kernel& kernel, const StageState& state, Index cols);
 
 }  // namespace ecotone

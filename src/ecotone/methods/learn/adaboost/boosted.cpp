@@ -81,7 +81,7 @@ Index whole_number(const Json& object, const char* name) {
 BoostFit run_of(const Json& json, Index& kept, Index left) {
   if (!json.is_object()) file_error("bad_model", "'runs' must be a list of objects");
   const Index rounds = whole_number(json, "rounds");
-  // Before memory is taken for them: the arrays say how many there can be.
+  // Checked before memory is allocated: the arrays say how many rounds there can be.
   if (rounds > left) file_error("bad_model", "the runs have more rounds than the arrays");
   BoostFit fit;
   fit.rounds.resize(static_cast<std::size_t>(rounds));

@@ -1,4 +1,4 @@
-// What model files hold of calibrate.
+// How calibrate is stored in model files.
 #include <utility>
 
 #include "ecotone/methods/learn/calibrate/calibrate.h"

@@ -16,7 +16,7 @@ struct GpFitted {
   Status status;
 };
 
-/// The weights of a view as the engine reads them; none where there are none.
+/// The weights of a view as the engine reads them; empty where there are none.
 inline std::span<const double> gp_weights(const TrainView& view) {
   return {view.weight.data(), static_cast<std::size_t>(view.weight.size())};
 }
@@ -50,7 +50,7 @@ GpFitted fit_distributional_gp(const TrainView& view, const GpOptions& options, 
 GpFitted fit_low_rank_gp(const TrainView& view, const GpOptions& options, const Context& context);
 
 inline constexpr Index most_width_rows = 2000;
-/// The rows of domains as a map sees them. All must live on.
+/// The rows of domains as a map sees them. All arguments must outlive it.
 GpMapRows domain_map_rows(const DistributionMap& map, const DomainRowsOf& rows, const DomainPlaces& places);
 /// At most that many labelled rows of a view, ascending.
 TrainView part_for_widths(const TrainView& view, const Context& context);

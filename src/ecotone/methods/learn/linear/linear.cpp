@@ -246,7 +246,7 @@ std::shared_ptr<const Fitted> Linear::load(LinearFamily family, const StageState
   fit.kkt = state.number("kkt");
   fit.iterations = static_cast<int>(std::min<Index>(state.count("iterations"), 1'000'000'000));
   if (state.info.contains("step_size")) fit.step = state.number("step_size");
-  // Models of earlier versions do not say it.
+  // Models of earlier versions do not record it.
   Notes notes{state.info.contains("solver") ? state.text("solver") : "", std::nullopt};
   if (state.has("path_loss")) {
     PenaltyPath path;

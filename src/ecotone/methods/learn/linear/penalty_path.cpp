@@ -80,7 +80,7 @@ bool can_be_fitted(const LinearProblem& problem, const Vector& weight) {
   return total.minCoeff() > 0;
 }
 
-/// The problem with other row weights, for a path. (Eigen's views cannot be bound again, so it is made anew.)
+/// The problem with other row weights, for a path. (Eigen's views cannot be rebound, so it is built anew.)
 LinearProblem with_weights(const LinearProblem& problem, const Vector& weight) {
   return {.x = problem.x,
           .cls = problem.cls,

@@ -40,7 +40,7 @@ std::uint64_t rows_print(const Kernel& kernel, ConstMatrixView x, const SvmGroup
 
 struct SharedGram {
   std::uint64_t print = 0;
-  Vector origin;  ///< what the rows of a linear kernel are seen from
+  Vector origin;  ///< subtracted from the rows of a linear kernel
   Matrix k;
 };
 
@@ -51,8 +51,8 @@ struct LastFit {
   std::vector<double> beta;
 };
 
-/// Products of rows far from 0 would lose their digits. With sum beta = 0 those of rows seen from a typical one have
-/// the same optimum but for the offset; not with groups.
+/// Products of rows far from 0 lose digits, so a typical row is subtracted from the rows of a linear kernel. As
+/// sum beta = 0 that changes the offset of the optimum alone; it would not do with groups.
 SharedGram gram_of(std::uint64_t print, const Kernel& kernel, ConstMatrixView x, const SvmGroups* groups,
                    const Context& context) {
   if (kernel.kind == KernelKind::linear && groups == nullptr) {

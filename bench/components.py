@@ -105,7 +105,7 @@ def against_the_gram_matrix(program, folder):
 
 def main():
     program = pathlib.Path(sys.argv[1]).resolve() / "bench" / "bench_components"
-    print("| what | ecotone | rival | ratio | wanted |\n| --- | --- | --- | --- | --- |", flush=True)
+    print("| task | ecotone | rival | ratio | goal |\n| --- | --- | --- | --- | --- |", flush=True)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         against_the_rival(program, folder)

@@ -58,7 +58,7 @@ def side_by_side(program, folder, data, rule):
 def main():
     program = pathlib.Path(sys.argv[1]) / "bench" / "bench_select"
     x, y, domain = rival.make()
-    print("| what | measured | wanted |\n| --- | --- | --- |")
+    print("| task | measured | goal |\n| --- | --- | --- |")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         x.tofile(folder / "x.bin")

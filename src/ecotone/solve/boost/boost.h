@@ -13,6 +13,16 @@
 #include "ecotone/solve/boost/stump.h"
 #include "ecotone/solve/boost/tree.h"
 
+/// Boosting of stumps and small trees with a target sample (habrard2012), and AdaBoost without one. Each round draws
+/// candidates keyed by (seed, run, round, draw, candidate), judges them by their masses and records the history. The
+/// weights of the two domains are normalised separately, and the total target weight W_T is kept as a logarithm.
+///
+/// Several runs share one table of rows. Exact rows are numbers, processed in vectorised loops with one thread per run.
+/// Binned rows take one byte per value; updating the weights of a round and making the histogram of the next are one
+/// pass, and a weight is the only state of a row. Trees use bins as well.
+///
+/// Written by hand because no library has the target's half of the algorithm, and for row weights and equal bytes for
+/// any number of threads.
 namespace ecotone {
 
 /// Which candidate of a round is taken. max_wtplus: most target weight outside the band |h| <= gamma; min_bound:

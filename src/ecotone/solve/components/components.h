@@ -9,10 +9,17 @@
 #include "ecotone/linalg/general_eigen.h"
 #include "ecotone/linalg/matrix.h"
 
-/// Shared by all routes to invariant components (muandet2013). K is the centred Gram matrix, Q = F F' with F = N^(-1/2)
-/// E (I - 11'/N) for N groups and E = indicator / n_i, M = w KQK + K + lam I. Unsupervised components solve K^2 v = g M
-/// v; supervised ones P K^2 v = g M v (paper) or K P K v = g M v (symmetric), with P = L (L + n eps I)^-1 = W W' for
-/// the centred Gram matrix L of the outputs. g has no factor 1/n. Kv are the training projections.
+/// Kernel components that differ little between groups of rows. The exact routes use one Cholesky factorisation and
+/// Woodbury's identity (lam > 0), or only products with K, which then need not be stored; they estimate their memory
+/// before taking it. The low-rank route adds sums of a kernel map over blocks of rows and solves from these sums alone,
+/// so rows may lie in a file.
+///
+/// Distances are measured from the medians of the columns, so that a distant row costs the others no digits.
+
+/// What the routes to invariant components share (muandet2013). K is the centred Gram matrix, Q = F F' with F =
+/// N^(-1/2) E (I - 11'/N) for N groups and E = indicator / n_i, M = w KQK + K + lam I. Unsupervised components solve
+/// K^2 v = g M v; supervised ones P K^2 v = g M v (paper) or K P K v = g M v (symmetric), with P = L (L + n eps I)^-1 =
+/// W W' of the centred Gram matrix L of the outputs. There is no factor 1/n in g. Kv are the training projections.
 namespace ecotone {
 
 enum class ComponentForm { paper, symmetric };

@@ -9,8 +9,15 @@
 #include "ecotone/linalg/matrix.h"
 #include "ecotone/solve/gp/mean.h"
 
-/// Exact Gaussian process regression, y = m(x) + f(x) + e: f has covariance amplitude k(x, z), e has variance noise, or
-/// noise / w_i for a row with a weight. The columns of Y are independent outputs that share the covariance, so one
+/// Gaussian processes: predictions and likelihood share one factorisation. The search maximises any likelihood, on
+/// large data first on 500 rows. The residuals of all left-out folds come from one factorisation, and the low-rank
+/// route needs only sums over blocks of rows.
+///
+/// Written by hand for row weights, for leaving domains out by one factorisation, and for equal bytes for any number of
+/// threads.
+
+/// Exact Gaussian process regression, y = m(x) + f(x) + e: f of covariance amplitude k(x, z), e of variance noise, or
+/// noise / w_i of a row with a weight. The columns of Y are independent outputs that share the covariance, so one
 /// factorisation serves all of them.
 namespace ecotone {
 

@@ -11,6 +11,19 @@
 #include "ecotone/linalg/matrix.h"
 #include "ecotone/solve/linear/sgd.h"
 
+/// Linear models with L1 and L2 penalties, row weights and an unpenalised offset. fit_linear() is the entrance: it
+/// checks the problem, chooses a solver, and returns the fit with its KKT residual.
+///
+/// A Loss gives the value, slope and curvature of rows. A Standardised design shows the features in coordinates with
+/// mean 0 and mean square 1 and is swept tile by tile, wherever the rows are stored. L-BFGS and proximal
+/// Newton take means and scales from a sample of the rows, which changes the path but not the optimum.
+///
+/// Newton's method either forms and factors the Hessian or uses conjugate gradients. L-BFGS may take the Hessian of a
+/// sample of rows as preconditioner. Proximal Newton minimises quadratic models by coordinate descent, for L1.
+/// Stochastic steps work in the units of the features.
+///
+/// Written by hand instead of using LIBLINEAR for row weights, the unpenalised offset, rows in files, equal bytes for
+/// any number of threads, a certificate of separability, and the KKT residual in the result.
 namespace ecotone {
 
 /// The loss of a row: for classification (logistic, which is softmax (59.85) for more than two classes; softmax;

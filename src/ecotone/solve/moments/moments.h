@@ -10,6 +10,9 @@
 #include "ecotone/linalg/matrix.h"
 #include "ecotone/linalg/symmetric_tiles.h"
 
+/// Moments of groups of rows. One pass sums X'1, X'y, y'y and, in tiles of 512 columns, X'X of every group; each tile
+/// is one task. gram_columns.h gives the columns E[x x_j|d] that a selection path asks for, from these moments or
+/// directly from the rows, several columns per pass.
 namespace ecotone {
 
 /// Whether X'X is kept, and in which precision.

@@ -4,6 +4,8 @@
 #include "ecotone/base/index.h"
 #include "ecotone/linalg/matrix.h"
 
+/// Exact nearest neighbours, written by hand: tiles of single-precision products with a bounded error exclude most
+/// rows, and the rest are measured in double precision. The result does not depend on the number of threads.
 namespace ecotone {
 
 /// Whether a row may be its own neighbour.

@@ -8,6 +8,16 @@
 #include "ecotone/kernels/kernel.h"
 #include "ecotone/linalg/matrix.h"
 
+/// Support vector machines with a cost per row, for classification and regression. Sequential minimal optimisation
+/// picks working sets, shrinks the problem, and solves each set by steps of two coefficients. Kernel rows are computed
+/// in panels and cached. Rows come as features, with a factor for each pair of groups, or as a Gram matrix.
+///
+/// For linear kernels and low-rank maps, linear_svm.h fits weights by Newton steps over the rows near the margin and
+/// certifies them by the duality gap. dasvm.h adapts a support vector machine from source rows to target rows, a few
+/// labels per round, with warm starts and kernel rows that are computed once.
+///
+/// Written by hand instead of using LIBSVM for row weights, dense rows, warm starts, the duality gap in the result, and
+/// equal bytes for any number of threads. LIBSVM is linked into tests and benchmarks only.
 namespace ecotone {
 
 /// C-SVC for classification (-1 and +1), epsilon-SVR for regression.

@@ -5,6 +5,11 @@
 
 #include "ecotone/methods/method.h"
 
+/// Several classes for every binary learner. The registry wraps each learner that sets `binary`, so no learner parses
+/// these options itself. The wrapper multiplies row weights by class weights and splits the classes into binary
+/// problems: one versus all, one versus one, or the columns of a code matrix. The problems are fitted in order, each on
+/// all threads, and decoded row by row. Their states are saved under `binary0/`, `binary1/`, ...; with two classes, or
+/// if the learner treats all classes at once (`softmax`), nothing is nested.
 namespace ecotone {
 
 /// How a multiclass problem is split into binary problems. softmax: the learner handles it itself.

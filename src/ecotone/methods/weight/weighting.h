@@ -8,6 +8,8 @@
 
 #include "ecotone/methods/method.h"
 
+/// What all weight stages share: estimated weights are normalised, clipped and flattened, reported, and passed on as
+/// row weights. The learner that follows sees row weights and nothing else.
 namespace ecotone {
 
 /// How all weight stages shape the weights that they estimate.

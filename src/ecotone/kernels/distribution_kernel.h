@@ -11,7 +11,7 @@
 /// A kernel that knows the domain of a row: the product of a kernel on rows and a Gaussian kernel on the mean
 /// embeddings of their domains. The width of the latter has a floor: a map fitted for invariance puts the training
 /// domains in one place, and without a floor the width would shrink to 0 with them.
-
+///
 /// The kernel on pairs (domain, row), k((P, x), (P', x')) = k1(P, P') k2(x, x') with
 /// k1(P, P') = exp(-||mu_P - mu_P'||^2 / (2 sigma1^2)), mu the mean embeddings of k2 (muandet2013, eq. 14).
 namespace ecotone {

@@ -11,7 +11,7 @@
 /// Importance weights between two samples, estimated by a logistic classifier here, by nearest neighbours in
 /// knn_ratio.h and by two Gaussian densities in gaussian_ratio.h. domain_auroc.h measures how well the samples can be
 /// separated; joint.h learns labels and weights at once.
-
+///
 /// How many times likelier a row is in one sample than in another. Everywhere the first `sources` rows of x are the
 /// source sample (the class +1) and the others the target sample (-1). Data error `empty_data` when one has no row.
 namespace ecotone {

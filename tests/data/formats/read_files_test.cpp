@@ -36,14 +36,14 @@ std::string table(int rows) {
   return text;
 }
 
-const ReadOptions kRoles{.label = "y", .domain = "site"};
+const ReadOptions roles{.label = "y", .domain = "site"};
 
 TEST(ReadFiles, CompressedIsTheSame) {
   const Folder folder;
   const std::string text = table(3000);
   const Context context = context_of(2);
-  const Dataset plain = read_dataset({folder.write("t.csv", text)}, kRoles, context);
-  expect_same(read_dataset({folder.write("t.csv.gz", gzip(text))}, kRoles, context), plain);
+  const Dataset plain = read_dataset({folder.write("t.csv", text)}, roles, context);
+  expect_same(read_dataset({folder.write("t.csv.gz", gzip(text))}, roles, context), plain);
   EXPECT_EQ(plain.rows(), 3000);
 }
 
@@ -51,10 +51,10 @@ TEST(ReadFiles, TruncatedAndDamagedGzip) {
   const Folder folder;
   std::string bytes = gzip(table(3000));
   const auto cut = folder.write("cut.csv.gz", std::string_view(bytes).substr(0, bytes.size() / 2));
-  message_of("truncated_gzip", ErrorKind::file, [&] { read_dataset({cut}, kRoles, context_of(1)); });
+  message_of("truncated_gzip", ErrorKind::file, [&] { read_dataset({cut}, roles, context_of(1)); });
   bytes[bytes.size() / 2] = static_cast<char>(~bytes[bytes.size() / 2]);
   const auto bad = folder.write("bad.csv.gz", bytes);
-  EXPECT_THROW(read_dataset({bad}, kRoles, context_of(1)), Error);
+  EXPECT_THROW(read_dataset({bad}, roles, context_of(1)), Error);
 }
 
 TEST(ReadFiles, SeveralFilesAreMatchedByName) {
@@ -94,7 +94,7 @@ TEST(ReadFiles, StreamedIsTheSame) {
   const Folder folder;
   const std::string text = table(5000);
   const auto path = folder.write("t.csv", text);
-  for (const ReadOptions& roles : {kRoles, ReadOptions{.label = "y", .domain = "site", .where = {"a>-0.5", "b!="}}}) {
+  for (const ReadOptions& roles : {roles, ReadOptions{.label = "y", .domain = "site", .where = {"a>-0.5", "b!="}}}) {
     const Dataset dense = read_dataset({path}, roles, context_of(2));
     for (const std::size_t bytes : {100, 5000, 1 << 20}) {
       const Dataset streamed = read_csv({ByteSource::open(path, context_of(1))}, roles,
@@ -109,14 +109,14 @@ TEST(ReadFiles, StreamedIsTheSame) {
   const Dataset many = read_dataset({path, path}, {.label = "y", .domain = "site", .stream = true}, context_of(2));
   EXPECT_EQ(many.rows(), 10'000);
   EXPECT_TRUE(
-      same_bytes(many.x.to_matrix().bottomRows(5000), read_dataset({path}, kRoles, context_of(1)).x.to_matrix()));
+      same_bytes(many.x.to_matrix().bottomRows(5000), read_dataset({path}, roles, context_of(1)).x.to_matrix()));
 }
 
 TEST(ReadFiles, StreamedNoticesThatTheFileChanged) {
   const Folder folder;
   const std::string text = table(3000);
   const auto path = folder.write("t.csv", text);
-  ReadOptions options = kRoles;
+  ReadOptions options = roles;
   options.stream = true;
   const Dataset data = read_dataset({path}, options, context_of(1));
   Scratch scratch;
@@ -136,7 +136,7 @@ TEST(ReadFiles, AFileThatShrinksBetweenOpeningAndReading) {
   const ByteSource source = ByteSource::open(path, context_of(1));
   std::filesystem::resize_file(path, text.size() - 100);
   const std::string message =
-      message_of("file_changed", ErrorKind::file, [&] { read_csv({source}, kRoles, {}, context_of(2)); });
+      message_of("file_changed", ErrorKind::file, [&] { read_csv({source}, roles, {}, context_of(2)); });
   EXPECT_NE(message.find("t.csv"), std::string::npos);
 }
 

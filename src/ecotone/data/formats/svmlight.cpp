@@ -15,8 +15,8 @@ namespace ecotone {
 
 namespace {
 
-constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
-constexpr std::int64_t kMostIndex = std::numeric_limits<std::int32_t>::max() - 1;
+constexpr std::size_t svmlight_piece_bytes = std::size_t{1} << 20;
+constexpr std::int64_t largest_index = std::numeric_limits<std::int32_t>::max() - 1;
 
 /// A run of whole lines of one file.
 struct Lines {
@@ -201,7 +201,7 @@ bool looks_sparse(std::string_view text) {
 }
 
 ArrayRows svmlight_rows(const std::vector<ByteSource>& sources, const ReadOptions& options, const Context& context) {
-  SvmlightRows read = read_svmlight(sources, options.base, kPieceBytes, context);
+  SvmlightRows read = read_svmlight(sources, options.base, svmlight_piece_bytes, context);
   return {
       .x = Features::sparse(std::move(read.x)), .label = std::move(read.label), .file_rows = std::move(read.file_rows)};
 }

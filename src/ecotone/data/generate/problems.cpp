@@ -9,6 +9,28 @@ namespace ecotone {
 
 namespace {
 
+/// Rows of standard normal numbers in these domains, and in a domain `test` unless it would be empty.
+/// `draw_row(row, domain, random)` may change a row and gives its class.
+template <class DrawRow>
+Dataset draw_rows(const char* name, std::vector<std::string> domains, std::vector<Index> rows, Index test,
+                  Index features, std::vector<std::string> classes, const Context& context, DrawRow&& draw_row) {
+  if (test > 0) {
+    domains.emplace_back("test");
+    rows.push_back(test);
+  }
+  Draft draft(name, std::move(domains), std::move(rows), features, std::move(classes));
+  context.parallel(draft.domains(), [&](Index d) {
+    Random random = context.random(name, static_cast<std::uint64_t>(d));
+    auto x = draft.x(d);
+    for (Index i = 0; i < x.rows(); ++i) {
+      auto row = x.row(i);
+      for (double& value : row) value = random.normal();
+      draft.set_class(d, i, draw_row(row, d, random));
+    }
+  });
+  return std::move(draft).finish();
+}
+
 // ---- covariate shift: source, target and further rows of the target distribution for testing
 
 struct ShiftOptions {

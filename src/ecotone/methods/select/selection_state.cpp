@@ -59,8 +59,7 @@ std::vector<Index> loaded_columns(const StageState& state, const std::string& na
 
 std::string first_of_path_text(std::optional<Index> first, const std::vector<std::string>& features) {
   if (!first) return "";
-  return fmt::format("; a later stage gets the first feature of the path, '{}'",
-                     features[static_cast<std::size_t>(*first)]);
+  return fmt::format("; a later stage gets the first feature of the path, '{}'", features[at(*first)]);
 }
 
 void save_table(StageState& state, const std::optional<LeftOutTable>& table) {

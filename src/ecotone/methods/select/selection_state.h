@@ -18,17 +18,9 @@ std::vector<double> loaded_array(const StageState& state, const std::string& nam
 /// Column numbers.
 std::vector<Index> loaded_columns(const StageState& state, const std::string& name, Index cols);
 
-/// A selector that keeps no feature passes the first of its path to the next stage, which could not learn without
-/// features.
-std::vector<Index> columns_to_pass(const std::vector<Index>& taken, std::optional<Index> first);
-/// The part of its warning about that; empty if there is no such feature.
+/// The part of the warning of a selector that keeps no feature: it passes on the first of its path. Empty if there is
+/// none.
 std::string first_of_path_text(std::optional<Index> first, const std::vector<std::string>& features);
-/// These columns under their names.
-Features named_columns(const Features& x, const std::vector<Index>& columns, const Context& context);
-/// Info `first`, if any; a path with steps has none.
-void save_first(StageState& state, std::optional<Index> first);
-std::optional<Index> load_first(const StageState& state, Index steps, Index cols);
-
 /// The candidates and their values as arrays `lodo_lam`, `lodo_mix`, `lodo_size` and `lodo_value`, the rest as info
 /// `lodo`; null if nothing was chosen.
 void save_table(StageState& state, const std::optional<LeftOutTable>& table);

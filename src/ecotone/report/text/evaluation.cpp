@@ -12,7 +12,7 @@ namespace ecotone {
 
 namespace {
 
-constexpr Index kGap = 2;
+constexpr Index column_gap = 2;
 
 /// Formats the values of one metric, all with the same number of decimals.
 class NumberFormat {
@@ -79,12 +79,12 @@ Index widest(const std::vector<std::string>& texts, Index least) {
 
 /// Width of one pipeline's column, with the gap before it.
 Index column_width(const Sheet& sheet, std::size_t p) {
-  return kGap + widest(sheet.cells[p], display_width(sheet.heads[p]));
+  return column_gap + widest(sheet.cells[p], display_width(sheet.heads[p]));
 }
 
 std::string lay_out(const Sheet& sheet, std::size_t begin, std::size_t end) {
   const Index domain_width = widest(sheet.domains, 6);
-  const Index rows_width = kGap + widest(sheet.rows, 4);
+  const Index rows_width = column_gap + widest(sheet.rows, 4);
   Index total = domain_width + rows_width;
   for (std::size_t p = begin; p < end; ++p) total += column_width(sheet, p);
   std::string rule;
@@ -105,7 +105,7 @@ std::string lay_out(const Sheet& sheet, std::size_t begin, std::size_t end) {
 std::string tables(const Sheet& sheet) {
   std::string text;
   for (std::size_t begin = 0; begin < sheet.heads.size();) {
-    Index width = widest(sheet.domains, 6) + kGap + widest(sheet.rows, 4);
+    Index width = widest(sheet.domains, 6) + column_gap + widest(sheet.rows, 4);
     std::size_t end = begin;
     while (end < sheet.heads.size() && (end == begin || width + column_width(sheet, end) <= page_width))
       width += column_width(sheet, end++);
@@ -209,7 +209,7 @@ std::string evaluation_table(const Evaluation& evaluation, std::string_view metr
                  fmt::join(evaluation.metrics, ", "));
   const NumberFormat format(evaluation, name);
   Sheet sheet = make_sheet(evaluation, name, format);
-  Index width = widest(sheet.domains, 6) + kGap + widest(sheet.rows, 4);
+  Index width = widest(sheet.domains, 6) + column_gap + widest(sheet.rows, 4);
   for (const auto& score : evaluation.pipelines) {
     sheet.heads.push_back(score.pipeline);
     width += column_width(sheet, sheet.heads.size() - 1);

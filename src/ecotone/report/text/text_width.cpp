@@ -13,7 +13,7 @@ struct Range {
   std::uint32_t last;
 };
 
-constexpr std::array<Range, 10> kNoWidth{{{0x0300, 0x036F},
+constexpr std::array<Range, 10> no_width{{{0x0300, 0x036F},
                                           {0x0483, 0x0489},
                                           {0x0591, 0x05BD},
                                           {0x0610, 0x061A},
@@ -23,18 +23,18 @@ constexpr std::array<Range, 10> kNoWidth{{{0x0300, 0x036F},
                                           {0x200B, 0x200F},
                                           {0x20D0, 0x20FF},
                                           {0xFE00, 0xFE0F}}};
-constexpr std::array<Range, 10> kWide{{{0x1100, 0x115F},
-                                       {0x2E80, 0x303E},
-                                       {0x3041, 0xA4CF},
-                                       {0xAC00, 0xD7A3},
-                                       {0xF900, 0xFAFF},
-                                       {0xFE30, 0xFE6F},
-                                       {0xFF00, 0xFF60},
-                                       {0xFFE0, 0xFFE6},
-                                       {0x1F300, 0x1FAFF},
-                                       {0x20000, 0x3FFFD}}};
+constexpr std::array<Range, 10> wide{{{0x1100, 0x115F},
+                                      {0x2E80, 0x303E},
+                                      {0x3041, 0xA4CF},
+                                      {0xAC00, 0xD7A3},
+                                      {0xF900, 0xFAFF},
+                                      {0xFE30, 0xFE6F},
+                                      {0xFF00, 0xFF60},
+                                      {0xFFE0, 0xFFE6},
+                                      {0x1F300, 0x1FAFF},
+                                      {0x20000, 0x3FFFD}}};
 /// Characters that move the cursor, reorder the line or end it.
-constexpr std::array<Range, 6> kControl{
+constexpr std::array<Range, 6> control{
     {{0x0000, 0x001F}, {0x007F, 0x009F}, {0x2028, 0x202E}, {0x2066, 0x2069}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}}};
 
 template <std::size_t N>
@@ -70,7 +70,7 @@ Character next_character(std::string_view text) {
 
 Index width_of(const Character& c) {
   if (!c.valid) return 1;
-  return within(kNoWidth, c.code) ? 0 : within(kWide, c.code) ? 2 : 1;
+  return within(no_width, c.code) ? 0 : within(wide, c.code) ? 2 : 1;
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ std::string display_text(std::string_view text, Index width) {
   std::string clean;
   while (!text.empty()) {
     const Character c = next_character(text);
-    if (c.valid && !within(kControl, c.code)) {
+    if (c.valid && !within(control, c.code)) {
       clean.append(text.substr(0, c.bytes));
     } else {
       clean.push_back('?');

@@ -9,7 +9,7 @@ namespace ecotone {
 
 namespace {
 
-constexpr Index kPipelineWidth = 60;  // longest pipeline shown in the table
+constexpr Index pipeline_width = 60;  // longest pipeline shown in the table
 
 std::string number(const std::optional<double>& value, bool sign = false) {
   if (!value) return "-";
@@ -28,7 +28,7 @@ std::string tuning_table(const Tuning& tuning) {
                   tuning.folds.size(), metric.higher_is_better ? "higher" : "lower");
   Index width = 8;
   for (const TunePoint& point : tuning.points)
-    width = std::max(width, std::min(kPipelineWidth, display_width(point.pipeline)));
+    width = std::max(width, std::min(pipeline_width, display_width(point.pipeline)));
   text += fmt::format("  {}  {:>10}  {:>10}  {:>11}  {:>10}\n", pad_right("pipeline", width), "mean", "spread",
                       "difference", "its sd");
   for (Index i = 0; i < width + 51; ++i) text += "─";
@@ -36,7 +36,7 @@ std::string tuning_table(const Tuning& tuning) {
   for (std::size_t i = 0; i < tuning.points.size(); ++i) {
     const TunePoint& point = tuning.points[i];
     text += fmt::format("{} {}", i == tuning.chosen ? "*" : " ",
-                        pad_right(display_text(point.pipeline, kPipelineWidth), width));
+                        pad_right(display_text(point.pipeline, pipeline_width), width));
     text += point.error.empty()
                 ? fmt::format("  {:>10}  {:>10}  {:>11}  {:>10}\n", number(point.mean), number(point.spread),
                               number(point.difference, true), number(point.difference_sd))

@@ -209,7 +209,7 @@ std::size_t CsvTable::position(std::size_t file, Index column) const {
 void CsvTable::with_text(std::size_t file, std::size_t begin, std::size_t end,
                          const std::function<void(RowText)>& body) const {
   const auto loan = pool_->borrow();
-  const std::span<char> buffer = room_in(*loan, end - begin + kCsvPadding);
+  const std::span<char> buffer = room_in(*loan, end - begin + csv_padding);
   files_[file].source.read(begin, buffer.first(end - begin));
   body({buffer, begin});
 }

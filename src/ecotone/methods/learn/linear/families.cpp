@@ -31,23 +31,25 @@ Method logistic_method() {
 }
 
 Method softmax_method() {
-  return method_of<LinearFamily::softmax>("Softmax regression: weights for every class, also where there are two.",
+  return method_of<LinearFamily::softmax>("Softmax regression: a weight vector for every class, even if there are two.",
                                           Learns::classes);
 }
 
 Method probit_method() {
   return method_of<LinearFamily::probit>(
-      "Probit regression: the probability of the second class is the normal law of the score.", Learns::two_classes);
+      "Probit regression: the probability of the second class is the normal distribution function of the score.",
+      Learns::two_classes);
 }
 
 Method poisson_method() {
-  return method_of<LinearFamily::poisson>("Poisson regression of counts: the mean is the exponential of the score.",
+  return method_of<LinearFamily::poisson>("Poisson regression for counts: the mean is the exponential of the score.",
                                           Learns::numbers);
 }
 
 Method least_squares_method() {
   return method_of<LinearFamily::least_squares>(
-      "Linear regression by least squares, half the mean squared error, with L1 and L2 penalties.", Learns::numbers);
+      "Linear regression by least squares (loss: half the mean squared error) with L1 and L2 penalties.",
+      Learns::numbers);
 }
 
 }  // namespace ecotone

@@ -26,14 +26,6 @@ constexpr ComponentKind dica{"dica", true, true};
 /// With more rows than this, route=auto uses the low-rank map.
 constexpr Index most_exact_component_rows = 20000;
 
-void require_finite(const ComponentKind& kind, const Features& x, const TrainView& view, const Context& context) {
-  const NonFinite found = find_non_finite(x, context);
-  if (found.row < 0) return;
-  data_error("non_finite", "{}: column '{}' is {} in row {}; {}", kind.name, x.name(found.column),
-             std::isnan(found.value) ? "not a number" : "infinite", origin_of(view.origin, found.row) + 1,
-             std::isnan(found.value) ? "add impute before it" : "drop the row");
-}
-
 /// Domains of the first rows, counted from 0.
 struct Groups {
   std::vector<std::int32_t> index;

@@ -14,14 +14,6 @@ namespace {
 
 constexpr double largest_pixel = 255;
 
-void require_finite(const TrainView& view, const Context& context) {
-  const NonFinite found = find_non_finite(view.x, context);
-  if (found.row < 0) return;
-  data_error("non_finite", "dbn: column '{}' is {} in row {}; {}", view.x.name(found.column),
-             std::isnan(found.value) ? "not a number" : "infinite", origin_of(view.origin, found.row) + 1,
-             std::isnan(found.value) ? "add impute before it" : "drop the row");
-}
-
 bool is_whole(const Features& x, const Context& context) {
   std::vector<char> whole(static_cast<std::size_t>(x.blocks()), 0);
   context.parallel(x.blocks(), [&](Index b) {

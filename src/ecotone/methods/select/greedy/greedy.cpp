@@ -111,18 +111,6 @@ StageResult Greedy::fit_rule(PathRule rule, const TrainView& view, const GreedyO
   return pass_on(std::move(fitted), view, context, {true, greedy_summary(run, options)});
 }
 
-std::vector<Index> Greedy::passed_on() const { return columns_to_pass(support_, first_); }
-
-Features Greedy::transform(const Batch& batch, const Context& context) const {
-  return named_columns(batch.x, passed_on(), context);
-}
-
-Prediction Greedy::predict(const Batch& batch, const Context& context) const {
-  Vector w = Vector::Zero(batch.x.cols());
-  for (std::size_t k = 0; k < support_.size(); ++k) w[support_[k]] = weights_[static_cast<Index>(k)];
-  return weighted_sum(batch.x, w, offset_, task_, context);
-}
-
 namespace {
 
 template <PathRule rule>

@@ -89,9 +89,8 @@ GreedyRun run_greedy(PathRule rule, MomentColumns& moments, const GreedyOptions&
 /// The route that the options imply for these data; `folds`: leave-one-domain-out runs in any case.
 PathRoute greedy_route(const Features& x, Index groups, const GreedyOptions& options, bool folds);
 
-/// Features selected by a path: as a learner, their weighted sum; as an earlier stage, their columns in order of
-/// selection, or the first column of the path if none is kept.
-class Greedy : public Fitted {
+/// Features selected by tgreedy or greedy.
+class Greedy : public SelectedColumns {
  public:
   template <PathRule rule>
   static StageResult fit(const TrainView& view, const GreedyOptions& options, const Context& context, FitCache&) {
@@ -105,10 +104,6 @@ class Greedy : public Fitted {
  private:
   PathResult path_;  ///< the steps that were kept
   std::string route_;
-  std::vector<Index> support_;
-  Vector weights_;
-  double offset_ = 0;
-  std::optional<Index> first_;  ///< of the path, if no step was kept
 
   static StageResult fit_rule(PathRule rule, const TrainView& view, const GreedyOptions& options,
                               const Context& context);

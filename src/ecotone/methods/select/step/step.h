@@ -69,9 +69,8 @@ PenalisedSelection run_step(const MomentColumns& moments, const MomentRows* rows
 /// "7 features, lam 0.3".
 std::string step_summary(const PenalisedSelection& run);
 
-/// Features selected by a penalised path: as a learner, their weighted sum; as an earlier stage, their columns in order
-/// of selection, or the first column of the path if none is selected.
-class Step : public Fitted {
+/// Features selected by a penalised path.
+class Step : public SelectedColumns {
  public:
   static StageResult fit(const TrainView& view, const StepOptions& options, const Context& context, FitCache&);
   static std::shared_ptr<const Fitted> load(const StageState& state, const StepOptions& options,
@@ -83,11 +82,6 @@ class Step : public Fitted {
   PenalisedSelection run_;
   std::string route_;
   std::string left_out_;  ///< "domains" or "rows"
-  Vector weights_;        ///< of the support
-  double offset_ = 0;
-
-  /// The columns for the next stage: those selected, or the first of the path if there are none.
-  std::vector<Index> passed_on() const;
 };
 
 }  // namespace ecotone

@@ -186,7 +186,7 @@ TEST(DaBoost, TellsOfTheRoundsThatVote) {
     fewer = fewer || kept < 100;
     const double err = json["err_source"][kept - 1], loss = json["loss_target"][kept - 1];
     EXPECT_EQ(model.statuses()[0].text,
-              fmt::format("a run of 100 rounds, of which {} vote, source error {:.3g} %, target loss {:.3g} %", kept,
+              fmt::format("a run of 100 rounds, of which {} vote, source error {:.3g}%, target loss {:.3g}%", kept,
                           100 * err, 100 * loss));
   }
   EXPECT_TRUE(fewer);

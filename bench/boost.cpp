@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/support/main.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/json.h"
 #include "ecotone/base/memory.h"
@@ -177,11 +178,6 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  ecotone::keep_freed_memory();  // as in the program
-  try {
-    return run(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return 1;
-  }
+  return bench_main(argc, argv, 1, 1000,
+                    "moons THREADS | ada FOLDER ROWS COLS STUMPS THREADS ROUNDS | large ROWS COLS ROUNDS THREADS", run);
 }

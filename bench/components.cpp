@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/support/main.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/json.h"
 #include "ecotone/base/memory.h"
@@ -92,41 +93,33 @@ ExactComponents solve(const Data& data, const Keys& keys, const Context& context
   return exact_components(problem, options, route, context);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  if (argc < 2) {
-    fmt::print(stderr, "usage: bench_components FOLDER KEY=VALUE...\n");
-    return 2;
-  }
-  try {
-    keep_freed_memory();  // as in the program
-    const Keys keys(argc, argv);
-    const std::filesystem::path folder = argv[1];
-    const Data data = read_data(folder);
-    const Context context({.threads = static_cast<int>(keys.number("threads", 2))});
-    double best = 1e9;
-    ExactComponents found;
-    for (int i = 0; i < static_cast<int>(keys.number("repeats", 1)); ++i) {
-      const auto begin = std::chrono::steady_clock::now();
-      if (keys.text("method", "dica") == "gram") {
-        kernel_gram({.kind = KernelKind::rbf, .sigma = keys.number("sigma", 1)}, data.x, context);
-      } else {
-        found = solve(data, keys, context);
-      }
-      best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+int run(int argc, char** argv) {
+  const Keys keys(argc, argv);
+  const std::filesystem::path folder = argv[1];
+  const Data data = read_data(folder);
+  const Context context({.threads = static_cast<int>(keys.number("threads", 2))});
+  double best = 1e9;
+  ExactComponents found;
+  for (int i = 0; i < static_cast<int>(keys.number("repeats", 1)); ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    if (keys.text("method", "dica") == "gram") {
+      kernel_gram({.kind = KernelKind::rbf, .sigma = keys.number("sigma", 1)}, data.x, context);
+    } else {
+      found = solve(data, keys, context);
     }
-    std::ofstream out(folder / "z.bin", std::ios::binary);
-    out.write(reinterpret_cast<const char*>(found.projections.data()),
-              static_cast<std::streamsize>(found.projections.size()) * static_cast<std::streamsize>(sizeof(double)));
-    const Vector& gamma = found.spectrum.gamma;
-    fmt::print("{}\n", Json{{"seconds", best},
-                            {"converged", found.converged},
-                            {"gamma", std::vector<double>(gamma.data(), gamma.data() + gamma.size())}}
-                           .dump());
-  } catch (const Error& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return 1;
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
+  std::ofstream out(folder / "z.bin", std::ios::binary);
+  out.write(reinterpret_cast<const char*>(found.projections.data()),
+            static_cast<std::streamsize>(found.projections.size()) * static_cast<std::streamsize>(sizeof(double)));
+  const Vector& gamma = found.spectrum.gamma;
+  fmt::print("{}\n", Json{{"seconds", best},
+                          {"converged", found.converged},
+                          {"gamma", std::vector<double>(gamma.data(), gamma.data() + gamma.size())}}
+                         .dump());
   return 0;
 }
+
+}  // namespace
+
+int main(int argc, char** argv) { return bench_main(argc, argv, 1, 1000, "FOLDER KEY=VALUE...", run); }

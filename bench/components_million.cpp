@@ -18,6 +18,9 @@
 #include <string>
 #include <vector>
 
+#include "bench/support/keys.h"
+#include "bench/support/main.h"
+#include "bench/support/usage.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/json.h"
 #include "ecotone/base/memory.h"
@@ -25,7 +28,6 @@
 #include "ecotone/kernels/bandwidth.h"
 #include "ecotone/linalg/products.h"
 #include "ecotone/solve/components/low_rank.h"
-#include "support/usage.h"
 
 namespace {
 
@@ -179,19 +181,12 @@ Json run_fit(const Dataset& data, LowRankOptions options, const Context& context
 }
 
 int run(int argc, char** argv) {
-  if (argc < 2) option_error("usage", "bench_components_million memory|write|file [FILE] KEY=VALUE...");
   const std::string mode = argv[1];
   const int keys_at = mode == "memory" ? 2 : 3;
   if (argc < keys_at) option_error("usage", "bench_components_million {} FILE", mode);
   std::map<std::string, std::string> keys{{"rows", "1000000"}, {"cols", "20"},   {"domains", "20"},
                                           {"rank", "500"},     {"threads", "2"}, {"map", "pivoted"}};
-  for (int i = keys_at; i < argc; ++i) {
-    const std::string text = argv[i];
-    const auto equals = text.find('=');
-    if (equals == std::string::npos || !keys.contains(text.substr(0, equals)))
-      option_error("bad_option", "bench: unknown argument '{}'", text);
-    keys[text.substr(0, equals)] = text.substr(equals + 1);
-  }
+  read_keys(argc, argv, keys_at, keys);
   keep_freed_memory();  // as in the program
   const auto number = [&](const char* key) { return static_cast<Index>(std::stoll(keys[key])); };
   const Context context(Context::Settings{.threads = static_cast<int>(number("threads"))});
@@ -215,10 +210,5 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return run(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "bench_components_million: {}\n", error.what());
-    return 1;
-  }
+  return bench_main(argc, argv, 1, 1000, "memory|write|file [FILE] KEY=VALUE...", run);
 }

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <string>
 
+#include "bench/support/main.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/json.h"
 #include "ecotone/base/memory.h"
@@ -26,7 +27,7 @@ void read(const std::filesystem::path& path, double* into, Index count) {
   if (!file) file_error("cannot_read", "{}: cannot be read", path.string());
 }
 
-int run(char** argv) {
+int run(int, char** argv) {
   const std::filesystem::path folder = argv[1];
   const Index sources = std::stol(argv[2]), targets = std::stol(argv[3]);
   Matrix x(sources + targets, 2);
@@ -61,14 +62,5 @@ int run(char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  ecotone::keep_freed_memory();  // as in the program
-  try {
-    if (argc != 10)
-      ecotone::option_error("bad_usage",
-                            "usage: bench_dasvm FOLDER SOURCES TARGETS SIGMA C RHO MAX_ROUNDS THREADS REPEATS");
-    return run(argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return 1;
-  }
+  return bench_main(argc, argv, 9, 9, "FOLDER SOURCES TARGETS SIGMA C RHO MAX_ROUNDS THREADS REPEATS", run);
 }

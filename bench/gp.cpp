@@ -9,6 +9,7 @@
 #include <fstream>
 #include <string>
 
+#include "bench/support/main.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/json.h"
 #include "ecotone/base/memory.h"
@@ -26,14 +27,7 @@ Matrix read(const std::filesystem::path& path, Index rows, Index cols) {
   return values;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  if (argc != 6) {
-    fmt::print(stderr, "usage: bench_gp FOLDER ROWS COLS SIGMA THREADS\n");
-    return 2;
-  }
-  keep_freed_memory();
+int run(int, char** argv) {
   const std::filesystem::path folder = argv[1];
   const Index rows = std::stol(argv[2]), cols = std::stol(argv[3]);
   const Matrix x = read(folder / "x.bin", rows, cols), y = read(folder / "y.bin", rows, 1), none;
@@ -53,3 +47,7 @@ int main(int argc, char** argv) {
   fmt::print("{}\n", result.dump());
   return 0;
 }
+
+}  // namespace
+
+int main(int argc, char** argv) { return bench_main(argc, argv, 5, 5, "FOLDER ROWS COLS SIGMA THREADS", run); }

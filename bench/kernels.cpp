@@ -7,6 +7,7 @@
 #include <chrono>
 #include <string>
 
+#include "bench/support/main.h"
 #include "ecotone/base/json.h"
 #include "ecotone/base/memory.h"
 #include "ecotone/linalg/blas.h"
@@ -29,14 +30,7 @@ double best_gflops(double operations, const Run& run) {
   return best;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  if (argc != 2) {
-    fmt::print(stderr, "usage: bench_kernels THREADS\n");
-    return 2;
-  }
-  keep_freed_memory();
+int run(int, char** argv) {
   const Context context({.threads = std::stoi(argv[1])});
   constexpr Index n = 1536, rows = 4096;
   const Matrix a = Matrix::Constant(n, n, 1.5);
@@ -48,3 +42,7 @@ int main(int argc, char** argv) {
   fmt::print("{}\n", Json{{"kernels", blas_state().kernels}, {"product", product}, {"cholesky", cholesky}}.dump());
   return 0;
 }
+
+}  // namespace
+
+int main(int argc, char** argv) { return bench_main(argc, argv, 1, 1, "THREADS", run); }

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/support/keys.h"
+#include "bench/support/main.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/json.h"
 #include "ecotone/base/memory.h"
@@ -58,10 +60,7 @@ int run(int argc, char** argv) {
   const std::filesystem::path folder = argv[1];
   std::map<std::string, std::string> options{{"solver", "auto"}, {"tol", "1e-6"}, {"threads", "1"}, {"l1", "0"},
                                              {"l2", "0"},        {"offset", "0"}, {"repeats", "3"}};
-  for (int i = 2; i < argc; ++i) {
-    const std::string text = argv[i];
-    options.at(text.substr(0, text.find('='))) = text.substr(text.find('=') + 1);
-  }
+  read_keys(argc, argv, 2, options);
   std::ifstream shape_file(folder / "shape.json");
   const Json shape = Json::parse(shape_file);
   const auto cls = read<std::int32_t>(folder / "y.bin");
@@ -98,12 +97,4 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  ecotone::keep_freed_memory();  // as in the program
-  try {
-    return run(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return bench_main(argc, argv, 1, 1000, "FOLDER KEY=VALUE...", run); }

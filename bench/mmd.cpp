@@ -8,6 +8,7 @@
 #include <chrono>
 #include <string>
 
+#include "bench/support/main.h"
 #include "ecotone/base/memory.h"
 #include "ecotone/kernels/bandwidth.h"
 #include "ecotone/kernels/rbf.h"
@@ -25,14 +26,11 @@ double best_of(int rounds, Work&& work) {
   return best;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   using namespace ecotone;
   const auto given = [&](int i, Index otherwise) {
     return argc > i ? static_cast<Index>(std::stoll(argv[i])) : otherwise;
   };
-  keep_freed_memory();  // as in the program
   const Index rows = given(1, 5000), cols = given(2, 20), permutations = given(3, 1000);
   const Context context({.threads = static_cast<int>(given(4, 2))});
   Matrix x(rows, cols);
@@ -45,3 +43,7 @@ int main(int argc, char** argv) {
              permutations, context.threads(), gram, test, test / gram);
   return 0;
 }
+
+}  // namespace
+
+int main(int argc, char** argv) { return bench_main(argc, argv, 0, 4, "[ROWS COLS PERMUTATIONS THREADS]", run); }

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <string>
 
+#include "bench/support/main.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/json.h"
 #include "ecotone/base/memory.h"
@@ -18,7 +19,7 @@ namespace {
 
 using namespace ecotone;
 
-int run(char** argv) {
+int run(int, char** argv) {
   const std::filesystem::path folder = argv[1];
   Matrix x(std::stol(argv[2]), std::stol(argv[3]));
   std::ifstream file(folder / "x.bin", std::ios::binary);
@@ -42,13 +43,4 @@ int run(char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  ecotone::keep_freed_memory();  // as in the program
-  try {
-    if (argc != 7) ecotone::option_error("bad_usage", "usage: bench_neighbours FOLDER ROWS COLS K THREADS REPEATS");
-    return run(argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return bench_main(argc, argv, 6, 6, "FOLDER ROWS COLS K THREADS REPEATS", run); }

@@ -5,13 +5,12 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "bench/support/main.h"
 #include "ecotone/data/read.h"
 
-int main(int argc, char** argv) {
-  if (argc < 3) {
-    fmt::print(stderr, "usage: {} FILE THREADS [ROUNDS]\n", argv[0]);
-    return 2;
-  }
+namespace {
+
+int run(int argc, char** argv) {
   ecotone::Context::Settings settings;
   settings.threads = std::atoi(argv[2]);
   const ecotone::Context context(settings);
@@ -24,4 +23,9 @@ int main(int argc, char** argv) {
     fmt::print("{:.4f} {} {} {}\n", seconds.count(), data.rows(), data.x.cols(),
                data.x.block(data.x.blocks() - 1, scratch).x.sum());
   }
+  return 0;
 }
+
+}  // namespace
+
+int main(int argc, char** argv) { return bench_main(argc, argv, 2, 3, "FILE THREADS [ROUNDS]", run); }

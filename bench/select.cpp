@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/support/keys.h"
+#include "bench/support/main.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/json.h"
 #include "ecotone/base/memory.h"
@@ -175,16 +177,8 @@ Json run_folder(const Data& data, PathOptions options, int repeats, const Contex
 }
 
 int run(int argc, char** argv) {
-  if (argc < 2) option_error("usage", "bench_select FOLDER|wide|sparse KEY=VALUE...");
   std::map<std::string, std::string> keys{{"rule", "tgreedy"}, {"steps", "300"}, {"threads", "2"}, {"repeats", "3"}};
-  for (int i = 2; i < argc; ++i) {
-    const std::string text = argv[i];
-    const auto equals = text.find('=');
-    if (equals == std::string::npos || !keys.contains(text.substr(0, equals)))
-      option_error("bad_option", "bench: unknown argument '{}'", text);
-    keys[text.substr(0, equals)] = text.substr(equals + 1);
-  }
-  keep_freed_memory();
+  read_keys(argc, argv, 2, keys);
   const Context context(Context::Settings{.threads = std::stoi(keys["threads"])});
   PathOptions options;
   options.rule = keys["rule"] == "greedy" ? PathRule::greedy : PathRule::tgreedy;
@@ -205,11 +199,4 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  try {
-    return run(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "bench_select: {}\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return bench_main(argc, argv, 1, 1000, "FOLDER|wide|sparse KEY=VALUE...", run); }

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/support/main.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/json.h"
 #include "ecotone/base/memory.h"
@@ -75,7 +76,7 @@ class Rival {
   svm_problem problem_{};
 };
 
-int run(char** argv) {
+int run(int, char** argv) {
   const std::filesystem::path folder = argv[1];
   Matrix x(std::stol(argv[2]), std::stol(argv[3]));
   Vector y(x.rows());
@@ -111,13 +112,5 @@ int run(char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  ecotone::keep_freed_memory();  // as in the program
-  try {
-    if (argc != 9)
-      ecotone::option_error("bad_usage", "usage: bench_svm FOLDER ROWS COLS SIGMA C THREADS features|gram ROUNDS");
-    return run(argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return 1;
-  }
+  return bench_main(argc, argv, 8, 8, "FOLDER ROWS COLS SIGMA C THREADS features|gram ROUNDS", run);
 }

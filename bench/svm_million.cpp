@@ -10,13 +10,15 @@
 #include <string>
 #include <vector>
 
+#include "bench/support/keys.h"
+#include "bench/support/main.h"
+#include "bench/support/usage.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/json.h"
 #include "ecotone/base/memory.h"
 #include "ecotone/kernels/bandwidth.h"
 #include "ecotone/kernels/distribution_map.h"
 #include "ecotone/solve/svm/linear_svm.h"
-#include "support/usage.h"
 
 namespace {
 
@@ -87,21 +89,15 @@ Data pooled(Data data) {
 }
 
 int run(int argc, char** argv) {
-  std::map<std::string, double> keys{{"rows", 1e6},         {"cols", 20},   {"domains", 10},
-                                     {"rank", 500},         {"threads", 2}, {"C", 1},
-                                     {"distributional", 1}, {"test", 1e5},  {"tolerance", 1e-3}};
-  for (int i = 1; i < argc; ++i) {
-    const std::string text = argv[i];
-    const auto equals = text.find('=');
-    if (equals == std::string::npos || !keys.contains(text.substr(0, equals)))
-      option_error("bad_option", "bench: unknown argument '{}'", text);
-    keys[text.substr(0, equals)] = std::stod(text.substr(equals + 1));
-  }
-  const auto number = [&](const char* key) { return static_cast<Index>(keys[key]); };
+  std::map<std::string, std::string> keys{{"rows", "1e6"},         {"cols", "20"},   {"domains", "10"},
+                                          {"rank", "500"},         {"threads", "2"}, {"C", "1"},
+                                          {"distributional", "1"}, {"test", "1e5"},  {"tolerance", "1e-3"}};
+  read_keys(argc, argv, 1, keys);
+  const auto number = [&](const char* key) { return static_cast<Index>(std::stod(keys[key])); };
   const Context context(Context::Settings{.threads = static_cast<int>(number("threads"))});
   Data data = make_data(number("rows"), number("cols"), number("domains"), "train", context);
   Data test = make_data(number("test"), number("cols"), number("domains"), "test", context);
-  if (keys["distributional"] == 0) {
+  if (keys["distributional"] == "0") {
     data = pooled(std::move(data));
     test = pooled(std::move(test));
   }
@@ -113,8 +109,9 @@ int run(int argc, char** argv) {
   const DistributionMapFit fit =
       fit_distribution_map({.kind = KernelKind::rbf, .sigma = sigma}, rows, 0, {.rank = number("rank")}, context);
   timer.lap("map", out);
-  const LinearSvmFit machine = fit_linear_svm({.y = data.y, .cost = keys["C"], .tolerance = keys["tolerance"]},
-                                              fit.map.map(rows, fit.places), context);
+  const LinearSvmFit machine =
+      fit_linear_svm({.y = data.y, .cost = std::stod(keys["C"]), .tolerance = std::stod(keys["tolerance"])},
+                     fit.map.map(rows, fit.places), context);
   timer.lap("machine", out);
   out["peak_mb"] = usage_now().peak_mb;
   const DomainFeatures fresh = test.rows();
@@ -138,12 +135,4 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  ecotone::keep_freed_memory();  // as in the program
-  try {
-    return run(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "bench_svm_million: {}\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return bench_main(argc, argv, 0, 1000, "KEY=VALUE...", run); }

@@ -3,12 +3,14 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "source_dir.h"
+
 namespace ecotone {
 
 /// The shared data sets: $ECOTONE_DATA, or shared/data beside the source tree.
 inline std::filesystem::path shared_data() {
   if (const char* path = std::getenv("ECOTONE_DATA")) return path;
-  return std::filesystem::path(ECOTONE_SOURCE_DIR).parent_path() / "shared" / "data";
+  return source_dir().parent_path() / "shared" / "data";
 }
 
 }  // namespace ecotone

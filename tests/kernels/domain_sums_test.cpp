@@ -10,6 +10,7 @@
 #include "ecotone/base/json.h"
 #include "ecotone/kernels/rbf.h"
 #include "linalg/support.h"
+#include "source_dir.h"
 
 namespace ecotone {
 namespace domain_sums_test {
@@ -80,7 +81,7 @@ TEST(DistributionalVariance, IsTheMeanOfSquaredDistancesOfMeans) {
 
 TEST(DistributionalVariance, AgreesWithTheGoldenNumbers) {
   for (const std::string name : {"basic_rbf_delta", "tiny_domains", "huge_offset"}) {
-    std::ifstream file(std::filesystem::path(ECOTONE_SOURCE_DIR) / "tests/golden/dica" / (name + ".json"));
+    std::ifstream file(source_dir() / "tests/golden/dica" / (name + ".json"));
     ASSERT_TRUE(file) << name;
     const Json json = Json::parse(file);
     const Json& rows = json.at("X");

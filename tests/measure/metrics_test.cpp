@@ -11,6 +11,7 @@
 #include "ecotone/base/error.h"
 #include "ecotone/base/json.h"
 #include "ecotone/base/random.h"
+#include "source_dir.h"
 
 namespace ecotone {
 namespace metrics_test {
@@ -216,7 +217,7 @@ TEST(Regression, R2IsZeroForTheMeanAndUndefinedForConstantTruth) {
 }
 
 TEST(EffectiveSampleSize, GoldenCase) {
-  const std::string folder = std::string(ECOTONE_SOURCE_DIR) + "/tests/golden/logistic/03_weighted/";
+  const std::string folder = source_dir().string() + "/tests/golden/logistic/03_weighted/";
   std::ifstream case_file(folder + "case.json");
   const Json golden = Json::parse(case_file);
   int checked = 0;

@@ -7,13 +7,12 @@
 #include "ecotone/methods/multiclass/code_matrix.h"
 #include "ecotone/methods/multiclass/decode.h"
 #include "methods/support.h"
+#include "source_dir.h"
 
 namespace ecotone::test {
 namespace multiclass_golden_test {
 
-std::filesystem::path folder(const std::string& name) {
-  return std::filesystem::path(ECOTONE_SOURCE_DIR) / "tests/golden/logistic" / name;
-}
+std::filesystem::path folder(const std::string& name) { return source_dir() / "tests/golden/logistic" / name; }
 
 Matrix rows_of(const Json& rows) {
   Matrix x(static_cast<Index>(rows.size()), static_cast<Index>(rows.at(0).size()));

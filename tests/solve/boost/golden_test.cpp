@@ -9,6 +9,7 @@
 
 #include "ecotone/base/json.h"
 #include "ecotone/solve/boost/boost.h"
+#include "source_dir.h"
 
 namespace ecotone {
 namespace boost_golden_test {
@@ -30,7 +31,7 @@ StumpScale scale(const std::string& text) {
 class BoostGolden : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    const auto path = std::filesystem::path(ECOTONE_SOURCE_DIR) / "tests/golden/daboost" / (GetParam() + ".json");
+    const auto path = source_dir() / "tests/golden/daboost" / (GetParam() + ".json");
     std::ifstream file(path);
     ASSERT_TRUE(file) << path;
     json_ = Json::parse(file);

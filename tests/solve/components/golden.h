@@ -12,6 +12,7 @@
 #include "ecotone/base/json.h"
 #include "ecotone/linalg/matrix.h"
 #include "ecotone/solve/components/components.h"
+#include "source_dir.h"
 
 /// The golden cases of tests/golden/dica.
 namespace ecotone {
@@ -54,7 +55,7 @@ struct ComponentsGolden {
   double tolerance = 1e-9;
 
   explicit ComponentsGolden(const std::string& of) : name(of) {
-    std::ifstream file(std::filesystem::path(ECOTONE_SOURCE_DIR) / "tests/golden/dica" / (of + ".json"));
+    std::ifstream file(source_dir() / "tests/golden/dica" / (of + ".json"));
     EXPECT_TRUE(file) << of;
     json = Json::parse(file);
     x = golden_matrix(json.at("X"));

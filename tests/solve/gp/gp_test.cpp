@@ -12,6 +12,7 @@
 #include "error_code.h"
 #include "linalg/support.h"
 #include "solve/components/golden.h"
+#include "source_dir.h"
 
 namespace ecotone {
 namespace gp_test {
@@ -19,7 +20,7 @@ namespace gp_test {
 const Matrix no_inputs;
 
 Json golden_cases() {
-  std::ifstream file(std::filesystem::path(ECOTONE_SOURCE_DIR) / "tests/golden/gp/cases.json");
+  std::ifstream file(source_dir() / "tests/golden/gp/cases.json");
   EXPECT_TRUE(file);
   return Json::parse(file);
 }

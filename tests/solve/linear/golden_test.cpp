@@ -15,6 +15,7 @@
 #include "ecotone/base/json.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/solve/linear/linear.h"
+#include "source_dir.h"
 
 namespace ecotone {
 namespace linear_golden_test {
@@ -51,8 +52,7 @@ Matrix read_inline(const Json& rows) {
 
 class Case {
  public:
-  explicit Case(const std::string& name)
-      : folder_(std::filesystem::path(ECOTONE_SOURCE_DIR) / "tests/golden/logistic" / name) {
+  explicit Case(const std::string& name) : folder_(source_dir() / "tests/golden/logistic" / name) {
     std::ifstream file(folder_ / "case.json");
     EXPECT_TRUE(file) << folder_;
     json_ = Json::parse(file);

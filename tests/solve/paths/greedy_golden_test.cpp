@@ -16,11 +16,12 @@
 #include "ecotone/base/json.h"
 #include "ecotone/solve/paths/auroc.h"
 #include "ecotone/solve/paths/stopping.h"
+#include "source_dir.h"
 
 namespace ecotone {
 namespace greedy_golden_test {
 
-const std::filesystem::path folder = std::filesystem::path(ECOTONE_SOURCE_DIR) / "tests/golden/tgreedy";
+const std::filesystem::path folder = source_dir() / "tests/golden/tgreedy";
 
 enum class Route { grams, dense_rows, sparse_rows, sparse_grams };
 

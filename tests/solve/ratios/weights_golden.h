@@ -11,6 +11,7 @@
 #include "ecotone/base/json.h"
 #include "ecotone/data/features.h"
 #include "ecotone/measure/metrics.h"
+#include "source_dir.h"
 
 /// The golden case 08_importance_weights and how its numbers are compared.
 namespace ecotone::test {
@@ -35,7 +36,7 @@ inline Vector vector_of(const Json& numbers) {
 class WeightsGolden : public testing::Test {
  protected:
   WeightsGolden() {
-    const auto folder = std::filesystem::path(ECOTONE_SOURCE_DIR) / "tests/golden/logistic/08_importance_weights";
+    const auto folder = source_dir() / "tests/golden/logistic/08_importance_weights";
     std::ifstream file(folder / "case.json");
     json_ = Json::parse(file);
     const Matrix source = read_csv(folder / "XS.csv");

@@ -14,6 +14,7 @@
 #include "ecotone/base/json.h"
 #include "ecotone/solve/svm/dasvm_machine.h"
 #include "ecotone/solve/svm/svm.h"
+#include "source_dir.h"
 
 namespace ecotone {
 namespace dasvm_test {
@@ -21,7 +22,7 @@ namespace dasvm_test {
 Context with_threads(int threads) { return Context(Context::Settings{.threads = threads}); }
 
 Json golden(const std::string& name) {
-  const auto path = std::filesystem::path(ECOTONE_SOURCE_DIR) / "tests/golden/dasvm" / (name + ".json");
+  const auto path = source_dir() / "tests/golden/dasvm" / (name + ".json");
   std::ifstream file(path);
   EXPECT_TRUE(file) << path;
   return Json::parse(file);

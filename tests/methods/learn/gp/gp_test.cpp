@@ -6,12 +6,13 @@
 
 #include "methods/learn/gp/gp_support.h"
 #include "solve/components/golden.h"
+#include "source_dir.h"
 
 namespace ecotone::test {
 namespace gp_test {
 
 TEST(GpStage, AgreesWithScikitLearn) {
-  std::ifstream file(std::filesystem::path(ECOTONE_SOURCE_DIR) / "tests/golden/gp/cases.json");
+  std::ifstream file(source_dir() / "tests/golden/gp/cases.json");
   ASSERT_TRUE(file);
   int cases = 0;
   for (const Json& golden : Json::parse(file)) {
@@ -44,7 +45,7 @@ TEST(GpStage, AgreesWithScikitLearn) {
 }
 
 TEST(GpStage, FindsTheLikelihoodOfManyStarts) {
-  std::ifstream file(std::filesystem::path(ECOTONE_SOURCE_DIR) / "tests/golden/gp/cases.json");
+  std::ifstream file(source_dir() / "tests/golden/gp/cases.json");
   const Json golden = Json::parse(file).at(0);
   const TrainView view = numbers_view(golden_matrix(golden.at("x")), golden_matrix(golden.at("y")).col(0), 2);
   const StageResult result = fitted(view, {.mean = GpMean::average});

@@ -68,7 +68,7 @@ std::vector<std::string> split_list(std::string_view text) {
   return parts;
 }
 
-/// Checks one value of one option; knows whose it is for the messages.
+/// Checks one value of one option; knows the option's owner for the messages.
 class Checker {
  public:
   Checker(std::string_view who, const OptionInfo& info) : who_(who), info_(info) {}

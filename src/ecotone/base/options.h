@@ -53,7 +53,7 @@ struct Limits {
   bool open_high = false;
   std::array<const char*, 8> choices{};
   int n_choices = 0;
-  bool numbers_too = false;     ///< the choices are words that may stand in place of a number
+  bool numbers_too = false;     ///< the choices are words accepted in place of a number
   const char* shown = nullptr;  ///< what stands for the value on help pages of the program, such as COLUMN
 
   bool contains(double value) const;

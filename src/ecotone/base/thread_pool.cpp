@@ -192,7 +192,7 @@ ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
   try {
     for (int i = 1; i < threads; ++i) state_->workers.emplace_back([state = state_.get()] { state->serve(); });
   } catch (const std::system_error&) {
-    // The system refuses more threads; those there are do the same work with the same results.
+    // The system refuses more threads; the existing ones do the same work with the same results.
   } catch (const std::bad_alloc&) {
     // The same.
   }

@@ -12,7 +12,7 @@ namespace ecotone {
 
 namespace {
 
-/// The files of a data set and their one format.
+/// The files of a data set and their common format.
 struct Inputs {
   const Format* format = nullptr;
   InputFiles files;
@@ -37,21 +37,21 @@ Inputs open_inputs(const std::vector<std::filesystem::path>& paths, const ReadOp
       if (!format) format = &format_by_content(inputs.files.sources.back());
     }
     if (inputs.format && format != inputs.format)
-      option_error("mixed_formats", "{} and {} are of different formats", paths.front().string(), path.string());
+      option_error("mixed_formats", "{} and {} have different formats", paths.front().string(), path.string());
     inputs.format = format;
   }
   if (inputs.format->mapped && paths.size() > 1)
     option_error("one_file", "only one {} file can be read at a time, got {}", inputs.format->endings.front(),
                  paths.size());
   if (!options.labels_file.empty() && !inputs.format->rows)
-    option_error("labels_file", "a file of labels goes with {} data, not with {}", or_list(names_with_labels_file()),
+    option_error("labels_file", "a label file goes with {} data, not with {}", or_list(names_with_labels_file()),
                  paths.front().string());
   if (options.domain_from_file && !options.domain.empty())
     option_error("column_twice", "domains come from the files or from column '{}', not from both", options.domain);
   return inputs;
 }
 
-/// What was left out of training is simply not in the schema.
+/// Columns left out of training are simply not in the schema.
 ReadOptions all_columns(ReadOptions options) {
   options.ignore.clear();
   options.features.clear();

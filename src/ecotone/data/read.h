@@ -9,8 +9,8 @@
 
 namespace ecotone {
 
-/// Reads one data set from one or more files of one format (same columns, matched by name). The format is that of the
-/// options, else the one that has the files' ending, else told by their content; see format.h.
+/// Reads one data set from one or more files of one format (same columns, matched by name). The format comes from
+/// the options, otherwise from the ending of the file names, otherwise from the content; see format.h.
 Dataset read_dataset(const std::vector<std::filesystem::path>& paths, const ReadOptions& options,
                      const Context& context);
 

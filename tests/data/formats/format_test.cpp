@@ -80,7 +80,7 @@ TEST(Formats, WithNamesTakeNoFileOfLabels) {
   const auto path = folder.write("rows.csv", "a,b\n1,2\n");
   const std::string message = message_of("labels_file", ErrorKind::option,
                                          [&] { read_dataset({path}, {.labels_file = "labels.npy"}, context_of(1)); });
-  EXPECT_THAT(message, testing::StartsWith("a file of labels goes with svmlight, npy, idx"));
+  EXPECT_THAT(message, testing::StartsWith("a label file goes with svmlight, npy, idx"));
   EXPECT_THAT(message, testing::EndsWith(" data, not with " + path.string()));
 }
 

@@ -22,7 +22,7 @@ namespace {
 Vector read_labels(const ByteSource& source, const Context& context) {
   const bool npy = is_npy(source.text(0, std::min<std::size_t>(source.size(), 6)));
   const NumberArray array = npy ? open_npy(source) : open_idx(source);
-  if (array.cols != 1) data_error("bad_labels", "{}: {} columns of labels, 1 is expected", source.name(), array.cols);
+  if (array.cols != 1) data_error("bad_labels", "{}: {} columns of labels, expected 1", source.name(), array.cols);
   return stack_arrays({array}, context).col(0);
 }
 

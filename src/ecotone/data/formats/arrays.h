@@ -16,14 +16,14 @@ struct ArrayRows {
   bool labels_are_classes = false;  ///< decided by the format; otherwise guessed
 };
 
-/// The rows of files of such a format; labels from `options.labels_file` where given.
+/// Reads files of such a format; labels come from `options.labels_file` if given.
 ArrayRows read_arrays(const Format& format, const std::vector<ByteSource>& sources, const ReadOptions& options,
                       const Context& context);
 
 /// Names of `count` pixels: p0, p1, ...
 std::vector<std::string> pixel_names(Index count);
 
-/// Makes a data set of them: columns may be named as label, domain or weight, left out and filtered by their made-up
+/// Makes a data set of them: columns may be named as label, domain or weight, left out and filtered by their generated
 /// names (x1, x2, ..., pixels p0, p1, ...).
 Dataset arrays_dataset(ArrayRows rows, const std::vector<ByteSource>& sources, const ReadOptions& options,
                        const Context& context);

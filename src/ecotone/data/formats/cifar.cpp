@@ -22,7 +22,7 @@ ArrayRows cifar_rows(const std::vector<ByteSource>& sources, const ReadOptions&,
   rows.label = stack_arrays(labels, context).col(0);
   for (Index i = 0; i < rows.label->size(); ++i)
     if ((*rows.label)[i] > 9)
-      data_error("bad_cifar", "{}: record {} has label {}, 9 is the last", sources.front().name(), i + 1,
+      data_error("bad_cifar", "{}: record {} has label {}, but labels end at 9", sources.front().name(), i + 1,
                  (*rows.label)[i]);
   Matrix x = stack_arrays(pixels, context);
   auto names = pixel_names(x.cols());
@@ -36,7 +36,7 @@ CifarArrays open_cifar(const ByteSource& source) {
   constexpr std::size_t pixels = 3072;
   constexpr std::size_t record = pixels + 1;
   if (source.size() % record != 0)
-    data_error("bad_cifar", "{}: {} bytes are no multiple of a CIFAR record's {}", source.name(), source.size(),
+    data_error("bad_cifar", "{}: {} bytes are not a multiple of a CIFAR record's {}", source.name(), source.size(),
                record);
   const auto rows = static_cast<Index>(source.size() / record);
   return {{source, Element::u8, false, false, 0, record, rows, 1},

@@ -124,7 +124,7 @@ Matrix stack_arrays(const std::vector<NumberArray>& arrays, const Context& conte
   const Index cols = arrays.front().cols;
   for (const NumberArray& array : arrays) {
     if (array.cols != cols)
-      data_error("column_count", "{}: {} columns, {} has {}", array.source.name(), array.cols,
+      data_error("column_count", "{}: {} columns, but {} has {}", array.source.name(), array.cols,
                  arrays.front().source.name(), cols);
     rows += array.rows;
   }

@@ -159,7 +159,7 @@ class Scanner {
     const std::size_t first = begin_ + static_cast<std::size_t>(s) * bytes_;
     const std::size_t length = std::min(bytes_, source_.size() - first);
     const auto buffer = room_in(*loan, length + 2);
-    // The first segment begins after a line end (the header's).
+    // The first segment starts after a line end (that of the header).
     buffer[0] = buffer[1] = '\n';
     if (s == 0) {
       source_.read(first, buffer.subspan(2));

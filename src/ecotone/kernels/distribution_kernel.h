@@ -13,7 +13,8 @@
 /// domains in one place, and without a floor the width would shrink to 0 with them.
 ///
 /// The kernel on pairs (domain, row), k((P, x), (P', x')) = k1(P, P') k2(x, x') with
-/// k1(P, P') = exp(-||mu_P - mu_P'||^2 / (2 sigma1^2)), mu the mean embeddings of k2 (muandet2013, eq. 14).
+/// k1(P, P') = exp(-||mu_P - mu_P'||^2 / (2 sigma1^2)), where mu are the mean embeddings under k2 (muandet2013, eq.
+/// 14).
 namespace ecotone {
 
 /// Rows with the domain of each, 0 .. domains - 1.

@@ -16,10 +16,10 @@
 ///
 /// Distances are measured from the medians of the columns, so that a distant row costs the others no digits.
 ///
-/// What the routes to invariant components share (muandet2013). K is the centred Gram matrix, Q = F F' with F =
-/// N^(-1/2) E (I - 11'/N) for N groups and E = indicator / n_i, M = w KQK + K + lam I. Unsupervised components solve
-/// K^2 v = g M v; supervised ones P K^2 v = g M v (paper) or K P K v = g M v (symmetric), with P = L (L + n eps I)^-1 =
-/// W W' of the centred Gram matrix L of the outputs. There is no factor 1/n in g. Kv are the training projections.
+/// Shared by all routes (muandet2013): K is the centred Gram matrix, Q = F F' with F = N^(-1/2) E (I - 11'/N) for N
+/// groups and E = indicator / n_i, M = w KQK + K + lam I. Unsupervised components solve K^2 v = g M v; supervised ones
+/// P K^2 v = g M v (paper) or K P K v = g M v (symmetric), with P = L (L + n eps I)^-1 = W W' for the centred Gram
+/// matrix L of the outputs. g has no factor 1/n. Kv are the training projections.
 namespace ecotone {
 
 enum class ComponentForm { paper, symmetric };

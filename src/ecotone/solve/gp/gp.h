@@ -16,8 +16,8 @@
 /// Written by hand for row weights, for leaving domains out by one factorisation, and for equal bytes for any number of
 /// threads.
 ///
-/// Exact Gaussian process regression, y = m(x) + f(x) + e: f of covariance amplitude k(x, z), e of variance noise, or
-/// noise / w_i of a row with a weight. The columns of Y are independent outputs that share the covariance, so one
+/// Exact Gaussian process regression, y = m(x) + f(x) + e: f has covariance amplitude k(x, z), e has variance noise, or
+/// noise / w_i for a row with a weight. The columns of Y are independent outputs that share the covariance, so one
 /// factorisation serves all of them.
 namespace ecotone {
 

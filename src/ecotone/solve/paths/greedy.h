@@ -14,8 +14,8 @@
 /// should end; penalised.h steps on the penalised loss and ridge.h solves it for all features; left_out.h chooses among
 /// candidates on left-out groups and checks the winner against the empty model.
 ///
-/// Greedy selection of features over groups of rows (domains), after foster2012. With c_i(d) = E[X_i (Y - w.X)|d] of
-/// each group, mu_i its mean over groups and sigma_i its deviation (n - 1): T_i = mu_i / (sigma_i / sqrt n),
+/// Greedy selection of features over groups of rows (domains), after foster2012. With c_i(d) = E[X_i (Y - w.X)|d] in
+/// each group, mu_i its mean over groups and sigma_i its standard deviation (n - 1): T_i = mu_i / (sigma_i / sqrt n),
 /// gain_i = mu_i^2 / E[X_i^2].
 namespace ecotone {
 

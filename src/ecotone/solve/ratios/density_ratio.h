@@ -12,8 +12,9 @@
 /// knn_ratio.h and by two Gaussian densities in gaussian_ratio.h. domain_auroc.h measures how well the samples can be
 /// separated; joint.h learns labels and weights at once.
 ///
-/// How many times likelier a row is in one sample than in another. Everywhere the first `sources` rows of x are the
-/// source sample (the class +1) and the others the target sample (-1). Data error `empty_data` when one has no row.
+/// A weight says how many times more likely a row is in one sample than in the other. Throughout, the first `sources`
+/// rows of x are the source sample (class +1) and the others the target sample (-1). Data error `empty_data` if a
+/// sample has no rows.
 namespace ecotone {
 
 struct RatioOptions {

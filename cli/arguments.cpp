@@ -101,7 +101,7 @@ void add_data_flags(Flags& flags, ReadOptions& read, DataUse use) {
   } else {
     flags.options(read, {"label", "domain", "weight", "ignore", "features", "task"});
   }
-  flags.texts("--where", "TEST", read.where, "Only rows like 'age>=18' or 'label!=-1'; repeat for and");
+  flags.texts("--where", "TEST", read.where, "Keep only rows such as 'age>=18' or 'label!=-1'; repeat to require all");
   if (use == DataUse::training) flags.options(read, {"target"});
   flags.options(read, {"domain_from_file", "stream", "labels", "base"});
   flags.text("--format", "NAME", read.format, or_list(format_names()) + " (default: detected)", Need::optional,
@@ -111,7 +111,7 @@ void add_data_flags(Flags& flags, ReadOptions& read, DataUse use) {
 
 void refuse_data_flags(const Flags& flags, std::string_view why) {
   const std::string given = flags.given_of(data_group);
-  if (!given.empty()) option_error("idle_flag", "{}: {} is for data; {}", flags.verb(), given, why);
+  if (!given.empty()) option_error("idle_flag", "{}: {} applies to data files; {}", flags.verb(), given, why);
 }
 
 std::vector<std::filesystem::path> files_read(std::vector<std::filesystem::path> data, const ReadOptions& read) {

@@ -9,7 +9,7 @@
 namespace ecotone::cli {
 namespace {
 
-/// Everything that can be completed; taken from the program itself, so that it cannot grow stale.
+/// Everything that can be completed, taken from the program itself so that it cannot go stale.
 struct VerbWords {
   std::string name;
   std::string help;
@@ -191,7 +191,7 @@ void declare_completion(Flags& flags, CompletionFlags& inputs) {
 
 Verb completion_verb() {
   return make_verb(
-      {"completion", "Print a script that completes verbs, flags and methods in a shell", "completion bash|zsh|fish",
+      {"completion", "Print a shell script that completes verbs, flags and methods", "completion bash|zsh|fish",
        "  source <(ecotone completion bash)\n"
        "  ecotone completion zsh > ~/.zfunc/_ecotone\n"
        "  ecotone completion fish | source\n"},

@@ -3,6 +3,7 @@
 #include "cli/arguments.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
+#include "ecotone/base/options.h"
 #include "ecotone/data/formats/format.h"
 #include "ecotone/data/read.h"
 #include "ecotone/report/json/json.h"
@@ -47,7 +48,7 @@ void run_convert(const ConvertFlags& flags, Session& session) {
 
 void declare_convert(Flags& flags, ConvertFlags& inputs) {
   flags.arguments("DATA", inputs.data,
-                  fmt::format("Files with the same columns: {}; also .gz", fmt::join(format_names(), ", ")));
+                  fmt::format("Files with the same columns: {}; all but eco may be gzipped", or_list(format_names())));
   flags.output(inputs.output, "The file to write, .eco or .csv", Need::required);
   add_data_flags(flags, inputs.read, DataUse::training);
 }
@@ -55,13 +56,13 @@ void declare_convert(Flags& flags, ConvertFlags& inputs) {
 }  // namespace
 
 Verb convert_verb() {
-  return make_verb(
-      {"convert", "Turn data files into one .eco (mapped, fast) or .csv file", "convert DATA... -o FILE [flags]",
-       "  ecotone convert raw.csv --label y --domain site -o data.eco\n"
-       "  ecotone convert a.csv b.csv --label y --domain-from-file -o both.eco\n"
-       "  ecotone convert t10k-images-idx3-ubyte.gz --labels t10k-labels-idx1-ubyte.gz -o t10k.eco\n" +
-           format_table()},
-      declare_convert, run_convert);
+  return make_verb({"convert", "Convert data files to one .eco (memory-mapped, fast) or .csv file",
+                    "convert DATA... -o FILE [flags]",
+                    "  ecotone convert raw.csv --label y --domain site -o data.eco\n"
+                    "  ecotone convert a.csv b.csv --label y --domain-from-file -o both.eco\n"
+                    "  ecotone convert t10k-images-idx3-ubyte.gz --labels t10k-labels-idx1-ubyte.gz -o t10k.eco\n" +
+                        format_table()},
+                   declare_convert, run_convert);
 }
 
 }  // namespace ecotone::cli

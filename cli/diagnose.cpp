@@ -41,8 +41,7 @@ void run_diagnose(const DiagnoseFlags& flags, Session& session) {
 void declare_diagnose(Flags& flags, DiagnoseFlags& inputs) {
   flags.arguments("DATA...", inputs.data, "Data files");
   flags.options(inputs.options, {"target"});
-  flags.text("--pipeline", "PIPELINE", inputs.pipeline,
-             "Compare the features that this pipeline, fitted on the data, makes of it");
+  flags.text("--pipeline", "PIPELINE", inputs.pipeline, "Fit this pipeline and compare the features it produces");
   flags.options(inputs.options, {"permutations", "sample"});
   add_data_flags(flags, inputs.read, DataUse::evaluation);
 }
@@ -50,7 +49,7 @@ void declare_diagnose(Flags& flags, DiagnoseFlags& inputs) {
 }  // namespace
 
 Verb diagnose_verb() {
-  return make_verb({"diagnose", "Say how domains differ, in which columns, and whether weighting could help",
+  return make_verb({"diagnose", "Report how domains differ, in which columns, and whether weighting could help",
                     "diagnose DATA... [flags]",
                     "  ecotone diagnose clinics.csv --label disease --domain hospital\n"
                     "  ecotone diagnose data.csv --domain site --target new_site --json\n"

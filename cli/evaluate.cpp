@@ -85,7 +85,7 @@ void check_metric(const std::string& name) {
   option_error("unknown_metric", "unknown metric '{}'; choose one of {}", name, fmt::join(names, ", "));
 }
 
-/// Flags that only one protocol looks at.
+/// Refuses flags of other protocols.
 void refuse_idle(const EvaluateFlags& flags) {
   constexpr std::pair<const char*, Protocol> of_protocols[] = {{"--folds", Protocol::k_fold},
                                                                {"--repetitions", Protocol::domain_split},
@@ -93,7 +93,7 @@ void refuse_idle(const EvaluateFlags& flags) {
                                                                {"--choose", Protocol::adapt}};
   for (const auto& [name, protocol] : of_protocols)
     if (flags.flags->given(name) && protocol != flags.options.protocol)
-      option_error("idle_flag", "{} goes with --protocol {}, not with {}", name, protocol_name(protocol),
+      option_error("idle_flag", "{} works only with --protocol {}, not with {}", name, protocol_name(protocol),
                    protocol_name(flags.options.protocol));
 }
 
@@ -165,14 +165,14 @@ void declare_evaluate(Flags& flags, EvaluateFlags& inputs) {
   for (const ScorerInfo& info : scorer_infos()) scorers.emplace_back(info.name);
   scorers.emplace_back("all");
   flags.text("--choose", "SCORER", inputs.choose,
-             "adapt: choose without target labels, grids too, by a scorer (auto, transfer, ..), or all", Need::optional,
-             std::move(scorers));
+             "adapt: choose a pipeline or grid point without target labels, by one scorer (auto, transfer, ..) or all",
+             Need::optional, std::move(scorers));
   flags.text("--metric", "NAME", inputs.metric,
-             "The metric that the table shows (default: auroc or rmse; --choose: accuracy or rmse)");
+             "Metric shown in the table (default: auroc or rmse; --choose: accuracy or rmse)");
   flags.text("--save-predictions", "FILE", inputs.predictions,
-             "CSV of every held-out row's prediction; rows count from 0");
-  flags.text("--report", "FILE.html", inputs.report, "A self-contained HTML page");
-  flags.text("--title", "TEXT", inputs.title, "Title of the page");
+             "Write the prediction of every held-out row as CSV; rows count from 0");
+  flags.text("--report", "FILE.html", inputs.report, "Write a self-contained HTML report");
+  flags.text("--title", "TEXT", inputs.title, "Title of the report");
   add_data_flags(flags, inputs.read, DataUse::evaluation);
 }
 
@@ -180,7 +180,7 @@ void declare_evaluate(Flags& flags, EvaluateFlags& inputs) {
 
 Verb evaluate_verb() {
   return make_verb(
-      {"evaluate", "Score pipelines on domains that they have not seen", "evaluate DATA... PIPELINE... [flags]",
+      {"evaluate", "Score pipelines on domains they were not trained on", "evaluate DATA... PIPELINE... [flags]",
        "  ecotone evaluate clinics.csv --label disease --domain hospital \"impute | constant\" \"impute | scale | "
        "logistic\"\n"
        "  ecotone evaluate data.csv --label y --domain site \"scale | logistic\" --protocol k-fold --folds 10 --json\n"

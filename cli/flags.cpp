@@ -15,14 +15,14 @@ namespace ecotone::cli {
 namespace {
 
 constexpr const char* description =
-    "ecotone: learn from several domains (hospitals, batches, sensors), for the next one.\n";
+    "ecotone: learn from several domains (hospitals, batches, sensors) and predict on the next one.\n";
 constexpr const char* footer =
     "\nTry it:\n"
     "  ecotone generate clinics -o clinics.csv\n"
     "  ecotone evaluate clinics.csv --label disease --domain hospital \"impute | constant\" \"impute | scale | "
     "logistic\"\n"
-    "\n`ecotone VERB --help` explains a verb. Exit codes: 0 done, 2 wrong usage or option, 3 bad data or not enough\n"
-    "memory, 4 file, 70 a bug in ecotone, 130 interrupted.";
+    "\n`ecotone VERB --help` explains a verb. Exit codes: 0 success, 2 wrong usage or option, 3 bad data or not\n"
+    "enough memory, 4 file error, 70 a bug in ecotone, 130 interrupted.";
 
 /// CLI11's help page with the usage line that the verb gives.
 class HelpFormatter : public CLI::Formatter {
@@ -93,7 +93,7 @@ std::string suggestion(const std::string& name, const std::vector<std::string>& 
   return nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
 }
 
-/// What CLI11 found wrong, in our words: an unknown flag first, because it often causes the rest.
+/// Restates a CLI11 error in our words: an unknown flag first, because it often causes the rest.
 [[noreturn]] void usage_error(const CLI::App& program, const CLI::ParseError& error) {
   const auto parsed = program.get_subcommands();
   const CLI::App& app = parsed.empty() ? program : *parsed.front();
@@ -108,14 +108,14 @@ std::string suggestion(const std::string& name, const std::vector<std::string>& 
 }
 
 void add_common_flags(Flags& flags, CLI::App& app, CommonFlags& common) {
-  const std::string group = "Flags of every verb";
+  const std::string group = "Common flags";
   app.set_help_flag("--help,-h", "Print this page")->group(group);
   flags.group(group);
-  flags.flag("--json", common.json, "One JSON document on standard output, nothing else there");
-  flags.number("--threads", common.threads, 0, 4096, "Threads to use; 0: all. Results do not depend on it");
-  flags.number("--seed", common.seed, "Root of all random numbers (default 0)");
-  flags.flag("--quiet,-q", common.quiet, "No notes and no progress bar; warnings stay");
-  flags.flag("--timing", common.timing, "Say on standard error how long the parts took");
+  flags.flag("--json", common.json, "Print one JSON document on standard output and nothing else");
+  flags.number("--threads", common.threads, 0, 4096, "Threads to use (0: all); results do not depend on it");
+  flags.number("--seed", common.seed, "Seed of the random numbers (default 0)");
+  flags.flag("--quiet,-q", common.quiet, "Suppress notes and the progress bar, but not warnings");
+  flags.flag("--timing", common.timing, "Report on standard error how long each part took");
 }
 
 }  // namespace
@@ -225,7 +225,7 @@ void Flags::check_values() {
   const CLI::Validator value(
       [flags = flag_names(app_)](std::string& given) {
         const bool flag = std::ranges::find(flags, given) != flags.end();
-        return flag ? fmt::format("a value must follow, not the flag {}", given) : std::string();
+        return flag ? fmt::format("a value is needed here, not the flag {}", given) : std::string();
       },
       "");
   for (CLI::Option* option : app_.get_options())

@@ -128,7 +128,7 @@ class CommandLine {
   explicit CommandLine(std::vector<Verb> verbs);
   ~CommandLine();
 
-  /// The verb to run, or null when help or the version was printed. Option errors: `usage`, `unknown_verb`,
+  /// Returns the verb to run, or null if help or the version was printed. Option errors: `usage`, `unknown_verb`,
   /// `unknown_flag`, `unexpected_argument`, `bad_option`.
   const Verb* parse(int argc, char** argv);
   /// Of the verb to run.

@@ -96,9 +96,9 @@ void run_generate(const GenerateFlags& flags, Session& session) {
 }
 
 void declare_generate(Flags& flags, GenerateFlags& inputs) {
-  flags.argument("NAME", inputs.name, "Which one; --list shows them");
+  flags.argument("NAME", inputs.name, "The generator; --list shows them all");
   flags.arguments("KEY=VALUE", inputs.more, "The same as --set KEY=VALUE", Need::optional);
-  flags.texts("--set", "KEY=VALUE", inputs.settings, "An option of the generator; repeat for more");
+  flags.texts("--set", "KEY=VALUE", inputs.settings, "Set an option of the generator; may be repeated");
   flags.output(inputs.output, "A .csv or .eco file (default: CSV on standard output)");
   flags.flag("--list", inputs.list, "Show all generators, or the one named, with their options");
   ArgumentWords words{.files = false};

@@ -30,18 +30,19 @@ void run_inspect(const InspectFlags& flags, Session& session) {
 }
 
 void declare_inspect(Flags& flags, InspectFlags& inputs) {
-  flags.argument("FILE", inputs.path, "A model of `ecotone fit`, or moments of `ecotone moments`", Need::required);
+  flags.argument("FILE", inputs.path, "A model from `ecotone fit`, or moments from `ecotone moments`", Need::required);
 }
 
 }  // namespace
 
 Verb inspect_verb() {
-  return make_verb({"inspect", "Show what is in a model (pipeline, options, learned numbers) or in a file of moments",
-                    "inspect FILE",
-                    "  ecotone inspect model.eco\n"
-                    "  ecotone inspect model.eco --json\n"
-                    "  ecotone inspect moments.eco\n"},
-                   declare_inspect, run_inspect);
+  return make_verb(
+      {"inspect", "Show the contents of a model (pipeline, options, fitted values) or of a file of moments",
+       "inspect FILE",
+       "  ecotone inspect model.eco\n"
+       "  ecotone inspect model.eco --json\n"
+       "  ecotone inspect moments.eco\n"},
+      declare_inspect, run_inspect);
 }
 
 }  // namespace ecotone::cli

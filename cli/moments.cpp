@@ -21,7 +21,8 @@ struct MomentsOptions {
   GramKind gram = GramKind::double_precision;
 
   static constexpr auto fields() {
-    return std::tuple{field("gram", &MomentsOptions::gram, "Keep X'X of every domain, and in which precision",
+    return std::tuple{field("gram", &MomentsOptions::gram,
+                            "Precision of every domain's X'X: double, single, or none to leave it out",
                             shown_as("KIND", one_of("none", "double", "single")))};
   }
 };
@@ -60,7 +61,7 @@ void run_moments(const MomentsFlags& flags, Session& session) {
   if (count > 0) {
     refuse_data_flags(*flags.flags, "files of moments are merged as they are");
     if (flags.flags->given("--gram"))
-      option_error("idle_flag", "moments: --gram is for data; files of moments are merged as they are");
+      option_error("idle_flag", "moments: --gram applies to data files; files of moments are merged as they are");
   }
   const Moments moments =
       count > 0 ? session.timed("merge", [&] { return merged(files); }) : gathered(files, flags, session);
@@ -84,12 +85,13 @@ void declare_moments(Flags& flags, MomentsFlags& inputs) {
 }  // namespace
 
 Verb moments_verb() {
-  return make_verb({"moments", "Sum the moments of every domain, or merge files of them, for select without the data",
-                    "moments DATA... --label COLUMN --domain COLUMN -o FILE [flags]",
-                    "  ecotone moments north.csv --label y --domain site -o north.eco\n"
-                    "  ecotone moments north.eco south.eco -o all.eco\n"
-                    "  ecotone select all.eco \"tgreedy steps=10\"\n"},
-                   declare_moments, run_moments);
+  return make_verb(
+      {"moments", "Compute the moments of every domain, or merge files of moments, for select without the data",
+       "moments DATA... --label COLUMN --domain COLUMN -o FILE [flags]",
+       "  ecotone moments north.csv --label y --domain site -o north.eco\n"
+       "  ecotone moments north.eco south.eco -o all.eco\n"
+       "  ecotone select all.eco \"tgreedy steps=10\"\n"},
+      declare_moments, run_moments);
 }
 
 }  // namespace ecotone::cli

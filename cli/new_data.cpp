@@ -9,7 +9,7 @@ namespace ecotone::cli {
 
 void add_new_data_flags(Flags& flags, NewDataFlags& inputs) {
   flags.arguments("MODEL DATA...", inputs.arguments,
-                  "A model of `ecotone fit`, then data files with its columns in any order");
+                  "A model from `ecotone fit`, then data files with its columns in any order");
   flags.output(inputs.output, "The CSV file to write (default: standard output)");
   add_data_flags(flags, inputs.read, DataUse::new_data);
 }

@@ -62,9 +62,9 @@ void run_pairs(const PairsFlags& flags, Session& session) {
     option_error("bad_output", "pairs: -o must end in .eco, got '{}'; `ecotone convert` turns it into .csv",
                  flags.output);
   if (!flags.read.domain.empty() || flags.read.domain_from_file)
-    option_error("usage", "pairs: the classes become the domains, so leave --domain out");
+    option_error("usage", "pairs: the classes become the domains, so omit --domain");
   if (!flags.list.empty() && flags.flags->given("--per-class"))
-    option_error("idle_flag", "pairs: --per-class does not go with --list, which names all pairs");
+    option_error("idle_flag", "pairs: --per-class cannot be combined with --list, which names all pairs");
   std::vector<std::filesystem::path> paths(flags.data.begin(), flags.data.end());
   std::vector<std::filesystem::path> inputs = files_read(paths, flags.read);
   if (!flags.list.empty()) inputs.emplace_back(flags.list);
@@ -85,11 +85,11 @@ void run_pairs(const PairsFlags& flags, Session& session) {
 void declare_pairs(Flags& flags, PairsFlags& inputs) {
   inputs.flags = &flags;
   flags.arguments("DATA", inputs.data, "Files with the same columns");
-  flags.output(inputs.output, "The .eco file to write: the rows and which of them are paired", Need::required);
+  flags.output(inputs.output, "The .eco file to write: the rows and their pairing", Need::required);
   flags.number("--per-class", inputs.per_class, 1, 1'000'000'000,
-               "Pairs within each class, and as many with others (default 1000)");
+               "Pairs within each class, and as many with other classes (default 1000)");
   flags.text("--list", "FILE", inputs.list,
-             "Take these pairs: a file with the columns first and second, rows from 1, of those that --where keeps");
+             "Use the pairs in this file: columns first and second, numbers from 1 of the rows that --where keeps");
   add_data_flags(flags, inputs.read, DataUse::training);
 }
 
@@ -97,7 +97,7 @@ void declare_pairs(Flags& flags, PairsFlags& inputs) {
 
 Verb pairs_verb() {
   return make_verb(
-      {"pairs", "Make pairs of rows, to learn when two rows are of one class",
+      {"pairs", "Make pairs of rows, to learn whether two rows belong to the same class",
        "pairs DATA... --label COLUMN [--per-class N] -o FILE [flags]",
        "  ecotone pairs digits.csv --label digit --per-class 1000 -o pairs.eco\n"
        "  ecotone evaluate pairs.eco \"greedy steps=25 nonnegative=true\" --protocol leave-one-domain-out\n"

@@ -121,14 +121,15 @@ void run_reproduce(const ReproduceFlags& flags, Session& session) {
 }
 
 void declare_reproduce(Flags& flags, ReproduceFlags& inputs) {
-  flags.argument("NAME", inputs.name, "Which experiment; --list shows them");
+  flags.argument("NAME", inputs.name, "The experiment; --list shows them all");
   flags.text("--example", "ITEM", inputs.example, "An example of the experiment");
   flags.text("--table", "ITEM", inputs.table, "A table of the experiment");
   flags.text("--figure", "ITEM", inputs.figure, "A figure of the experiment");
   flags.text("--item", "ITEM", inputs.item, "Any part of the experiment, by its name");
-  flags.number("--repetitions", inputs.repetitions, 1, 1'000'000, "Repetitions (default: as the experiment says)");
-  flags.text("--data", "DIR", inputs.data, "Folder of the data files, for parts that read some");
-  flags.text("--output,-o", "DIR", inputs.out, "Folder for the pictures of a figure, as SVG and their data as CSV");
+  flags.number("--repetitions", inputs.repetitions, 1, 1'000'000,
+               "Number of repetitions (default: the experiment's own)");
+  flags.text("--data", "DIR", inputs.data, "Folder of the data files, for parts that need them");
+  flags.text("--output,-o", "DIR", inputs.out, "Folder for the pictures of a figure (SVG) and their data (CSV)");
   flags.flag("--list", inputs.list, "Show all experiments, or the one named, with their parts");
   ArgumentWords words{.files = false};
   for (const EmbeddedExperiment& each : embedded_experiments()) words.words.emplace_back(each.name);
@@ -138,7 +139,7 @@ void declare_reproduce(Flags& flags, ReproduceFlags& inputs) {
 }  // namespace
 
 Verb reproduce_verb() {
-  return make_verb({"reproduce", "Run a paper's experiment again, published numbers beside ours",
+  return make_verb({"reproduce", "Rerun a paper's experiment, with published results beside ours",
                     "reproduce NAME --example|--table|--figure|--item ITEM [flags]",
                     "  ecotone reproduce --list\n"
                     "  ecotone reproduce sayed2022 --example weighting\n"

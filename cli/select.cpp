@@ -37,7 +37,7 @@ void run_select(const SelectFlags& flags, Session& session) {
   if (moments && given.data.size() > 1)
     option_error("one_file", "select: expected one file of moments, got {} files; merge them with `ecotone moments`",
                  given.data.size());
-  if (moments) refuse_data_flags(*flags.flags, "a file of moments has domains and labels already");
+  if (moments) refuse_data_flags(*flags.flags, "a file of moments already has domains and labels");
   require_selector(pipeline);
   const Context& context = session.context();
   FeatureSelection found;
@@ -68,7 +68,7 @@ void declare_select(Flags& flags, SelectFlags& inputs) {
 
 Verb select_verb() {
   return make_verb(
-      {"select", "Choose features that hold across domains, step by step", "select DATA... [PIPELINE] [flags]",
+      {"select", "Select features that hold across domains, step by step", "select DATA... [PIPELINE] [flags]",
        "  ecotone select clinics.csv --label disease --domain hospital\n"
        "  ecotone select clinics.csv \"impute | scale | tgreedy steps=10\" --label disease --domain hospital\n"
        "  ecotone select data.csv \"tgreedy steps=10 mode=stagewise\" --label y --domain site --json\n"

@@ -24,7 +24,7 @@ struct TuneFlags {
 
 void run_tune(const TuneFlags& flags, Session& session) {
   if (flags.flags->given("--draws") && flags.options.search != Search::random)
-    option_error("idle_flag", "--draws goes with --search random");
+    option_error("idle_flag", "--draws works only with --search random");
   const DataAndSpaces given = data_and_spaces(flags.arguments);
   require_separate(files_read(given.data, flags.read), {flags.output});
   require_writable(flags.output);
@@ -60,13 +60,13 @@ void declare_tune(Flags& flags, TuneFlags& inputs) {
 }  // namespace
 
 Verb tune_verb() {
-  return make_verb(
-      {"tune", "Choose a pipeline's options inside the training domains", "tune DATA... PIPELINE... [flags]",
-       "  ecotone tune clinics.csv \"impute | scale | logistic l2={0.001,0.01,0.1,1}\" --label disease "
-       "--domain hospital -o model.eco\n"
-       "  ecotone tune data.csv \"scale | logistic l2={1e-4..1} l1={0,1e-3}\" --label y --domain site "
-       "--search random --draws 30\n"},
-      declare_tune, run_tune);
+  return make_verb({"tune", "Tune a pipeline's options by cross-validation within the training domains",
+                    "tune DATA... PIPELINE... [flags]",
+                    "  ecotone tune clinics.csv \"impute | scale | logistic l2={0.001,0.01,0.1,1}\" --label disease "
+                    "--domain hospital -o model.eco\n"
+                    "  ecotone tune data.csv \"scale | logistic l2={1e-4..1} l1={0,1e-3}\" --label y --domain site "
+                    "--search random --draws 30\n"},
+                   declare_tune, run_tune);
 }
 
 }  // namespace ecotone::cli

@@ -24,7 +24,7 @@ Verbs:
 Try it:
   ecotone fit 'a\b' "c | d"
 
-Exit codes: 0 done.
+Exit codes: 0 success.
 HELP
 ;;
 *) cat <<HELP
@@ -36,7 +36,7 @@ Options:
   --a-very-long-name-of-a-flag A,B,..
                               'Tis on its own line
 
-Flags of every verb:
+Common flags:
   --json                      One document
 
 Examples:
@@ -71,7 +71,7 @@ def test_everything_is_shown(page):
         "ecotone - learn odd things, for-ever\n",
         "ecotone 9.8.7",
         "ecotone fit 'a\\b' \"c | d\"\n",
-        "Exit codes: 0 done.",
+        "Exit codes: 0 success.",
         ".hidden \\n ^caret ~tilde 'quoted' \"twice\" `ticks`",
         "--a-very-long-name-of-a-flag A,B,..\n",
         "'Tis on its own line",
@@ -82,7 +82,7 @@ def test_everything_is_shown(page):
         assert part in text, part
 
 
-def test_flags_of_every_verb_stand_once(page):
+def test_common_flags_appear_once(page):
     assert shown(page).count("--json") == 1
 
 

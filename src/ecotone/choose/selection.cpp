@@ -38,8 +38,8 @@ FeatureSelection select_features(const Pipeline& pipeline, const Dataset& data, 
   const std::string& who = stage.method->name;
   if (!data.domain.partner.empty() && options.held_out)
     context.warn("pairs_held_out",
-                 "{}: pairs with the class left out stay among the others, so the held-out columns are optimistic; "
-                 "`ecotone evaluate` leaves those pairs out",
+                 "{}: pairs with the held-out class stay in the training data, so the held-out columns are optimistic; "
+                 "`ecotone evaluate` drops those pairs",
                  who);
   const TrainView view = Model::view_of_last(pipeline, labelled_view(data, who, context), data.schema, context);
   FeatureSelection result =
@@ -53,7 +53,7 @@ FeatureSelection select_features(const Pipeline& pipeline, const Moments& moment
                                  const SelectOptions& options, const Context& context) {
   const Stage& stage = selector_of(pipeline);
   if (pipeline.stages().size() > 1)
-    option_error("needs_rows", "select: {} holds moments and no rows, so the stages before the last cannot run",
+    option_error("needs_rows", "select: {} holds moments but no rows, so the stages before the last cannot run",
                  origin);
   FeatureSelection result = stage.method->select(
       {.who = stage.method->name, .moments = &moments, .held_out = options.held_out}, stage.options, context);
@@ -73,7 +73,7 @@ TrainView labelled_view(const Dataset& data, std::string_view who, const Context
     data_error("no_labels", "{}: none of the {} rows has a label", who, data.rows());
   TrainView view = train_view(data, context);
   if (!without.empty())
-    context.warn("domain_without_labels", "{}: no row of {} '{}' has a label, so it is left out", who,
+    context.warn("domain_without_labels", "{}: no row of {} '{}' has a label, so those rows are left out", who,
                  without.size() == 1 ? "domain" : "the domains", fmt::join(without, "', '"));
   return view;
 }

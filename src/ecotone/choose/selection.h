@@ -12,7 +12,7 @@ struct SelectOptions {
 
   static constexpr auto fields() {
     return std::tuple{field("held_out", &SelectOptions::held_out,
-                            "Do not run the path without each domain in turn, which shows how it does there")};
+                            "Skip the leave-one-domain-out runs that fill the held-out columns")};
   }
 };
 
@@ -30,8 +30,8 @@ FeatureSelection select_features(const Pipeline& pipeline, const Dataset& data, 
 FeatureSelection select_features(const Pipeline& pipeline, const Moments& moments, const std::string& origin,
                                  const SelectOptions& options, const Context& context);
 
-/// The training view of data that must have labels. Warns (`domain_without_labels`) of source domains that are left out
-/// because no row of theirs has one. Data error `no_labels`.
+/// The training view of data that must have labels. Warns (`domain_without_labels`) about source domains that are left
+/// out because none of their rows has a label. Data error `no_labels`.
 TrainView labelled_view(const Dataset& data, std::string_view who, const Context& context);
 
 }  // namespace ecotone

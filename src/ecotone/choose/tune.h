@@ -23,13 +23,13 @@ std::string_view search_name(Search search);
 struct TuneOptions {
   Search search = Search::grid;
   int draws = 20;      ///< random: of each text
-  std::string metric;  ///< empty: auroc, accuracy where it is undefined, or rmse
+  std::string metric;  ///< empty: auroc, or accuracy if that is undefined, or rmse
 
   static constexpr auto fields() {
     using O = TuneOptions;
-    return std::tuple{field("search", &O::search, "grid: every combination; random: draws", search_names),
-                      field("draws", &O::draws, "random: draws of each pipeline", between(1, 10'000)),
-                      field("metric", &O::metric, "What is best (default: auroc or rmse)", shown_as("NAME"))};
+    return std::tuple{field("search", &O::search, "grid: every combination; random: random draws", search_names),
+                      field("draws", &O::draws, "random: draws per pipeline", between(1, 10'000)),
+                      field("metric", &O::metric, "Metric to optimise (default: auroc or rmse)", shown_as("NAME"))};
   }
 };
 

@@ -18,9 +18,10 @@ struct DiagnoseOptions {
 
   static constexpr auto fields() {
     using O = DiagnoseOptions;
-    return std::tuple{field("target", &O::targets, "Compare these domains with the others, and nothing else"),
-                      field("permutations", &O::permutations, "Permutations of each test", between(1, 1'000'000)),
-                      field("sample", &O::sample, "Rows per domain that tests look at", between(10, 20'000))};
+    return std::tuple{
+        field("target", &O::targets, "Compare only these domains with the others"),
+        field("permutations", &O::permutations, "Permutations per test", between(1, 1'000'000)),
+        field("sample", &O::sample, "Largest number of rows per domain used in tests", between(10, 20'000))};
   }
 };
 

@@ -25,7 +25,7 @@ struct EvaluateOptions {
   Protocol protocol = Protocol::leave_one_domain_out;
   int folds = 5;         ///< k-fold
   int repetitions = 10;  ///< domain-split
-  int held_out = 1;      ///< domain-split: domains held out each time
+  int held_out = 1;      ///< domain-split: domains held out per repetition
   bool keep_predictions = false;
 
   static constexpr auto fields() {
@@ -35,9 +35,9 @@ struct EvaluateOptions {
               "What is held out: each domain in turn; the same, its rows without labels given (adapt); random domains, "
               "repeatedly; or folds of rows within each domain",
               protocol_names),
-        field("folds", &O::folds, "k-fold: folds", shown_as("K", between(2, 1'000'000))),
-        field("repetitions", &O::repetitions, "domain-split: repetitions", between(1, 1'000'000)),
-        field("held_out", &O::held_out, "domain-split: domains held out each time", between(1, 1'000'000))};
+        field("folds", &O::folds, "k-fold: number of folds", shown_as("K", between(2, 1'000'000))),
+        field("repetitions", &O::repetitions, "domain-split: number of repetitions", between(1, 1'000'000)),
+        field("held_out", &O::held_out, "domain-split: domains held out per repetition", between(1, 1'000'000))};
   }
 };
 

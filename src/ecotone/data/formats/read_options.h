@@ -10,35 +10,35 @@
 
 namespace ecotone {
 
-/// How files become a data set; the flags of the same names on the command line.
+/// How files become a data set; the command-line flags have the same names.
 struct ReadOptions {
   std::string label = {};                  ///< column name; empty: none
   std::string domain = {};                 ///< column name; empty: one domain
   std::string weight = {};                 ///< column name of row weights; empty: none
-  std::vector<std::string> ignore = {};    ///< columns left out
+  std::vector<std::string> ignore = {};    ///< columns to leave out
   std::vector<std::string> features = {};  ///< the only feature columns; empty: all others
   std::vector<std::string> where = {};     ///< row filters: COLUMN(==|!=|<|<=|>|>=)VALUE, all must hold
-  std::optional<Task> task = {};           ///< empty: guessed, and said as a note
+  std::optional<Task> task = {};           ///< empty: guessed and reported as a note
   std::vector<std::string> target = {};    ///< names of target domains
   bool domain_from_file = false;           ///< each file is a domain, named by its stem
   std::string labels_file = {};            ///< IDX or NPY labels
   int base = -1;                           ///< svmlight: 0 or 1; -1 detects (1 unless an index 0 occurs)
   std::string format = {};                 ///< name of a format, see format.h; empty: detected
-  bool stream = false;                     ///< leave CSV features in the file even where they would fit into memory
+  bool stream = false;                     ///< leave CSV features in the file even if they would fit into memory
 
   /// All but `where` and `format`.
   static constexpr auto fields() {
     using O = ReadOptions;
     return std::tuple{
         field("label", &O::label, "The column to predict", shown_as("COLUMN")),
-        field("domain", &O::domain, "The column that says where a row comes from", shown_as("COLUMN")),
+        field("domain", &O::domain, "The column that names each row's domain", shown_as("COLUMN")),
         field("weight", &O::weight, "Row weights", shown_as("COLUMN")),
         field("ignore", &O::ignore, "Columns to leave out"),
-        field("features", &O::features, "The only feature columns (default: all others)"),
+        field("features", &O::features, "Use only these feature columns (default: all others)"),
         field("task", &O::task, "classify or regress (default: guessed from the labels and reported)",
               shown_as("TASK", one_of("classify", "regress"))),
-        field("target", &O::target, "Domains without labels: only their features may be used in fitting"),
-        field("domain_from_file", &O::domain_from_file, "Each file is a domain, named as the file"),
+        field("target", &O::target, "Target domains: fitting may use their features but never their labels"),
+        field("domain_from_file", &O::domain_from_file, "Treat each file as a domain named after it"),
         field("stream", &O::stream, "Read CSV features from disk on every pass instead of loading them"),
         field("labels", &O::labels_file, "Labels of IDX or NPY data", shown_as("FILE")),
         field("base", &O::base, "First index of svmlight files, 0 or 1 (default: detected)", between(0, 1))};

@@ -95,7 +95,7 @@ TEST(HtmlReport, WhenTheFirstIsBestItIsComparedWithTheNext) {
   evaluation.pipelines[0].difference.clear();
   evaluation.pipelines[1].difference = {{"auroc", interval(-0.31, -0.4371, -0.1829)}};
   const std::string page = html_report(evaluation, "t");
-  EXPECT_THAT(page, HasSubstr("<b class=\"tag\">A</b> <code>scale | logistic</code> loses least"));
+  EXPECT_THAT(page, HasSubstr("<b class=\"tag\">A</b> <code>scale | logistic</code> scores best"));
   EXPECT_THAT(page, HasSubstr("the difference is <strong>+0.3100</strong>"));
   EXPECT_THAT(page, HasSubstr("<em class=\"worse\">worse</em>"));
   EXPECT_EQ(balance_error(page), "");

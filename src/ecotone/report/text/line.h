@@ -7,7 +7,7 @@
 
 namespace ecotone {
 
-/// Text as it may go to a terminal: control characters replaced, so that names in a file cannot steer it.
+/// Text that is safe for a terminal: control characters are replaced, so that names in a file cannot control it.
 std::string printable(std::string_view text);
 /// The same for a line of a table: line breaks and tabs are written as `\\n` and `\\t`.
 std::string one_line(std::string_view text);

@@ -19,7 +19,7 @@ constexpr std::size_t weights_shown = 40;
 constexpr std::size_t classes_shown = 8;
 constexpr std::size_t rows_shown = 8;
 constexpr std::size_t entry_width = 11;
-constexpr std::size_t weight_width = 14;  // where importance weights are among the entries
+constexpr std::size_t weight_width = 14;  // if the entries include importance weights
 
 std::string value_text(const Json& value) {
   if (value.is_string()) return one_line(value.get<std::string>());
@@ -31,7 +31,7 @@ bool is_vector(const Json& value) {
   return value.is_array() && std::none_of(value.begin(), value.end(), [](const Json& v) { return v.is_structured(); });
 }
 
-/// «0.1 -2 3.5 ... (13)»
+/// "0.1 -2 3.5 ... (13)"
 std::string vector_text(const Json& values) {
   std::string text;
   for (std::size_t i = 0; i < std::min(values.size(), values_shown); ++i)
@@ -39,7 +39,7 @@ std::string vector_text(const Json& values) {
   return values.size() > values_shown ? fmt::format("{} ... ({})", text, values.size()) : text;
 }
 
-/// Names as they may stand in a table.
+/// Names made safe for one line of a table.
 std::vector<std::string> one_lines(std::vector<std::string> names) {
   for (std::string& name : names) name = one_line(name);
   return names;
@@ -77,11 +77,11 @@ std::string weights_text(const std::vector<Json>& columns, const std::vector<std
     for (const Json& column : columns) text += fmt::format("  {:>12}", value_text(column[j]));
     text += "\n";
   }
-  if (names.size() > order.size()) text += fmt::format("    and {} smaller\n", names.size() - order.size());
+  if (names.size() > order.size()) text += fmt::format("    and {} smaller ones\n", names.size() - order.size());
   return text;
 }
 
-/// Objects inside an object as entries of it: {"refused": {"source": 3}} is {"refused/source": 3}.
+/// Flattens nested objects: {"refused": {"source": 3}} becomes {"refused/source": 3}.
 Json flattened(const Json& object) {
   Json flat = Json::object();
   for (const auto& field : object.items()) {
@@ -95,7 +95,7 @@ Json flattened(const Json& object) {
   return flat;
 }
 
-/// What several models inside one have in common: «binary/offset  0.1 -2 3.5», a value per model.
+/// The fields that the models inside one share, with a value per model: "binary/offset  0.1 -2 3.5".
 std::string models_text(const std::string& key, const Json& list, std::size_t width) {
   std::vector<Json> models;
   for (const Json& model : list) models.push_back(flattened(model));
@@ -108,7 +108,7 @@ std::string models_text(const std::string& key, const Json& list, std::size_t wi
   return text;
 }
 
-/// An entry of a fitted stage; arrays that go with the features are shown by their names.
+/// An entry of a fitted stage; arrays parallel to the features are shown with the feature names.
 std::string entry_text(const std::string& key, const Json& value, const Model& model,
                        const std::vector<std::string>& names, std::size_t width) {
   const std::string head = fmt::format("  {:<{}} ", key, width);
@@ -130,25 +130,25 @@ std::string entry_text(const std::string& key, const Json& value, const Model& m
   return text;
 }
 
-/// What is known of importance weights, in the order in which it is read.
+/// Facts about importance weights, in display order.
 struct WeightEntry {
   const char* key;
   const char* meaning;
 };
 constexpr WeightEntry weight_entries[] = {{"rows", "source rows"},
-                                          {"exponent", "the power that the weights were raised to"},
-                                          {"ess_raw", "effective sample size of the weights as estimated, in rows"},
-                                          {"ess", "effective sample size of the weights that the learner gets"},
-                                          {"largest_share", "of the sum of these weights is the largest one"},
-                                          {"auroc", "of a classifier of source against target rows, cross-validated"}};
+                                          {"exponent", "power to which the weights were raised"},
+                                          {"ess_raw", "effective sample size of the estimated weights, in rows"},
+                                          {"ess", "effective sample size of the weights passed to the learner"},
+                                          {"largest_share", "largest of these weights, as a share of their sum"},
+                                          {"auroc", "cross-validated, of a classifier of source against target rows"}};
 
 std::string rounded_text(const Json& value) {
   if (value.is_null()) return "-";
   return value.is_number_float() ? fmt::format("{:.4g}", value.get<double>()) : value_text(value);
 }
 
-/// What a weight stage or adapt.joint tells of its weights, and a table of the source domains when they were weighted
-/// one by one.
+/// The facts that a weight stage or adapt.joint reports about its weights, and a table of the source domains if they
+/// were weighted separately.
 std::string weighting_text(const Json& stage) {
   std::string text;
   for (const WeightEntry& entry : weight_entries)
@@ -174,7 +174,7 @@ bool is_weight_entry(const std::string& key) {
 
 bool is_shown(const std::string& key) { return key != "stage" && key != "options" && key != "converged"; }
 
-/// Wide enough for the names of all entries, those of several models inside one with «binary/» before them.
+/// The width that the longest entry name needs, "binary/" of inner models included.
 std::size_t width_of_entries(const Json& stage) {
   std::size_t width = stage.contains("ess") ? weight_width : entry_width;
   for (const auto& entry : stage.items()) {
@@ -192,14 +192,14 @@ std::size_t width_of_entries(const Json& stage) {
 std::string stage_text(const Json& stage, const Model& model, const std::vector<std::string>& names) {
   const bool weighted = stage.contains("ess");
   std::string text = weighted ? weighting_text(stage) : "";
-  if (stage.contains("ess_raw")) return text;  // that is all of a weight stage
+  if (stage.contains("ess_raw")) return text;  // a weight stage has nothing else
   const std::size_t width = width_of_entries(stage);
   for (const auto& [key, value] : stage.items())
     if (is_shown(key) && !(weighted && is_weight_entry(key))) text += entry_text(key, value, model, names, width);
   return text;
 }
 
-/// Names of the columns that the learner sees; found by passing one row through.
+/// Names of the columns that reach the learner, found by transforming one row.
 std::vector<std::string> learner_features(const Model& model, const Context& context) {
   const auto& features = model.features();
   try {

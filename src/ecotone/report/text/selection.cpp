@@ -11,7 +11,7 @@
 namespace ecotone {
 namespace {
 
-/// A column of a table of steps: its head and a text per step.
+/// A column of a table of steps: its head and a cell per step.
 struct PathColumn {
   std::string head;
   std::vector<std::string> cells;
@@ -34,7 +34,7 @@ std::string path_table(const std::vector<PathColumn>& columns, const std::vector
   return text;
 }
 
-/// A number, or - for none.
+/// A number, or - if there is none.
 std::string path_cell(double value) {
   if (std::isnan(value)) return "-";
   return fmt::format("{:.4g}", value);
@@ -72,7 +72,7 @@ std::string stop_text(const GreedySelection& found) {
   text +=
       fmt::format("theorem 1 threshold {:.3g}: {}; {}\n", theory.threshold, counted(selection.above_threshold, "step"),
                   theory.valid ? "its condition holds"
-                               : fmt::format("a heuristic only, its condition needs {} domains", theory.n_paper));
+                               : fmt::format("only a heuristic, as its condition needs {} domains", theory.n_paper));
   if (const auto& lodo = selection.left_out)
     text += fmt::format("held out  loss is smallest after {}, within one standard error after {}{}\n",
                         counted(lodo->best, "step"), counted(lodo->best_one_se, "step"),
@@ -102,16 +102,16 @@ std::vector<PathColumn> columns_of(const FeatureSelection& found, const StepSele
 
 std::string size_text(const StepSelection& found) {
   const char* held = found.by_rows ? "rows" : "domains";
-  if (!found.run.table) return "chosen    by you: no penalty and no size was left to choose\n";
+  if (!found.run.table) return "chosen    by you: penalty and size are both given\n";
   const LeftOutTable& table = *found.run.table;
   const Candidate& best = table.candidates[at(table.best)];
   const char* criterion = table.criterion == LeftOutCriterion::auroc  ? "AUROC"
                           : table.criterion == LeftOutCriterion::rmse ? "RMSE"
                                                                       : "squared loss";
-  std::string text = fmt::format("chosen    lam {:.4g}, mix {:.4g}, {} of {} candidates, by {} {:.4g} on {} left out\n",
-                                 best.lam, best.mix, counted(best.size, "feature"), table.candidates.size(), criterion,
-                                 table.value[at(table.best)], held);
-  text += fmt::format("empty     the best is {:.3g} better than the empty model by {}, standard error {:.2g}{}\n",
+  std::string text = fmt::format(
+      "chosen    lam {:.4g}, mix {:.4g}, {}: best of {} candidates, {} {:.4g} on held-out {}\n", best.lam, best.mix,
+      counted(best.size, "feature"), table.candidates.size(), criterion, table.value[at(table.best)], held);
+  text += fmt::format("empty     the best is {:.3g} better than the empty model in {}, standard error {:.2g}{}\n",
                       table.advantage, table.criterion == LeftOutCriterion::auroc ? "AUROC" : "squared loss",
                       table.error, found.run.kept_empty ? ": the empty model is kept" : "");
   return text;

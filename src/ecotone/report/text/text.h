@@ -20,8 +20,7 @@ struct Moments;
 struct Reproduction;
 struct Tuning;
 
-/// The metric that a table shows when none is asked for: auroc, or accuracy when auroc is defined nowhere; rmse for
-/// regression.
+/// The metric that a table shows by default: auroc, or accuracy if auroc is undefined everywhere; rmse for regression.
 std::string headline_metric(const Evaluation& evaluation);
 /// One line per held-out domain and one column per pipeline for one metric (empty: the headline), then mean, spread and
 /// the paired differences from the first pipeline in words. Pipelines too long for a column head are lettered, with a
@@ -34,8 +33,8 @@ std::string choice_table(const Choice& choice);
 std::string tuning_table(const Tuning& tuning);
 /// The diagnosis as tables with the advice below.
 std::string diagnosis_text(const Diagnosis& diagnosis);
-/// Published numbers beside ours, a block per column, with the claims and, where numbers are published, the rule of the
-/// verdicts below. A matrix has ours alone, a line per row.
+/// Published numbers beside ours, a block per column, followed by the claims and, if numbers are published, the rule of
+/// the verdicts. A matrix shows only ours, a line per row.
 std::string reproduction_table(const Reproduction& reproduction);
 /// A table of the steps, where and why the path ends, and how penalty and size were chosen.
 std::string selection_text(const FeatureSelection& found);
@@ -43,9 +42,9 @@ std::string selection_text(const FeatureSelection& found);
 /// "920 rows, 13 features, 4 domains (cleveland 303, hungarian 294, switzerland 123, va 200), label 'label' (classify:
 /// 0, 1)"
 std::string data_summary(const Dataset& data);
-/// What a file of moments holds: sizes, labels, the kind of Gram matrix, and a table of the domains.
+/// Describes a file of moments: sizes, labels, the kind of Gram matrix, and a table of the domains.
 std::string moments_text(const Moments& moments);
-/// What a model holds: its pipeline, columns and domains, the guard's decision, and every stage.
+/// Describes a model: its pipeline, columns and domains, the guard's decision, and every stage.
 std::string model_text(const Model& model, const std::optional<GuardNote>& guard, const Context& context);
 
 /// All methods, a line each.

@@ -81,8 +81,8 @@ format: setup-check ## format the C++ sources
 docs: build ## write the generated reference pages
 	@tools/reference $(PROGRAM) --write
 
-check: setup-check release ## layout, layers, generated pages, the guide docs/extend.md
-	@tools/sources | xargs clang-format-14 --dry-run -Werror && echo "check: layout is right"
+check: setup-check release ## check formatting, layers, generated pages and the guide docs/extend.md
+	@tools/sources | xargs clang-format-14 --dry-run -Werror && echo "check: formatting is right"
 	@python3 tools/check_layers.py
 	@tools/reference $(PROGRAM) --check
 	@python3 tools/check_guide.py

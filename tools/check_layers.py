@@ -46,7 +46,7 @@ def include_problems(path, layer, layers):
             if ours == FACE:
                 yield f"{path}: {FACE} is for users of the library; include the headers it is made of"
             elif other not in layers and ours != "version.h":
-                yield f"{path}: {ours} is in no layer"
+                yield f"{path}: {ours} belongs to no layer"
             elif layer and other in layers and layers.index(other) > layers.index(layer):
                 yield f"{path}: {layer} may not include {ours} ({other} is a later layer)"
         else:

@@ -11,7 +11,7 @@ namespace ecotone {
 
 namespace {
 
-/// The plain learner with those of the stage's options that it has, too.
+/// The plain learner with the stage's options that it also has.
 Stage plain_learner(const Stage& stage) {
   if (stage.method->plain.empty())
     option_error("nothing_to_guard", "guard: {} has no plain counterpart to compare it with", stage.method->name);

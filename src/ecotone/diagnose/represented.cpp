@@ -13,11 +13,10 @@ void require_source(const Pipeline& pipeline, const Dataset& data) {
   if (!data.y || std::ranges::find(data.role, Role::source) != data.role.end()) return;
   for (const Stage& stage : pipeline.stages())
     if (stage.method->needs_labels())
-      data_error(
-          "no_labels",
-          "diagnose: {} learns from labels, which are not read of targets, and all {} domains are targets; leave "
-          "one out of --target",
-          stage.method->name, data.domain.count());
+      data_error("no_labels",
+                 "diagnose: {} learns from labels, target labels are never read, and all {} domains are targets; omit "
+                 "one from --target",
+                 stage.method->name, data.domain.count());
 }
 
 }  // namespace

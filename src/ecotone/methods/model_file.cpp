@@ -342,7 +342,7 @@ Model Model::from_tensors(const TensorFile& file) {
     const StageState state = take_state(contents, stages[i], i);
     const Method& stage = *model.pipeline_.stages()[i].method;
     if (stage.regression_only() && model.task_ != Task::regress)
-      contents.bad(fmt::format("{} needs numbers to predict", stage.name));
+      contents.bad(fmt::format("{} is for regression, but the task is classification", stage.name));
     if (stage.reads_scores()) input.cols = score_columns(model.classes_.size());
     model.fitted_.push_back(load_stage(contents, model.pipeline_.stages()[i], state, input));
     model.statuses_.push_back(read_status(contents, stages[i]));

@@ -32,7 +32,7 @@ void require_finite_features(std::string_view who, const Features& x, const Orig
   const bool missing = std::isnan(found.value);
   data_error("non_finite", "{}: column '{}' is {} in row {}; {}", who, x.name(found.column),
              missing ? "not a number" : "infinite", origin_of(origin, found.row) + 1,
-             missing ? "add impute before it" : "leave the row out");
+             missing ? "add impute before it" : "drop the row");
 }
 
 void require_finite_labels(std::string_view who, const Labels& y) {

@@ -124,7 +124,7 @@ struct Reproduction {
   std::vector<ReproducedClaim> claims;
   std::vector<std::string> left_out;
   int trimmed = 0;
-  bool matrix = false;  ///< how its table looks
+  bool matrix = false;  ///< layout of its table
 };
 
 /// The rule behind all verdicts, in one sentence.

@@ -272,7 +272,8 @@ Method with_multiclass(Method binary) {
   Method result = binary;
   for (OptionInfo& option : describe_options<MulticlassOptions>()) {
     if (option.name == "multiclass" && binary.learns != Learns::classes) {
-      option.help = "More than two classes: one versus all, one versus one, error-correcting output codes";
+      option.help =
+          "Strategy for more than two classes: one versus all, one versus one, or error-correcting output codes";
       option.limits = one_of("ova", "ovo", "ecoc");
       option.default_value = "ova";
     }

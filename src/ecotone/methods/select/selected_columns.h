@@ -10,7 +10,7 @@
 namespace ecotone {
 
 /// Features chosen by a path. As a learner it predicts their weighted sum; as a stage before others it passes on their
-/// columns in order of selection. Where none is taken it passes on the first of the path, because the next stage cannot
+/// columns in order of selection. If none is taken, it passes on the first of the path, because the next stage cannot
 /// learn from no column.
 class SelectedColumns : public Fitted {
  public:
@@ -23,7 +23,7 @@ class SelectedColumns : public Fitted {
   void take(Task task, const PathResult& path, std::optional<Index> first);
   /// Reads `weights` and `offset` of these columns, and `first`; file error `bad_model`.
   void load_columns(const StageState& state, const StageInput& input, std::vector<Index> support);
-  /// Info `first`, where there is one; a path with steps has none.
+  /// Info `first`, if any; a path with steps has none.
   void save_first(StageState& state) const;
 
   const std::vector<Index>& support() const { return support_; }
@@ -35,7 +35,7 @@ class SelectedColumns : public Fitted {
   std::vector<Index> support_;
   Vector weights_;  ///< of the support
   double offset_ = 0;
-  std::optional<Index> first_;  ///< of the path, where no step was taken
+  std::optional<Index> first_;  ///< of the path, if no step was taken
 
   std::vector<Index> passed_on() const;
 };

@@ -114,7 +114,7 @@ void require_finite(const Moments& moments, const MomentRows& rows, const Contex
     const Index row = rows.origin.empty() ? found.row : rows.origin[at(found.row)];
     const bool missing = std::isnan(found.value);
     data_error("non_finite", "moments: column '{}' is {} in row {}; {}", rows.x.name(found.column),
-               missing ? "not a number" : "infinite", row + 1, missing ? "add impute before it" : "leave the row out");
+               missing ? "not a number" : "infinite", row + 1, missing ? "add impute before it" : "drop the row");
   }
   data_error("non_finite", "moments: sums of squares overflow; scale the columns or the labels first");
 }

@@ -34,7 +34,7 @@ struct StepOptions {
               "Penalty lam in lam sum v_i w_i^2, with features scaled to E[x^2] = 1; auto: by leave-one-domain-out",
               at_least(0.0)),
         field("penalty", &StepOptions::penalty,
-              "v_i is 1, or larger where the covariance with the label varies over domains; auto: by "
+              "ridge: v_i is 1; variance: larger where the covariance with the label varies across domains; auto: by "
               "leave-one-domain-out. variance and auto need five domains",
               one_of("ridge", "variance", "auto")),
         field("domain_weights", &StepOptions::domain_weights, "Weight domains equally, or by their number of rows",

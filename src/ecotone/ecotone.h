@@ -18,7 +18,7 @@
 /// - Prediction: what Model::predict answers; classes with probabilities, or numbers
 /// - methods: all methods that stages are made of, with their options
 /// - evaluate: pipelines scored on held-out domains, by EvaluateOptions, as an Evaluation; evaluation_table prints it
-/// - search_points and tune: options chosen inside the training domains, by TuneOptions, as a Tuning
+/// - search_points and tune: options tuned within the training domains, by TuneOptions, as a Tuning
 /// - choose_candidates: what choosing without the target's labels costs, by ChooseOptions, as a Choice
 /// - guarded_fit: a model that adapts to the target only where the estimated gain stands out, as Guarded
 /// - diagnose: how the domains of a Dataset differ, by DiagnoseOptions, as a Diagnosis
@@ -38,5 +38,5 @@
 #include "ecotone/methods/pipeline.h"
 #include "ecotone/methods/registry.h"
 #include "ecotone/report/html/html.h"
-#include "ecotone/report/text/evaluation.h"
+#include "ecotone/report/text/text.h"
 #include "ecotone/version.h"

@@ -30,7 +30,7 @@ Model (*const fit)(const Pipeline&, const TrainView&, const Schema&, const Conte
 Features (Model::*const transform)(const Batch&, const Context&) const = &Model::transform;
 Evaluation (*const score)(const Dataset&, const Pipelines&, const EvaluateOptions&, const Context&) = evaluate;
 std::string (*const table)(const Evaluation&, std::string_view) = evaluation_table;
-std::string (*const page)(const Json&, const std::string&) = html_report;
+std::string (*const page)(const Evaluation&, const std::string&) = html_report;
 Pipelines (*const points)(const Texts&, const TuneOptions&, const Context&) = search_points;
 Tuning (*const best)(const Dataset&, const Pipelines&, const TuneOptions&, const Context&) = tune;
 Choice (*const cost)(const Dataset&, const Pipelines&, const ChooseOptions&, const Context&) = choose_candidates;

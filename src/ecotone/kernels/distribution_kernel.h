@@ -8,13 +8,10 @@
 #include "ecotone/kernels/kernel.h"
 #include "ecotone/linalg/matrix.h"
 
-/// A kernel that knows the domain of a row: the product of a kernel on rows and a Gaussian kernel on the mean
-/// embeddings of their domains. The width of the latter has a floor: a map fitted for invariance puts the training
-/// domains in one place, and without a floor the width would shrink to 0 with them.
-///
-/// The kernel on pairs (domain, row), k((P, x), (P', x')) = k1(P, P') k2(x, x') with
-/// k1(P, P') = exp(-||mu_P - mu_P'||^2 / (2 sigma1^2)), where mu are the mean embeddings under k2 (muandet2013, eq.
-/// 14).
+/// The kernel on pairs (domain, row) (muandet2013, eq. 14): k((P, x), (P', x')) = k1(P, P') k2(x, x') with
+/// k1(P, P') = exp(-||mu_P - mu_P'||^2 / (2 sigma1^2)), where mu are the mean embeddings of the domains under k2. The
+/// width sigma1 has a floor: a map fitted for invariance puts the training domains in one place, and without a floor
+/// the width would shrink to 0 with them.
 namespace ecotone {
 
 /// Rows with the domain of each, 0 .. domains - 1.

@@ -11,12 +11,10 @@
 #include "ecotone/kernels/low_rank.h"
 #include "ecotone/linalg/matrix.h"
 
-/// The low-rank form of the kernel on pairs of domain and row. With the rbf kernel the product k1 k2 is one rbf kernel
-/// on the row joined with coordinates of its domain's mean. With other kernels it is the product of two maps, exact for
-/// the linear kernel while domains x columns fit into the rank.
-///
-/// The kernel on pairs (domain, row) in low rank, phi(P, x).phi(P', x') ~ k1(P, P') k2(x, x') as in
-/// distribution_kernel.h, in time and memory linear in the number of rows.
+/// The kernel on pairs (domain, row) in low rank: phi(P, x).phi(P', x') ~ k1(P, P') k2(x, x') as in
+/// distribution_kernel.h, in time and memory linear in the number of rows. With the rbf kernel the product k1 k2 is one
+/// rbf kernel on the row joined with coordinates of its domain's mean. With other kernels it is the product of two
+/// maps, exact for the linear kernel while domains x columns fit into the rank.
 namespace ecotone {
 
 /// Rows in any storage, with the domain of each, 0 .. domains - 1.

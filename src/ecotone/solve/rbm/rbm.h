@@ -9,13 +9,10 @@
 #include "ecotone/linalg/matrix.h"
 #include "ecotone/linalg/single.h"
 
-/// The engine of deep belief nets. A training step is three kinds of matrix product and one sigmoid loop; products use
-/// fixed tiles of 128 units. Written by hand because no library trains restricted Boltzmann machines with equal bytes
-/// for any number of threads.
-///
-/// Restricted Boltzmann machines and their training by contrastive divergence (hinton2006), in single precision. The
-/// bytes of the result do not depend on the number of threads: products are cut into fixed tiles of columns, and each
-/// tile has its own random stream.
+/// Restricted Boltzmann machines and their training by contrastive divergence (hinton2006), in single precision: the
+/// engine of deep belief nets. A training step is three kinds of matrix product and one sigmoid loop. Products are cut
+/// into fixed tiles of 128 units, each with its own random stream, so the bytes of the result do not depend on the
+/// number of threads. Written by hand because no library offers that.
 namespace ecotone {
 
 enum class VisibleUnits { binary, gaussian };

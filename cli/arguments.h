@@ -51,7 +51,7 @@ void require_writable(const std::string& path);
 /// Devices, pipes and `-` may be named twice.
 void require_separate(const std::vector<std::filesystem::path>& inputs, const std::vector<std::string>& outputs);
 
-/// A file error (`no_such_file`: «no such file: data.csv») unless there is such a file.
+/// A file error (`no_such_file`: "no such file: data.csv") unless there is such a file.
 void require_files(const std::vector<std::filesystem::path>& paths);
 
 }  // namespace ecotone::cli

@@ -10,7 +10,7 @@ namespace pairs_test {
 
 using namespace test;
 
-/// `rows` rows of three columns in four classes; class «d» is rare.
+/// `rows` rows of three columns in four classes; class "d" is rare.
 Dataset rows_of_classes(int rows) {
   Random random(5, "pairs");
   std::string text = "x,y,z,class\n";
@@ -98,7 +98,7 @@ TEST(Pairs, LabelsOfTargetsStayHidden) {
   Dataset pairs = draw_pairs(rows_of_classes(600), 100, context_of(1));
   set_targets(pairs, {"c"});
   const TrainView view = train_view(pairs, context_of(1));
-  // Pairs of «a» with «c» would say which rows are not of class «c».
+  // Pairs of "a" with "c" would say which rows are not of class "c".
   for (Index i = 0; i < view.labelled(); ++i) {
     const std::int32_t partner = view.domain.partner_of(i);
     if (partner >= 0) {

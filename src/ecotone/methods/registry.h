@@ -11,7 +11,7 @@ namespace ecotone {
 const std::vector<Method>& methods();
 /// Their names.
 std::vector<std::string> method_names();
-/// By name; an option error (`unknown_method`: «unknown method 'logitic'; did you mean 'logistic'?») otherwise.
+/// By name; an option error (`unknown_method`: "unknown method 'logitic'; did you mean 'logistic'?") otherwise.
 const Method& method(std::string_view name);
 
 }  // namespace ecotone

@@ -4,7 +4,7 @@
 
 #include "ecotone/base/json.h"
 
-/// Results as the JSON documents that `--json` prints. What is undefined or not finite is null.
+/// Results as the JSON documents that `--json` prints. Undefined and non-finite values are null.
 namespace ecotone {
 
 struct Choice;

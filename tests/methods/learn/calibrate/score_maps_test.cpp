@@ -180,7 +180,7 @@ TEST(Isotonic, RisesIsLinearBetweenKnotsAndFlatBeyond) {
   }
 }
 
-/// The measure of «second class where p >= t», counted row by row.
+/// The measure of "second class where p >= t", counted row by row.
 double measure_at(ThresholdMeasure measure, const Rows& rows, double t) {
   double tp = 0, fp = 0, tn = 0, fn = 0;
   for (Index i = 0; i < rows.score.size(); ++i) {

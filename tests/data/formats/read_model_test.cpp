@@ -7,11 +7,11 @@ namespace read_model_test {
 
 using namespace test;
 
-const char* const training = "site,age,sex,w,y\na,1,M,1,p\nb,2,F,1,q\n";
+const char* const training_csv = "site,age,sex,w,y\na,1,M,1,p\nb,2,F,1,q\n";
 const ReadOptions roles{.label = "y", .domain = "site", .weight = "w"};
 
 Dataset for_model(const std::string& text, const ReadOptions& options = {}, Observer* observer = nullptr) {
-  return read_csv_for_model({ByteSource::memory(text, "new.csv")}, csv(training, roles).schema, options,
+  return read_csv_for_model({ByteSource::memory(text, "new.csv")}, csv(training_csv, roles).schema, options,
                             {.segment_bytes = 16}, context_of(2, observer));
 }
 
@@ -53,14 +53,14 @@ TEST(ReadForModel, UnknownCategoriesAreZerosAndCounted) {
 }
 
 TEST(ReadForModel, ReadingTheTrainingFileGivesTheTrainingData) {
-  const Dataset training = csv(training, roles);
-  expect_same(for_model(training), training);
+  const Dataset training = csv(training_csv, roles);
+  expect_same(for_model(training_csv), training);
 }
 
 TEST(ReadForModel, TextInMemoryIsReadLikeAFile) {
   const Folder folder;
   const std::string text = "site,sex,age\nc,F,5\nd,M,\n";
-  const Schema schema = csv(training, roles).schema;
+  const Schema schema = csv(training_csv, roles).schema;
   const ReadOptions options{.ignore = {"age"}};  // what a model knows is read all the same
   expect_same(parse_for_model(text, "request", schema, options, context_of(2)),
               read_for_model({folder.write("new.csv", text)}, schema, options, context_of(2)));
@@ -91,7 +91,7 @@ TEST(ReadForModel, EcoIsMatchedByName) {
   Recorder seen;
   const Context context = context_of(1, &seen);
   write_eco(csv("sex,site,age\nX,s,4\nM,s,5\n", {.domain = "site"}), folder.path("new.eco"), context);
-  const Schema schema = csv(training, roles).schema;
+  const Schema schema = csv(training_csv, roles).schema;
   const Dataset data = read_for_model({folder.path("new.eco")}, schema, {}, context);
   Matrix expected(2, 3);
   expected << 4, 0, 0, 5, 0, 1;

@@ -17,6 +17,7 @@ struct DiagnoseFlags {
   ReadOptions read;
   std::string pipeline;
   DiagnoseOptions options;
+  const Flags* flags = nullptr;
 };
 
 void run_diagnose(const DiagnoseFlags& flags, Session& session) {
@@ -24,7 +25,7 @@ void run_diagnose(const DiagnoseFlags& flags, Session& session) {
   require_files(files);
   const ReadOptions read = flags.read;
   std::optional<Pipeline> pipeline;
-  if (!flags.pipeline.empty()) {
+  if (flags.flags->given("--pipeline")) {
     pipeline = Pipeline::parse(flags.pipeline);
     require_representation(*pipeline);
   }
@@ -39,6 +40,7 @@ void run_diagnose(const DiagnoseFlags& flags, Session& session) {
 }
 
 void declare_diagnose(Flags& flags, DiagnoseFlags& inputs) {
+  inputs.flags = &flags;
   flags.arguments("DATA...", inputs.data, "Data files");
   flags.options(inputs.options, {"target"});
   flags.text("--pipeline", "PIPELINE", inputs.pipeline, "Fit this pipeline and compare the features it produces");

@@ -48,7 +48,7 @@ void write_predictions(const std::string& path, const Evaluation& evaluation, co
   Output output(path);
   std::string header =
       repeated ? "pipeline,repetition,row,domain,truth,prediction" : "pipeline,row,domain,truth,prediction";
-  for (const std::string& name : evaluation.classes) header += "," + csv_field("p_" + name);
+  for (const std::string& name : evaluation.classes) header.append(",").append(csv_field("p_" + name));
   output.write(header + "\n");
   std::vector<std::string> pipelines;
   for (const PipelineScore& score : evaluation.pipelines) pipelines.push_back(csv_field(score.pipeline));
@@ -165,7 +165,7 @@ void declare_evaluate(Flags& flags, EvaluateFlags& inputs) {
   for (const ScorerInfo& info : scorer_infos()) scorers.emplace_back(info.name);
   scorers.emplace_back("all");
   flags.text("--choose", "SCORER", inputs.choose,
-             "adapt: choose a pipeline or grid point without target labels, by one scorer (auto, transfer, ..) or all",
+             "adapt: choose a pipeline or grid point without target labels, by a scorer (auto, ..) or all",
              Need::optional, std::move(scorers));
   flags.text("--metric", "NAME", inputs.metric,
              "Metric shown in the table (default: auroc or rmse; --choose: accuracy or rmse)");

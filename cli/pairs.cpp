@@ -16,10 +16,19 @@
 namespace ecotone::cli {
 namespace {
 
+struct PairsOptions {
+  int per_class = 1000;
+
+  static constexpr auto fields() {
+    return std::tuple{field("per_class", &PairsOptions::per_class,
+                            "Pairs within each class, and as many between classes", between(1, 1e9))};
+  }
+};
+
 struct PairsFlags {
   std::vector<std::string> data;
   ReadOptions read;
-  int per_class = 1000;
+  PairsOptions options;
   std::string list;
   std::string output;
   const Flags* flags = nullptr;
@@ -53,7 +62,7 @@ PairRows read_list(const std::string& path, const Context& context) {
 }
 
 Dataset make_pairs(const Dataset& data, const PairsFlags& flags, const Context& context) {
-  if (flags.list.empty()) return draw_pairs(data, flags.per_class, context);
+  if (flags.list.empty()) return draw_pairs(data, flags.options.per_class, context);
   return listed_pairs(data, read_list(flags.list, context), context);
 }
 
@@ -86,8 +95,7 @@ void declare_pairs(Flags& flags, PairsFlags& inputs) {
   inputs.flags = &flags;
   flags.arguments("DATA", inputs.data, "Files with the same columns");
   flags.output(inputs.output, "The .eco file to write: the rows and their pairing", Need::required);
-  flags.number("--per-class", inputs.per_class, 1, 1'000'000'000,
-               "Pairs within each class, and as many with other classes (default 1000)");
+  flags.options(inputs.options);
   flags.text("--list", "FILE", inputs.list,
              "Use the pairs in this file: columns first and second, numbers from 1 of the rows that --where keeps");
   add_data_flags(flags, inputs.read, DataUse::training);

@@ -5,6 +5,7 @@
 
 #include "ecotone/base/tensor_file.h"
 #include "ecotone/methods/cross_fit.h"
+#include "ecotone/methods/registry.h"
 #include "evaluate/support.h"
 
 namespace ecotone::test {
@@ -83,13 +84,23 @@ TEST(PlainCounterpart, HasNoWeightStages) {
 
 TEST(PlainCounterpart, KeepsTheOptionsThatTheLearnersShare) {
   Method adapt = Pipeline::parse("logistic").stages()[0].method[0];
-  adapt.name = "adapt.joint";
+  adapt.name = "adapt.some";
   adapt.family = Family::adapt;
+  adapt.plain = "logistic";
   OptionValues options = Pipeline::parse("logistic l2=0.3 offset=false").stages()[0].options;
   options.set("lam", 1.0);
   EXPECT_EQ(plain_counterpart(Pipeline({Stage{&adapt, options}})).text(), "logistic l2=0.3 offset=false");
-  adapt.name = "adapt.unknown";
+  adapt.plain.clear();
   EXPECT_EQ(error_of([&] { plain_counterpart(Pipeline({Stage{&adapt, options}})); }).code(), "nothing_to_guard");
+}
+
+TEST(PlainCounterpart, IsThereForEveryMethodThatAdapts) {
+  for (const Method& each : methods()) {
+    if (each.family != Family::adapt) continue;
+    EXPECT_EQ(method(each.plain).family, Family::learn) << each.name;
+    const std::string plain = plain_counterpart(Pipeline::parse(each.name)).text();
+    EXPECT_EQ(plain.substr(0, plain.find(' ')), each.plain);
+  }
 }
 
 TEST(Guard, TakesAnAdaptationThatGains) {

@@ -98,7 +98,8 @@ TEST(Tune, HeldOutDomainsPlayTheTargetForPipelinesThatAdapt) {
   Recorder recorder;
   const Context context({.threads = 2, .seed = 0, .observer = &recorder});
   const Tuning tuning = tune(data, points, {.metric = "log_loss"}, context);
-  EXPECT_THAT(recorder.notes, ElementsAre(HasSubstr("the domain held out plays it; rows of the real target are left")));
+  EXPECT_THAT(recorder.notes,
+              ElementsAre(HasSubstr("the held-out domain serves as the target; rows of the real target are left")));
   // The adapted ones have the scores of the protocol adapt on the sources alone, the plain one those of its own.
   const Dataset sources = first_domains(data, 3);
   const Evaluation adapted = evaluate(sources, points, with(Protocol::adapt), on(2));

@@ -59,7 +59,7 @@ def test_labels_are_asked_for_by_those_that_need_them(ecotone, train, tmp_path):
 
 def test_a_weight_that_does_nothing_is_said(ecotone, train, tmp_path):
     columns = ("--label", "y", "--domain", "domain", "-o", tmp_path / "m.eco")
-    assert "warning: dica: at weight 0.001 invariance" in ecotone("fit", train, "dica weight=0.001", *columns).stderr
+    assert "warning: dica: at weight 0.001 the invariance" in ecotone("fit", train, "dica weight=0.001", *columns).stderr
     assert "warning" not in ecotone("fit", train, "dica weight=1000", *columns).stderr
 
 

@@ -388,7 +388,7 @@ def test_missing_columns_are_quoted_each(ecotone, small, tmp_path):
     ecotone("fit", small, "scale | logistic", *SMALL_COLUMNS, "-o", tmp_path / "m.eco")
     path = write(tmp_path / "d.csv", "z\n1\n")
     message = ecotone.error("predict", tmp_path / "m.eco", path, exit=DATA, code="missing_column")
-    assert "no column 'x1', 'x2', 'colour' that" in message
+    assert "no column 'x1', 'x2', 'colour', which the model needs" in message
 
 
 def test_text_where_a_number_was(ecotone, small, tmp_path):

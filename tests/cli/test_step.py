@@ -125,4 +125,4 @@ def test_select_says_when_nothing_is_kept(ecotone, tmp_path):
     assert "held_out_loss" not in given and given["held_out_auroc"] is None
     assert given["stopped_early"] and len(given["selected"]) == 2
     assert any("2 of 50 features" in note for note in given["notes"])
-    assert "held-out" not in ecotone("select", data, "step size=50", *flags, "--no-held-out").stdout
+    assert "held-out loss" not in ecotone("select", data, "step size=50", *flags, "--no-held-out").stdout

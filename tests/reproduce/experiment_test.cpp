@@ -252,7 +252,7 @@ TEST(ExperimentChoice, RefusesWrongFields) {
   EXPECT_THAT(refused("options", {{"row", "3"}}), HasSubstr("row"));
   EXPECT_THAT(refused("file", "x.csv"), HasSubstr("unknown field 'file'"));
   EXPECT_THAT(refused("candidates", {"scale"}), HasSubstr("does not end in a learner"));
-  EXPECT_THAT(refused("candidates", Json::array()), HasSubstr("'candidates' must be a list"));
+  EXPECT_THAT(refused("candidates", Json::array()), HasSubstr("'candidates' must be a non-empty list"));
   Json twice = choice_recipe();
   twice["items"][0]["data"].push_back(twice["items"][0]["data"][0]);
   EXPECT_THAT(refusal(twice, no_numbers), HasSubstr("two data sets are called 'moons'"));

@@ -32,9 +32,7 @@ struct EvaluateOptions {
     using O = EvaluateOptions;
     return std::tuple{
         field("protocol", &O::protocol,
-              "What is held out: each domain in turn; the same, its rows without labels given (adapt); random domains, "
-              "repeatedly; or folds of rows within each domain",
-              protocol_names),
+              "leave-one-domain-out (default), adapt, domain-split or k-fold (within domains)", protocol_names),
         field("folds", &O::folds, "k-fold: number of folds", shown_as("K", between(2, 1'000'000))),
         field("repetitions", &O::repetitions, "domain-split: number of repetitions", between(1, 1'000'000)),
         field("held_out", &O::held_out, "domain-split: domains held out per repetition", between(1, 1'000'000))};

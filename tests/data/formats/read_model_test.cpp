@@ -66,7 +66,7 @@ TEST(ReadForModel, TextInMemoryIsReadLikeAFile) {
               read_for_model({folder.write("new.csv", text)}, schema, options, context_of(2)));
   EXPECT_EQ(message_of("bad_value", ErrorKind::data,
                        [&] { parse_for_model("age,sex\nold,M\n", "request", schema, {}, context_of(1)); }),
-            "request line 2: column 'age' is 'old', a number is expected");
+            "request line 2: column 'age' is 'old', expected a number");
 }
 
 TEST(ReadForModel, ArraysAreMatchedByPosition) {

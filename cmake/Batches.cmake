@@ -1,8 +1,12 @@
-# Which sources a target compiles together in a unity build. CMake's own batches follow the order of the sources, so that a new
-# one moves all that come after it into other batches, and these are compiled again. Here a source's batch follows from its
-# path: a new source changes its own batch alone. The number of batches is a power of two, for 6 to 11 sources each on
-# average, because it then changes seldom.
+# Compiles the sources of a target in batches where ECOTONE_BATCHED is on: a batch is a source that includes some of
+# them. CMake's own unity builds would do, but name the sources by absolute paths, so that a compiler cache never helps
+# a second clone; and their batches follow the order of the sources, so that a new source moves all that come after it.
+# Here paths are relative to the root, and a source's batch follows from its path. The number of batches is a power of
+# two, for 6 to 11 sources each on average, because it then changes seldom.
 function(ecotone_batches target)
+  if(NOT ECOTONE_BATCHED)
+    return()
+  endif()
   list(LENGTH ARGN size)
   set(batches 1)
   while(size GREATER 11)
@@ -14,7 +18,16 @@ function(ecotone_batches target)
     string(MD5 hash ${path})
     string(SUBSTRING ${hash} 0 2 digits)
     math(EXPR batch "0x${digits} % ${batches}")
-    set_property(SOURCE ${source} PROPERTY UNITY_GROUP batch_${batch})
+    string(APPEND content_${batch} "#include \"${path}\"\n")
   endforeach()
-  set_property(TARGET ${target} PROPERTY UNITY_BUILD_MODE GROUP)
+  set_source_files_properties(${ARGN} PROPERTIES HEADER_FILE_ONLY ON)
+  foreach(batch RANGE 1 ${batches})
+    math(EXPR batch "${batch} - 1")
+    if(content_${batch})
+      set(file ${PROJECT_BINARY_DIR}/batches/${target}_${batch}.cpp)
+      file(CONFIGURE OUTPUT ${file} CONTENT "${content_${batch}}" @ONLY)
+      target_sources(${target} PRIVATE ${file})
+    endif()
+  endforeach()
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
 endfunction()

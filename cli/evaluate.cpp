@@ -9,6 +9,7 @@
 #include "ecotone/base/options.h"
 #include "ecotone/choose/choose.h"
 #include "ecotone/choose/plain.h"
+#include "ecotone/data/formats/csv/csv_field.h"
 #include "ecotone/data/read.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/methods/grid.h"
@@ -32,15 +33,6 @@ struct EvaluateFlags {
   const Flags* flags = nullptr;
 };
 
-void append_truth(std::string& text, const Labels& y, Index row) {
-  if (y.missing(row)) return;
-  if (y.task == Task::classify) {
-    append_csv_field(text, y.classes[static_cast<std::size_t>(y.index[static_cast<std::size_t>(row)])]);
-  } else {
-    append_value(text, y.value[row]);
-  }
-}
-
 /// pipeline,[repetition,]row,domain,truth,prediction,p_<class>...; rows count from 0 over the data files.
 void write_predictions(const std::string& path, const Evaluation& evaluation, const Dataset& data,
                        const Context& context) {
@@ -61,12 +53,12 @@ void write_predictions(const std::string& path, const Evaluation& evaluation, co
       text += std::to_string(origin_of(data.origin, p.row)) + ",";
       append_csv_field(text, data.domain.names[static_cast<std::size_t>(domain)]);
       text += ',';
-      append_truth(text, *data.y, p.row);
+      append_csv_label(text, *data.y, p.row);
       text += ',';
       append_csv_field(text, p.prediction);
       for (const auto& probability : p.probability) {
         text += ',';
-        if (probability) append_value(text, *probability);
+        if (probability) append_csv_value(text, *probability);
       }
       text += '\n';
     }

@@ -8,7 +8,6 @@
 #include "ecotone/methods/model.h"
 #include "ecotone/methods/registry.h"
 #include "ecotone/report/json/json.h"
-#include "ecotone/report/text/line.h"
 #include "ecotone/report/text/text.h"
 
 namespace ecotone::cli {
@@ -20,33 +19,6 @@ struct FitFlags {
   std::string output;
   bool guard = false;
 };
-
-std::string summary(const Dataset& data, const TrainView& view, const Model& model, const std::string& output) {
-  std::string text = fmt::format("fitted   {}\n", model.pipeline().text());
-  text += fmt::format("on       {}\n", data_summary(data));
-  if (view.labelled() < data.rows())
-    text += fmt::format("used     {} with labels, {} unlabelled in target domains\n", counted(view.labelled(), "row"),
-                        view.x.rows() - view.labelled());
-  for (std::size_t i = 0; i < model.statuses().size(); ++i)
-    if (const Status& status = model.statuses()[i]; model.pipeline().predicts_at(i) || !status.converged)
-      text += fmt::format("status   {}: {}\n", model.pipeline().stages()[i].method->name, status.text);
-  if (const auto guard = guard_note(model, output)) text += fmt::format("guard    {}\n", guard->sentence());
-  return text + fmt::format("wrote    {}\n", output);
-}
-
-Json summary_json(const Dataset& data, const TrainView& view, const Model& model, const std::string& output) {
-  Json json = {{"pipeline", model.pipeline().text()}, {"output", output}};
-  json.update(data_json(data));
-  json["labelled"] = view.labelled();
-  json["unlabelled"] = view.x.rows() - view.labelled();
-  json["stages"] = Json::array();
-  for (std::size_t i = 0; i < model.statuses().size(); ++i)
-    json["stages"].push_back({{"stage", model.pipeline().stages()[i].method->name},
-                              {"converged", model.statuses()[i].converged},
-                              {"status", model.statuses()[i].text}});
-  for (const auto& [name, note] : model.notes().items()) json[name] = note;
-  return json;
-}
 
 Model fit_model(const FitFlags& flags, const Pipeline& pipeline, const Dataset& data, const TrainView& view,
                 const Context& context) {
@@ -71,8 +43,11 @@ void run_fit(const FitFlags& flags, Session& session) {
   const Model model = session.timed("fit", [&] { return fit_model(flags, pipeline, data, view, context); });
   context.check_cancelled();
   session.timed("write", [&] { model.save(flags.output); });
-  session.say(summary(data, view, model, flags.output));
-  session.print(summary_json(data, view, model, flags.output));
+  session.say(fit_text(model, data, view, guard_note(model, flags.output)) +
+              fmt::format("wrote    {}\n", flags.output));
+  Json document = fit_json(model, data, view);
+  document["output"] = flags.output;
+  session.print(std::move(document));
 }
 
 void declare_fit(Flags& flags, FitFlags& inputs) {

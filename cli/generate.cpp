@@ -4,15 +4,12 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "cli/arguments.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
 #include "ecotone/data/read.h"
 #include "ecotone/report/json/json.h"
-#include "ecotone/report/text/options.h"
 #include "ecotone/report/text/text.h"
 
 namespace ecotone::cli {
@@ -26,22 +23,12 @@ struct GenerateFlags {
   bool list = false;
 };
 
-Json generator_json(const Generator& generator) {
-  Json json = {{"name", generator.name}, {"summary", generator.summary}, {"citation", generator.citation}};
-  json["options"] = to_json(generator.options);
-  return json;
-}
-
 void list(const GenerateFlags& flags, Session& session) {
+  std::vector<Generator> shown = generators();
+  if (!flags.name.empty()) std::erase_if(shown, [&](const Generator& each) { return each.name != flags.name; });
   Json all = Json::array();
-  std::string text;
-  for (const Generator& generator : generators()) {
-    if (!flags.name.empty() && generator.name != flags.name) continue;
-    all.push_back(generator_json(generator));
-    text += fmt::format("{:<18} {}\n", generator.name, generator.summary);
-    text += option_lines(generator.options, 4);
-  }
-  session.say(text);
+  for (const Generator& each : shown) all.push_back(to_json(each));
+  session.say(generators_text(shown));
   session.print({{"generators", all}});
 }
 

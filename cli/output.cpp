@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 
 #include "ecotone/base/error.h"
-#include "ecotone/data/formats/number.h"
 #include "ecotone/data/ordered.h"
 
 namespace ecotone::cli {
@@ -79,32 +77,6 @@ void Output::write(std::string_view text) {
 
 void Output::commit() {
   if (file_) file_->commit();
-}
-
-std::string csv_field(std::string_view text) {
-  std::string field;
-  append_csv_field(field, text);
-  return field;
-}
-
-void append_csv_field(std::string& row, std::string_view text) {
-  // Quote leading and trailing blanks too: readers may trim them.
-  const bool quote = text.find_first_of(",\"\r\n") != std::string_view::npos ||
-                     (!text.empty() && (text.front() == ' ' || text.back() == ' '));
-  if (!quote) {
-    row += text;
-    return;
-  }
-  row += '"';
-  for (const char c : text) {
-    if (c == '"') row += '"';
-    row += c;
-  }
-  row += '"';
-}
-
-void append_value(std::string& row, double value) {
-  if (!std::isnan(value)) append_number(row, value);
 }
 
 void write_rows(Output& output, Index rows, Index rows_at_once, const AppendRows& append, const Context& context) {

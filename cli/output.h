@@ -36,12 +36,6 @@ class Output {
   std::unique_ptr<AtomicFile> file_;
 };
 
-/// A field of a CSV row, quoted when it must be.
-std::string csv_field(std::string_view text);
-void append_csv_field(std::string& row, std::string_view text);
-/// A number in the shortest form that reads back unchanged; empty for a missing value (NaN).
-void append_value(std::string& row, double value);
-
 /// Writes the rows [0, rows) in order; `append(first, last, text)` formats some of them, on any thread.
 using AppendRows = std::function<void(Index first, Index last, std::string& text)>;
 void write_rows(Output& output, Index rows, Index rows_at_once, const AppendRows& append, const Context& context);

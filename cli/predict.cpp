@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
+#include "ecotone/data/formats/csv/csv_field.h"
 #include "ecotone/report/text/line.h"
 
 namespace ecotone::cli {
@@ -33,15 +34,15 @@ void write_csv_rows(Output& output, const NewData& in, const Prediction& predict
       if (prediction.task == Task::classify) {
         text += classes[at(prediction.index[at(row)])];
       } else {
-        append_value(text, prediction.value[row]);
+        append_csv_value(text, prediction.value[row]);
       }
       for (Index c = 0; c < prediction.probability.cols(); ++c) {
         text += ',';
-        append_value(text, prediction.probability(row, c));
+        append_csv_value(text, prediction.probability(row, c));
       }
       if (with_deviation) {
         text += ',';
-        append_value(text, std::sqrt(prediction.variance[row]));
+        append_csv_value(text, std::sqrt(prediction.variance[row]));
       }
       text += '\n';
     }

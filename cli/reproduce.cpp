@@ -8,9 +8,7 @@
 #include "ecotone/base/file.h"
 #include "ecotone/report/html/figure_svg.h"
 #include "ecotone/report/json/json.h"
-#include "ecotone/report/text/line.h"
 #include "ecotone/report/text/text.h"
-#include "ecotone/report/text/text_width.h"
 #include "ecotone/reproduce/experiment.h"
 
 namespace ecotone::cli {
@@ -25,36 +23,13 @@ struct ReproduceFlags {
   bool list = false;
 };
 
-std::string two_columns(const std::vector<std::pair<std::string, std::string>>& lines) {
-  constexpr Index page = 100;
-  Index width = 0;
-  for (const auto& [left, right] : lines) width = std::max(width, display_width(left));
-  std::string text;
-  for (const auto& [left, right] : lines) text += wrapped(right, page, pad_right(left, width) + "  ");
-  return text;
-}
-
 void list(const ReproduceFlags& flags, Session& session) {
+  std::vector<Experiment> shown;
+  for (const EmbeddedExperiment& embedded : embedded_experiments())
+    if (flags.name.empty() || embedded.name == flags.name) shown.push_back(experiment(embedded.name));
   Json all = Json::array();
-  std::vector<std::pair<std::string, std::string>> lines;  // what is typed, what it is
-  for (const EmbeddedExperiment& embedded : embedded_experiments()) {
-    if (!flags.name.empty() && embedded.name != flags.name) continue;
-    const Experiment found = experiment(embedded.name);
-    Json items = Json::array();
-    lines.emplace_back(found.name, found.title);
-    for (const ExperimentItem& item : found.items) {
-      items.push_back({{"item", item.name},
-                       {"sort", item.sort},
-                       {"kind", item.kind},
-                       {"title", item.title},
-                       {"metric", item.metric},
-                       {"repetitions", item.repetitions}});
-      lines.emplace_back(fmt::format("  --{} {}", item.sort, item.name),
-                         fmt::format("{} ({})", item.title, counted(item.repetitions, "repetition")));
-    }
-    all.push_back({{"experiment", found.name}, {"paper", found.paper}, {"title", found.title}, {"items", items}});
-  }
-  session.say(two_columns(lines));
+  for (const Experiment& each : shown) all.push_back(to_json(each));
+  session.say(experiments_text(shown));
   session.print({{"experiments", all}});
 }
 

@@ -5,6 +5,7 @@
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
+#include "ecotone/data/formats/csv/csv_field.h"
 #include "ecotone/data/read.h"
 #include "ecotone/report/text/line.h"
 
@@ -19,15 +20,6 @@ std::string header(const NewData& in, Index cols) {
   return fmt::format("{}\n", fmt::join(fields, ","));
 }
 
-void append_label(std::string& text, const Labels& y, Index row) {
-  if (y.missing(row)) return;
-  if (y.task == Task::classify) {
-    append_csv_field(text, y.classes[at(y.index[at(row)])]);
-  } else {
-    append_value(text, y.value[row]);
-  }
-}
-
 void write_csv_rows(Output& output, const NewData& in, const Features& z, const Context& context) {
   output.write(header(in, z.cols()));
   const auto append = [&](Index first, Index last, std::string& text) {
@@ -39,12 +31,12 @@ void write_csv_rows(Output& output, const NewData& in, const Features& z, const 
         if (in.data.y || z.cols() > 0) text += ',';
       }
       if (in.data.y) {
-        append_label(text, *in.data.y, row);
+        append_csv_label(text, *in.data.y, row);
         if (z.cols() > 0) text += ',';
       }
       for (Index c = 0; c < z.cols(); ++c) {
         if (c > 0) text += ',';
-        append_value(text, block.x(row - first, c));
+        append_csv_value(text, block.x(row - first, c));
       }
       text += '\n';
     }

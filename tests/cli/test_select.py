@@ -240,7 +240,7 @@ def test_inspect_shows_moments(ecotone, tmp_path):
         assert text.splitlines()[-1].split() == ["c", "4", "no", "labels"]
     ecotone("moments", data, *common, "--task", "regress", "--weight", "b", "--where", "b>=0", "-o", tmp_path / "w.eco")
     text = ecotone("inspect", tmp_path / "w.eco").stdout
-    assert "labels    numbers" in text and "weight" in text
+    assert "labels    numeric (regression)" in text and "weight" in text
 
 
 def test_inspect_refuses_what_is_neither(ecotone, tmp_path):

@@ -51,6 +51,18 @@ std::vector<Index> rows_with_role(const Dataset& data, Role role) {
 
 }  // namespace
 
+const char* role_name(Role role) {
+  switch (role) {
+    case Role::source:
+      return "source";
+    case Role::target:
+      return "target";
+    case Role::unseen:
+      break;
+  }
+  return "unseen";
+}
+
 Origin take_origin(const Origin& origin, std::span<const Index> rows) {
   Origin result;
   result.reserve(rows.size());

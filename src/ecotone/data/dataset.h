@@ -51,6 +51,7 @@ struct Domains {
 /// What a domain is for. source: labelled training data. target: its rows, but not its labels, may be used in fitting.
 /// unseen: not used in fitting.
 enum class Role { source, target, unseen };
+const char* role_name(Role role);
 using Roles = std::vector<Role>;  ///< one per domain
 
 /// The row of the files that each row comes from, counted from 0 over all files in the given order; empty: row i is row

@@ -135,13 +135,13 @@ class EcoReader {
     if (x.row_start.front() != 0 || x.row_start.back() != static_cast<Index>(x.value.size()))
       bad("'x.row_start' does not span the values");
     for (std::size_t i = 0; i + 1 < x.row_start.size(); ++i) {
-      if (x.row_start[i + 1] < x.row_start[i]) bad(fmt::format("sparse row {} ends before it begins", i));
+      if (x.row_start[i + 1] < x.row_start[i]) bad(fmt::format("sparse row {} ends before it begins", i + 1));
       if (x.row_start[i + 1] > static_cast<Index>(x.value.size()))
-        bad(fmt::format("sparse row {} ends after the values", i));
+        bad(fmt::format("sparse row {} ends after the values", i + 1));
       Index last = -1;
       for (auto k = static_cast<std::size_t>(x.row_start[i]); k < static_cast<std::size_t>(x.row_start[i + 1]); ++k) {
         if (x.column[k] <= last || x.column[k] >= x.cols)
-          bad(fmt::format("sparse row {} has column {} out of order", i, x.column[k]));
+          bad(fmt::format("sparse row {} has column {} out of order", i + 1, x.column[k]));
         last = x.column[k];
       }
     }

@@ -7,6 +7,7 @@
 #include "ecotone/base/file.h"
 #include "ecotone/base/json.h"
 #include "ecotone/base/tensor_file.h"
+#include "ecotone/data/formats/csv/csv_field.h"
 #include "ecotone/data/formats/dictionary.h"
 #include "ecotone/data/formats/number.h"
 #include "ecotone/data/ordered.h"
@@ -29,10 +30,6 @@ Schema fitting_schema(const Dataset& data) {
 }
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-const char* role_name(Role role) {
-  return role == Role::source ? "source" : role == Role::target ? "target" : "unseen";
-}
 
 void add_dense(TensorWriter& writer, const Features& x, const Context& context) {
   writer.add_stream("x", DType::f64, {x.rows(), x.cols()}, [&x, &context](const TensorWriter::Sink& sink) {
@@ -61,21 +58,6 @@ void add_sparse(TensorWriter& writer, const Csr& x) {
                     [&x](const TensorWriter::Sink& sink) { sink(std::as_bytes(std::span(x.column))); });
   writer.add_stream("x.value", DType::f64, {count},
                     [&x](const TensorWriter::Sink& sink) { sink(std::as_bytes(std::span(x.value))); });
-}
-
-/// Appends a field, quoted if it would not read back unchanged.
-void append_text(std::string& out, std::string_view text) {
-  const bool blank_end = !text.empty() && (trim(text).size() != text.size());
-  if (!blank_end && text.find_first_of(",\"\r\n;\t") == std::string_view::npos) {
-    out += text;
-    return;
-  }
-  out += '"';
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  out += '"';
 }
 
 /// Formats the rows of a data set.
@@ -115,7 +97,7 @@ class CsvWriter {
 
  private:
   void field(std::string& line, std::string_view text) const {
-    append_text(line, text.empty() ? std::string_view(missing_) : text);
+    append_csv_field(line, text.empty() ? std::string_view(missing_) : text);
     line += ',';
   }
 

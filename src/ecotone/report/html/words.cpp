@@ -121,7 +121,7 @@ std::string how_to_read(const Results& results) {
       "standard deviation. "
       "<strong>Differences</strong> are taken within each domain, so whatever makes a domain hard for all pipelines "
       "cancels out; their interval is "
-      "Student’s t over domains, and is not adjusted for the number of pipelines compared. A dash marks a figure that "
+      "Student's t over domains, and is not adjusted for the number of pipelines compared. A dash marks a figure that "
       "is not defined, such as AUROC where only one class occurs.</p>\n<dl>\n{}</dl>\n</section>\n",
       protocol_text(results.protocol), metrics);
 }

@@ -1,23 +1,8 @@
 #include "ecotone/data/dataset.h"
+#include "ecotone/data/generate/generate.h"
 #include "ecotone/report/json/json.h"
 
 namespace ecotone {
-namespace {
-
-const char* role_name(Role role) {
-  switch (role) {
-    case Role::source:
-      return "source";
-    case Role::target:
-      return "target";
-    case Role::unseen:
-      return "unseen";
-  }
-  return "";
-}
-
-}  // namespace
-
 Json data_json(const Dataset& data) {
   Json json = {{"rows", data.rows()}, {"features", data.x.cols()}};
   if (data.y) json["task"] = task_name(data.y->task);
@@ -29,6 +14,13 @@ Json data_json(const Dataset& data) {
                                {"rows", rows[d]},
                                {"role", role_name(d < data.role.size() ? data.role[d] : Role::source)}});
   return json;
+}
+
+Json to_json(const Generator& generator) {
+  return {{"name", generator.name},
+          {"summary", generator.summary},
+          {"citation", generator.citation},
+          {"options", to_json(generator.options)}};
 }
 
 }  // namespace ecotone

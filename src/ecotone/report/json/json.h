@@ -7,15 +7,20 @@
 /// Results as the JSON documents that `--json` prints. Undefined and non-finite values are null.
 namespace ecotone {
 
+class Model;
 struct Choice;
+struct Computer;
 struct Dataset;
 struct Diagnosis;
 struct Evaluation;
+struct Experiment;
 struct FeatureSelection;
+struct Generator;
 struct Method;
 struct Moments;
 struct OptionInfo;
 struct Reproduction;
+struct TrainView;
 struct Tuning;
 
 /// Of `evaluate`; the first pipeline's "difference" is {}.
@@ -36,6 +41,15 @@ Json to_json(const Moments& moments);
 
 /// What every verb says of its data: {"rows", "features", "task", "classes", "domains": [{"domain", "rows", "role"}]}.
 Json data_json(const Dataset& data);
+/// Of `fit`, without the name of the file.
+Json fit_json(const Model& model, const Dataset& data, const TrainView& view);
+/// One of `generate --list`: {"name", "summary", "citation", "options"}.
+Json to_json(const Generator& generator);
+/// One of `reproduce --list`: {"experiment", "paper", "title", "items": [{"item", "sort", "kind", "title", "metric",
+/// "repetitions"}]}.
+Json to_json(const Experiment& experiment);
+/// Of `doctor`, without the version.
+Json to_json(const Computer& computer);
 /// One method: name, family, summary, citation, needs_labels, reads_scores, learner_when_last, options.
 Json to_json(const Method& method);
 /// [{name, type, default, help, low, high, open_low, open_high, choices}].

@@ -43,4 +43,16 @@ Json to_json(const Reproduction& reproduction) {
   return json;
 }
 
+Json to_json(const Experiment& experiment) {
+  Json items = Json::array();
+  for (const ExperimentItem& item : experiment.items)
+    items.push_back({{"item", item.name},
+                     {"sort", item.sort},
+                     {"kind", item.kind},
+                     {"title", item.title},
+                     {"metric", item.metric},
+                     {"repetitions", item.repetitions}});
+  return {{"experiment", experiment.name}, {"paper", experiment.paper}, {"title", experiment.title}, {"items", items}};
+}
+
 }  // namespace ecotone

@@ -1,11 +1,12 @@
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
 #include "ecotone/data/dataset.h"
+#include "ecotone/data/generate/generate.h"
 #include "ecotone/report/text/line.h"
+#include "ecotone/report/text/options.h"
 #include "ecotone/report/text/text.h"
 
 namespace ecotone {
@@ -39,6 +40,15 @@ std::string data_summary(const Dataset& data) {
   text += fmt::format(", label {} ({}", data.schema.label, task_name(data.y->task));
   if (data.y->task == Task::classify) text += ": " + shortened(data.y->classes);
   return text + ")";
+}
+
+std::string generators_text(const std::vector<Generator>& generators) {
+  std::string text;
+  for (const Generator& generator : generators) {
+    text += fmt::format("{:<18} {}\n", generator.name, generator.summary);
+    text += option_lines(generator.options, 4);
+  }
+  return text;
 }
 
 }  // namespace ecotone

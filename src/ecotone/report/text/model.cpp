@@ -238,4 +238,17 @@ std::string model_text(const Model& model, const std::optional<GuardNote>& guard
   return text;
 }
 
+std::string fit_text(const Model& model, const Dataset& data, const TrainView& view,
+                     const std::optional<GuardNote>& guard) {
+  std::string text = fmt::format("fitted   {}\n", model.pipeline().text());
+  text += fmt::format("on       {}\n", data_summary(data));
+  if (view.labelled() < data.rows())
+    text += fmt::format("used     {} with labels, {} unlabelled in target domains\n", counted(view.labelled(), "row"),
+                        view.x.rows() - view.labelled());
+  for (std::size_t i = 0; i < model.statuses().size(); ++i)
+    if (const Status& status = model.statuses()[i]; model.pipeline().predicts_at(i) || !status.converged)
+      text += fmt::format("status   {}: {}\n", model.pipeline().stages()[i].method->name, status.text);
+  return guard ? text + fmt::format("guard    {}\n", guard->sentence()) : text;
+}
+
 }  // namespace ecotone

@@ -22,7 +22,7 @@ std::string features_text(const std::vector<std::string>& names) {
 }
 
 std::string labels_text(const std::vector<std::string>& classes) {
-  if (classes.empty()) return "numbers";
+  if (classes.empty()) return "numeric (regression)";
   return fmt::format("-1 is {}, +1 is {}", one_line(classes.front()), one_line(classes.back()));
 }
 

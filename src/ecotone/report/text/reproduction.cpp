@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ecotone/report/text/line.h"
 #include "ecotone/report/text/text.h"
 #include "ecotone/report/text/text_table.h"
 #include "ecotone/report/text/text_width.h"
@@ -87,6 +88,22 @@ std::string reproduction_table(const Reproduction& reproduction) {
   if (std::ranges::any_of(reproduction.rows, published))
     text += fmt::format("\n{}\npublished: {}\n", verdict_rule(), reproduction.source);
   for (const std::string& line : reproduction.left_out) text += fmt::format("left out: {}\n", line);
+  return text;
+}
+
+std::string experiments_text(const std::vector<Experiment>& experiments) {
+  std::vector<std::pair<std::string, std::string>> lines;  // what is typed, what it is
+  for (const Experiment& experiment : experiments) {
+    lines.emplace_back(experiment.name, experiment.title);
+    for (const ExperimentItem& item : experiment.items)
+      lines.emplace_back(fmt::format("  --{} {}", item.sort, item.name),
+                         fmt::format("{} ({})", item.title, counted(item.repetitions, "repetition")));
+  }
+  constexpr Index page = 100;
+  Index width = 0;
+  for (const auto& [left, right] : lines) width = std::max(width, display_width(left));
+  std::string text;
+  for (const auto& [left, right] : lines) text += wrapped(right, page, pad_right(left, width) + "  ");
   return text;
 }
 

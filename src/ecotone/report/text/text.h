@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 /// Results as text for a terminal of 100 columns.
 namespace ecotone {
@@ -10,14 +11,18 @@ namespace ecotone {
 class Context;
 class Model;
 struct Choice;
+struct Computer;
 struct Dataset;
 struct Diagnosis;
 struct Evaluation;
+struct Experiment;
 struct FeatureSelection;
+struct Generator;
 struct GuardNote;
 struct Method;
 struct Moments;
 struct Reproduction;
+struct TrainView;
 struct Tuning;
 
 /// The metric that a table shows by default: auroc, or accuracy if auroc is undefined everywhere; rmse for regression.
@@ -46,6 +51,17 @@ std::string data_summary(const Dataset& data);
 std::string moments_text(const Moments& moments);
 /// Describes a model: its pipeline, columns and domains, the guard's decision, and every stage.
 std::string model_text(const Model& model, const std::optional<GuardNote>& guard, const Context& context);
+
+/// What `fit` says of a new model: the data, the rows used, the state of its stages and the guard's decision.
+std::string fit_text(const Model& model, const Dataset& data, const TrainView& view,
+                     const std::optional<GuardNote>& guard);
+
+/// Generators of synthetic data with their options.
+std::string generators_text(const std::vector<Generator>& generators);
+/// Experiments with their parts.
+std::string experiments_text(const std::vector<Experiment>& experiments);
+/// What this build can do on this computer, below the version.
+std::string computer_text(const Computer& computer);
 
 /// All methods, a line each.
 std::string methods_text();

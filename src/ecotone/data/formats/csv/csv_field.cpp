@@ -1,0 +1,43 @@
+#include "ecotone/data/formats/csv/csv_field.h"
+
+#include <cmath>
+
+#include "ecotone/data/formats/number.h"
+
+namespace ecotone {
+
+void append_csv_field(std::string& row, std::string_view text) {
+  // Readers may trim blanks at the ends, and semicolons and tabs separate fields elsewhere.
+  const bool blank_end = trim(text).size() != text.size();
+  if (!blank_end && text.find_first_of(",\"\r\n;\t") == std::string_view::npos) {
+    row += text;
+    return;
+  }
+  row += '"';
+  for (const char c : text) {
+    if (c == '"') row += '"';
+    row += c;
+  }
+  row += '"';
+}
+
+std::string csv_field(std::string_view text) {
+  std::string field;
+  append_csv_field(field, text);
+  return field;
+}
+
+void append_csv_value(std::string& row, double value) {
+  if (!std::isnan(value)) append_number(row, value);
+}
+
+void append_csv_label(std::string& row, const Labels& y, Index i) {
+  if (y.missing(i)) return;
+  if (y.task == Task::classify) {
+    append_csv_field(row, y.classes[at(y.index[at(i)])]);
+  } else {
+    append_csv_value(row, y.value[i]);
+  }
+}
+
+}  // namespace ecotone

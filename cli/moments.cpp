@@ -9,23 +9,12 @@
 #include "ecotone/base/error.h"
 #include "ecotone/choose/selection.h"
 #include "ecotone/data/read.h"
-#include "ecotone/methods/select/selection_data.h"
 #include "ecotone/report/json/json.h"
 #include "ecotone/report/text/line.h"
 #include "ecotone/solve/moments/moments_file.h"
 
 namespace ecotone::cli {
 namespace {
-
-struct MomentsOptions {
-  GramKind gram = GramKind::double_precision;
-
-  static constexpr auto fields() {
-    return std::tuple{field("gram", &MomentsOptions::gram,
-                            "Precision of every domain's X'X: double, single, or none to leave it out",
-                            shown_as("KIND", one_of("none", "double", "single")))};
-  }
-};
 
 struct MomentsFlags {
   std::vector<std::string> files;
@@ -35,17 +24,10 @@ struct MomentsFlags {
   const Flags* flags = nullptr;
 };
 
-Moments merged(const std::vector<std::filesystem::path>& files) {
-  Moments sum = load_moments(files.front());
-  for (std::size_t k = 1; k < files.size(); ++k) sum.merge(load_moments(files[k]));
-  return sum;
-}
-
 Moments gathered(const std::vector<std::filesystem::path>& files, const MomentsFlags& flags, Session& session) {
   const Context& context = session.context();
   const Dataset data = session.timed("read", [&] { return read_dataset(files, flags.read, context); });
-  const TrainView view = labelled_view(data, "moments", context);
-  return session.timed("moments", [&] { return SelectionData("moments", view).moments(flags.options.gram, context); });
+  return session.timed("moments", [&] { return gather_moments(data, flags.options, context); });
 }
 
 void run_moments(const MomentsFlags& flags, Session& session) {
@@ -64,7 +46,7 @@ void run_moments(const MomentsFlags& flags, Session& session) {
       option_error("idle_flag", "moments: --gram applies to data files; files of moments are merged as they are");
   }
   const Moments moments =
-      count > 0 ? session.timed("merge", [&] { return merged(files); }) : gathered(files, flags, session);
+      count > 0 ? session.timed("merge", [&] { return load_moments(files); }) : gathered(files, flags, session);
   session.timed("write", [&] { moments_tensors(moments).write(flags.output); });
   session.say(fmt::format("moments  {} in {}, {}\nwrote    {}\n",
                           counted(static_cast<Index>(moments.rows.sum()), "row"),

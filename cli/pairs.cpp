@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "cli/arguments.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
@@ -16,15 +13,6 @@
 namespace ecotone::cli {
 namespace {
 
-struct PairsOptions {
-  int per_class = 1000;
-
-  static constexpr auto fields() {
-    return std::tuple{field("per_class", &PairsOptions::per_class,
-                            "Pairs within each class, and as many between classes", between(1, 1e9))};
-  }
-};
-
 struct PairsFlags {
   std::vector<std::string> data;
   ReadOptions read;
@@ -34,36 +22,9 @@ struct PairsFlags {
   const Flags* flags = nullptr;
 };
 
-/// A column of a list of pairs, as rows from 0.
-std::vector<Index> listed_rows(const std::string& path, const Dataset& list, const std::string& name) {
-  const auto& names = list.x.names();
-  const auto place = std::find(names.begin(), names.end(), name);
-  // A text column becomes several features, none of which has its name.
-  if (place == names.end())
-    data_error("bad_row", "{}: column '{}' holds text; row numbers are whole numbers from 1", path, name);
-  const Vector numbers = list.x.to_matrix().col(place - names.begin());
-  std::vector<Index> rows;
-  for (Index i = 0; i < numbers.size(); ++i) {
-    const double row = numbers[i];
-    if (!(row >= 1 && row <= 9e15) || row != std::floor(row))
-      data_error("bad_row", "{}: column '{}' of pair {}: row numbers are whole numbers from 1, got {}", path, name,
-                 i + 1, row);
-    rows.push_back(static_cast<Index>(row) - 1);
-  }
-  return rows;
-}
-
-/// Pairs named in a file with the columns first and second; rows count from 1.
-PairRows read_list(const std::string& path, const Context& context) {
-  ReadOptions options;
-  options.features = {"first", "second"};
-  const Dataset list = read_dataset({path}, options, context);
-  return {listed_rows(path, list, "first"), listed_rows(path, list, "second")};
-}
-
 Dataset make_pairs(const Dataset& data, const PairsFlags& flags, const Context& context) {
-  if (flags.list.empty()) return draw_pairs(data, flags.options.per_class, context);
-  return listed_pairs(data, read_list(flags.list, context), context);
+  if (flags.list.empty()) return draw_pairs(data, flags.options, context);
+  return listed_pairs(data, read_pairs(flags.list, context), context);
 }
 
 void run_pairs(const PairsFlags& flags, Session& session) {

@@ -22,12 +22,14 @@
 /// - choose_candidates: what choosing without the target's labels costs, by ChooseOptions, as a Choice
 /// - guarded_fit: a model that adapts to the target only where the estimated gain stands out, as Guarded
 /// - diagnose: how the domains of a Dataset differ, by DiagnoseOptions, as a Diagnosis
+/// - select_features: the columns whose effect holds across domains, by SelectOptions, as a FeatureSelection
 /// - html_report: an evaluation as an HTML page
 /// - version: the release, as text
 #include "ecotone/base/context.h"
 #include "ecotone/base/error.h"
 #include "ecotone/choose/choose.h"
 #include "ecotone/choose/guard.h"
+#include "ecotone/choose/selection.h"
 #include "ecotone/choose/tune.h"
 #include "ecotone/data/dataset.h"
 #include "ecotone/data/generate/generate.h"

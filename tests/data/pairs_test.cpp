@@ -29,7 +29,7 @@ const PairStorage& storage_of(const Dataset& pairs) { return dynamic_cast<const 
 
 TEST(Pairs, AreProductsOfRowsWithTheirClassesAsDomains) {
   const Dataset data = rows_of_classes(600);
-  const Dataset pairs = draw_pairs(data, 200, context_of(2));
+  const Dataset pairs = draw_pairs(data, {.per_class = 200}, context_of(2));
   const Matrix x = data.x.to_matrix(), products = pairs.x.to_matrix();
   const PairRows& rows = storage_of(pairs).pairs();
   EXPECT_EQ(pairs.x.name(1), "pair(y)");
@@ -55,7 +55,7 @@ TEST(Pairs, AreProductsOfRowsWithTheirClassesAsDomains) {
 TEST(Pairs, TheRareClassIsSaidAndNegativesComeFromAllOthers) {
   Recorder said;
   const Dataset data = rows_of_classes(600);
-  const Dataset pairs = draw_pairs(data, 5000, context_of(1, &said));
+  const Dataset pairs = draw_pairs(data, {.per_class = 5000}, context_of(1, &said));
   EXPECT_TRUE(said.warned("fewer_pairs"));
   std::vector<std::set<std::int32_t>> partners(4);
   for (std::size_t k = 0; k < pairs.domain.index.size(); ++k)
@@ -67,7 +67,7 @@ TEST(Pairs, TheRareClassIsSaidAndNegativesComeFromAllOthers) {
 TEST(Pairs, ComeBackFromTheFileWithoutTheirProducts) {
   const Folder folder;
   const Dataset data = rows_of_classes(600);
-  const Dataset pairs = draw_pairs(data, 3000, context_of(2));
+  const Dataset pairs = draw_pairs(data, {.per_class = 3000}, context_of(2));
   write_eco(pairs, folder.path("p.eco"), context_of(2));
   const Dataset back = read_dataset({folder.path("p.eco")}, {}, context_of(1));
   expect_same(back, pairs);
@@ -95,7 +95,7 @@ TEST(Pairs, OfSparseRowsAreSparse) {
 }
 
 TEST(Pairs, LabelsOfTargetsStayHidden) {
-  Dataset pairs = draw_pairs(rows_of_classes(600), 100, context_of(1));
+  Dataset pairs = draw_pairs(rows_of_classes(600), {.per_class = 100}, context_of(1));
   set_targets(pairs, {"c"});
   const TrainView view = train_view(pairs, context_of(1));
   // Pairs of "a" with "c" would say which rows are not of class "c".
@@ -118,7 +118,7 @@ TEST(Pairs, OfRowsWithoutLabelsAreOneDomain) {
 
 TEST(Pairs, BadInputIsRefusedByName) {
   const auto draw = [](const std::string& text, const ReadOptions& options) {
-    return [=] { draw_pairs(csv(text, options), 10, context_of(1)); };
+    return [=] { draw_pairs(csv(text, options), {.per_class = 10}, context_of(1)); };
   };
   message_of("no_labels", ErrorKind::data, draw("x\n1\n2\n", {}));
   message_of("needs_two_classes", ErrorKind::data, draw("x,c\n1,a\n2,a\n", {.label = "c"}));

@@ -36,11 +36,13 @@ Tuning (*const best)(const Dataset&, const Pipelines&, const TuneOptions&, const
 Choice (*const cost)(const Dataset&, const Pipelines&, const ChooseOptions&, const Context&) = choose_candidates;
 Guarded (*const guard)(const Pipeline&, const TrainView&, const Schema&, const ScorerOptions&,
                        const Context&) = guarded_fit;
+FeatureSelection (*const columns)(const Pipeline&, const Dataset&, const SelectOptions&,
+                                  const Context&) = select_features;
 Diagnosis (*const shift)(const Dataset&, const DiagnoseOptions&, const Context&) = diagnose;
 
 bool all_there() {
   return by_read && by_model && by_text && by_roles && by_rows && fit && transform && score && table && page &&
-         points && best && cost && guard && shift && !methods().empty() && *version != '\0';
+         points && best && cost && guard && columns && shift && !methods().empty() && *version != '\0';
 }
 
 }  // namespace

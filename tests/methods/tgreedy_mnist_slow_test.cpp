@@ -329,7 +329,7 @@ DigitPairs pairs_of(const Digits& digits, const Context& run) {
   Dataset data;
   data.x = digits.x;
   data.y = Labels{Task::classify, {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, digits.digit, {}};
-  return {draw_pairs(data, 800, run)};
+  return {draw_pairs(data, {.per_class = 800}, run)};
 }
 
 /// Similarity of images of a digit that was never seen. Shown, not asserted: it is the weakest of these results.

@@ -8,6 +8,7 @@
 #include "ecotone/evaluate/messages.h"
 #include "ecotone/methods/model.h"
 #include "ecotone/methods/registry.h"
+#include "ecotone/methods/select/selection_data.h"
 
 namespace ecotone {
 namespace {
@@ -76,6 +77,11 @@ TrainView labelled_view(const Dataset& data, std::string_view who, const Context
     context.warn("domain_without_labels", "{}: no row of {} '{}' has a label, so those rows are left out", who,
                  without.size() == 1 ? "domain" : "the domains", fmt::join(without, "', '"));
   return view;
+}
+
+Moments gather_moments(const Dataset& data, const MomentsOptions& options, const Context& context) {
+  const TrainView view = labelled_view(data, "moments", context);
+  return SelectionData("moments", view).moments(options.gram, context);
 }
 
 }  // namespace ecotone

@@ -3,6 +3,7 @@
 #include "ecotone/data/dataset.h"
 #include "ecotone/methods/pipeline.h"
 #include "ecotone/methods/select/feature_selection.h"
+#include "ecotone/solve/moments/moments.h"
 
 /// The choice of features, step by step.
 namespace ecotone {
@@ -29,6 +30,20 @@ FeatureSelection select_features(const Pipeline& pipeline, const Dataset& data, 
 /// The same on moments. Option error `needs_rows` where there are stages before the selector; `origin` names the file.
 FeatureSelection select_features(const Pipeline& pipeline, const Moments& moments, const std::string& origin,
                                  const SelectOptions& options, const Context& context);
+
+struct MomentsOptions {
+  GramKind gram = GramKind::double_precision;
+
+  static constexpr auto fields() {
+    return std::tuple{field("gram", &MomentsOptions::gram,
+                            "Precision of every domain's X'X: double, single, or none to leave it out",
+                            shown_as("KIND", one_of("none", "double", "single")))};
+  }
+};
+
+/// The moments of every source domain, from which select_features and others learn without the rows. Warnings and
+/// errors of labelled_view.
+Moments gather_moments(const Dataset& data, const MomentsOptions& options, const Context& context);
 
 /// The training view of data that must have labels. Warns (`domain_without_labels`) about source domains that are left
 /// out because none of their rows has a label. Data error `no_labels`.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ecotone/base/error.h"
+#include "ecotone/data/read.h"
 
 namespace ecotone {
 
@@ -78,9 +79,36 @@ Dataset make_pairs(const Dataset& data, PairRows pairs, const Context& context) 
   return result;
 }
 
+/// A column of a list of pairs, as rows from 0.
+std::vector<Index> listed_rows(const std::string& path, const Dataset& list, const std::string& name) {
+  const auto& names = list.x.names();
+  const auto place = std::find(names.begin(), names.end(), name);
+  // A text column becomes several features, none of which has its name.
+  if (place == names.end())
+    data_error("bad_row", "{}: column '{}' holds text; row numbers are whole numbers from 1", path, name);
+  const Vector numbers = list.x.to_matrix().col(place - names.begin());
+  std::vector<Index> rows;
+  for (Index i = 0; i < numbers.size(); ++i) {
+    const double row = numbers[i];
+    if (!(row >= 1 && row <= 9e15) || row != std::floor(row))
+      data_error("bad_row", "{}: column '{}' of pair {}: row numbers are whole numbers from 1, got {}", path, name,
+                 i + 1, row);
+    rows.push_back(static_cast<Index>(row) - 1);
+  }
+  return rows;
+}
+
 }  // namespace
 
-Dataset draw_pairs(const Dataset& data, Index per_class, const Context& context) {
+PairRows read_pairs(const std::string& path, const Context& context) {
+  ReadOptions options;
+  options.features = {"first", "second"};
+  const Dataset list = read_dataset({path}, options, context);
+  return {listed_rows(path, list, "first"), listed_rows(path, list, "second")};
+}
+
+Dataset draw_pairs(const Dataset& data, const PairsOptions& options, const Context& context) {
+  const Index per_class = options.per_class;
   if (per_class < 1) option_error("bad_option", "pairs: per_class must be >= 1, got {}", per_class);
   refuse_pairs(data);
   const Labels& y = class_labels(data);

@@ -220,6 +220,12 @@ bool holds_moments(const std::filesystem::path& path) {
 
 Moments load_moments(const std::filesystem::path& path) { return moments_from(TensorFile::map(path)); }
 
+Moments load_moments(const std::vector<std::filesystem::path>& paths) {
+  Moments sum = load_moments(paths.front());
+  for (std::size_t k = 1; k < paths.size(); ++k) sum.merge(load_moments(paths[k]));
+  return sum;
+}
+
 Moments moments_from(const TensorFile& file) { return Reader(file).read(); }
 
 }  // namespace ecotone

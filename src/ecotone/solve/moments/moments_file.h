@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string_view>
+#include <vector>
 
 #include "ecotone/base/tensor_file.h"
 #include "ecotone/solve/moments/moments.h"
@@ -17,6 +18,8 @@ TensorWriter moments_tensors(const Moments& moments);
 /// Whether the file declares that it holds moments.
 bool holds_moments(const std::filesystem::path& path);
 Moments load_moments(const std::filesystem::path& path);
+/// Those of all files, at least one, merged in order.
+Moments load_moments(const std::vector<std::filesystem::path>& paths);
 /// Every length, name and number is checked: `file` errors `bad_moments`, `newer_format`.
 Moments moments_from(const TensorFile& file);
 

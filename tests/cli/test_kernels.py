@@ -39,6 +39,19 @@ def test_the_setting_pins_the_kernels(ecotone):
     assert (found["name"], found["chosen_by"], found["fell_back"]) == ("Nehalem", "OPENBLAS_CORETYPE", False)
 
 
+@pytest.mark.parametrize("name", ["", "pentium"])
+def test_a_core_type_that_openblas_does_not_know_changes_nothing(ecotone, name):
+    plain = ecotone.json("doctor", **with_kernels())["kernels"]
+    assert ecotone.json("doctor", **with_kernels(OPENBLAS_CORETYPE=name))["kernels"] == plain
+
+
+def test_a_core_type_beyond_the_processor_is_refused(ecotone):
+    if ecotone.json("doctor", **with_kernels())["kernels"]["processor"] == "AVX-512":
+        pytest.skip("this processor has all instructions that OpenBLAS knows")
+    message = ecotone.error("doctor", exit=2, code="bad_kernels", **with_kernels(OPENBLAS_CORETYPE="SkylakeX"))
+    assert "OPENBLAS_CORETYPE: SkylakeX needs AVX-512, which this processor does not have" in message
+
+
 def test_unknown_kernels_are_refused_before_any_work(ecotone, tmp_path):
     message = ecotone.error("doctor", exit=2, code="bad_kernels", **with_kernels(ECOTONE_KERNELS="pentium"))
     assert "unknown kernels 'pentium'; choose one of prescott, nehalem," in message

@@ -5,6 +5,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <mutex>
 #include <optional>
@@ -25,18 +27,29 @@ extern "C" {
 namespace ecotone {
 namespace {
 
+/// Whether two names mean the same kernels: an OpenBLAS built for one processor writes them in capitals.
+bool same_core(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
 /// The instructions that OpenBLAS kernels need; kernels not listed need no more than SSE.
 Instructions instructions_of(std::string_view core) {
   for (const std::string_view name : {"SkylakeX", "Cooperlake", "SapphireRapids"})
-    if (core == name) return Instructions::avx512;
+    if (same_core(core, name)) return Instructions::avx512;
   for (const std::string_view name : {"Haswell", "Zen", "Excavator"})
-    if (core == name) return Instructions::avx2;
+    if (same_core(core, name)) return Instructions::avx2;
   for (const std::string_view name : {"Sandybridge", "Bulldozer", "Piledriver", "Steamroller"})
-    if (core == name) return Instructions::avx;
+    if (same_core(core, name)) return Instructions::avx;
   return Instructions::sse2;
 }
 
 std::string core_in_use() { return openblas_get_corename(); }
+
+/// Whether the user named these kernels in OPENBLAS_CORETYPE. OpenBLAS ignores a name that it does not know.
+bool asked_of_openblas(std::string_view core) {
+  const char* const asked = std::getenv("OPENBLAS_CORETYPE");
+  return asked != nullptr && same_core(asked, core);
+}
 
 /// Temporarily sets an environment variable to another value.
 class Setting {
@@ -71,10 +84,10 @@ bool is_fallback(Instructions kernels, Instructions processor) {
 std::string correct_kernels() {
   std::string chosen = core_in_use();
   const KernelChoice& choice = kernel_choice();
-  const bool wanted = choice.by == KernelsBy::ecotone_kernels
-                          ? choice.problem.empty() && choice.kernels.blas_core != chosen
-                          : std::getenv("OPENBLAS_CORETYPE") == nullptr &&
-                                is_fallback(instructions_of(chosen), processor_instructions());
+  const bool wanted =
+      choice.by == KernelsBy::ecotone_kernels
+          ? choice.problem.empty() && !same_core(choice.kernels.blas_core, chosen)
+          : !asked_of_openblas(chosen) && is_fallback(instructions_of(chosen), processor_instructions());
   if (wanted && gotoblas_dynamic_init != nullptr && gotoblas_dynamic_quit != nullptr) {
     const Setting core("OPENBLAS_CORETYPE", choice.kernels.blas_core);
     gotoblas_dynamic_quit();
@@ -89,7 +102,8 @@ void end_idle_threads() {
   if (blas_thread_shutdown_ != nullptr) blas_thread_shutdown_();
 }
 
-/// Initialised while the program or the extension is loaded: no thread multiplies matrices yet.
+/// Initialised while the program is loaded, when no thread multiplies matrices yet. A Python extension that shares
+/// OpenBLAS with NumPy is loaded by an import, during which no NumPy product may run on another thread.
 const std::string chosen_by_library = (end_idle_threads(), correct_kernels());
 
 /// OpenBLAS maps 128 MB at its first product and retries forever if the system refuses: under an address space limit we
@@ -111,10 +125,14 @@ void require_address_space() {
 void require_kernels_in_use() {
   require_kernels();
   const KernelChoice& choice = kernel_choice();
-  if (choice.by == KernelsBy::ecotone_kernels && core_in_use() != choice.kernels.blas_core) {
-    option_error("bad_kernels", "ECOTONE_KERNELS: this OpenBLAS has only its {} kernels, not {}", core_in_use(),
+  const std::string core = core_in_use();
+  if (choice.by == KernelsBy::ecotone_kernels && !same_core(core, choice.kernels.blas_core))
+    option_error("bad_kernels", "ECOTONE_KERNELS: this OpenBLAS has only its {} kernels, not {}", core,
                  choice.kernels.name);
-  }
+  // OpenBLAS does not check this; its first product would end the process.
+  if (instructions_of(core) > processor_instructions())
+    option_error("bad_kernels", "OPENBLAS_CORETYPE: {} needs {}, which this processor does not have", core,
+                 instructions_name(instructions_of(core)));
 }
 
 }  // namespace
@@ -135,7 +153,7 @@ BlasState blas_state() {
   state.kernels = core_in_use();
   while (state.library.ends_with(' ')) state.library.pop_back();
   if (state.kernels != chosen_by_library) state.replaced = chosen_by_library;
-  state.fell_back = kernel_choice().by == KernelsBy::processor && std::getenv("OPENBLAS_CORETYPE") == nullptr &&
+  state.fell_back = kernel_choice().by == KernelsBy::processor && !asked_of_openblas(state.kernels) &&
                     is_fallback(instructions_of(state.kernels), processor_instructions());
   return state;
 }

@@ -125,7 +125,7 @@ TEST(Model, AHoleBeforeALearnerNamesColumnAndRow) {
   EXPECT_EQ(message_of([&] {
               bare.predict({Features::dense(x), std::nullopt}, context());
             }),
-            "logistic: column 'x1' is infinite in row 4");
+            "logistic: column 'x1' is infinite in row 4; drop the row");
 }
 
 TEST(Model, AHoleIsNamedByTheRowOfTheFile) {

@@ -9,6 +9,7 @@
 #include "ecotone/base/blocks.h"
 #include "ecotone/methods/cross_fit.h"
 #include "ecotone/methods/fit_cache.h"
+#include "ecotone/methods/requirements.h"
 
 namespace ecotone {
 
@@ -54,12 +55,7 @@ void check_view(const Pipeline& pipeline, const TrainView& view) {
       data_error("needs_numbers",
                  "{}: the label is a class, not a number to predict; use --task regress if its values are numbers",
                  method.name);
-    if (view.y.task != Task::classify && method.reads_scores()) {
-      data_error(
-          "needs_classes",
-          "{}: the label is a number to predict, not a class; use --task classify to treat its values as classes",
-          method.name);
-    }
+    if (method.reads_scores()) require_classes(method.name, view);
   }
 }
 
@@ -128,18 +124,6 @@ void drop_unseen_levels(Features& x, Schema& schema, const Context& context) {
   if (static_cast<Index>(kept.size()) == x.cols()) return;
   if (kept.empty()) data_error("empty_data", "fit: no feature column has a value in the training rows");
   x = x.columns(kept, schema.feature_names(), context);
-}
-
-/// Learners and weight stages need finite values; reports the first non-finite value.
-void require_finite(const std::string& who, const Features& x, const Origin& origin, const Context& context) {
-  const NonFinite found = find_non_finite(x, context);
-  if (found.row < 0) return;
-  const Index row = origin_of(origin, found.row) + 1;
-  if (std::isnan(found.value)) {
-    data_error("non_finite", "{}: column '{}' is not a number in row {}; add impute before it", who,
-               x.name(found.column), row);
-  }
-  data_error("non_finite", "{}: column '{}' is infinite in row {}", who, x.name(found.column), row);
 }
 
 /// The stages before the learner as the last pipeline left them, with their texts, each fitted on the output of the one
@@ -280,7 +264,8 @@ TrainView Model::fit_stages(std::size_t count, TrainView view, const Context& co
     const bool needs_numbers = method.can_predict() || method.family == Family::weight;
     if (view.x.cols() == 0)
       data_error("nothing_selected", "{}: the stages before it left no feature to learn from", method.name);
-    if (needs_numbers && method.reads_features && !behind) require_finite(method.name, view.x, view.origin, context);
+    if (needs_numbers && method.reads_features && !behind)
+      require_finite_features(method.name, view.x, view.origin, context);
     StageResult result =
         behind
             ? method.fit_behind_learner({pipeline_.before_last(), first, schema_, view.weight}, stage.options, context)
@@ -332,7 +317,7 @@ Prediction Model::predict(const Batch& batch, const Context& context) const {
       continue;
     }
     if (method.reads_scores()) current.x = Features::dense(decision_scores(prediction));
-    if (method.reads_features) require_finite(method.name, current.x, current.origin, context);
+    if (method.reads_features) require_finite_features(method.name, current.x, current.origin, context);
     prediction = fitted_[i]->predict(current, context);
   }
   return prediction;

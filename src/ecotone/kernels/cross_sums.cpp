@@ -36,10 +36,10 @@ void check_domain_rows(const DomainRows& rows) {
   for (Index i = 0; i < rows.x.rows(); ++i) {
     const std::int32_t d = rows.domain[at(i)];
     if (d < 0 || d >= rows.domains)
-      data_error("shape_mismatch", "distributional kernel: row {} has domain {}, but there are {} domains", i, d,
+      data_error("shape_mismatch", "distributional kernel: row {} has domain {}, but there are {} domains", i + 1, d,
                  rows.domains);
     if (!rows.x.row(i).allFinite())
-      data_error("non_finite", "distributional kernel: row {} has a value that is not finite", i);
+      data_error("non_finite", "distributional kernel: row {} has a value that is not finite", i + 1);
   }
 }
 

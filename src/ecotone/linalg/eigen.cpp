@@ -80,7 +80,7 @@ SymmetricEigen symmetric_eigen(Matrix a, const Context& context) {
   SymmetricEigen result{Vector(n), Matrix(n, n)};
   if (n == 0) return result;
   for (Index i = 0; i < n; ++i) {
-    if (!a.row(i).head(i + 1).allFinite()) data_error("non_finite", "symmetric_eigen: row {} is not finite", i);
+    if (!a.row(i).head(i + 1).allFinite()) data_error("non_finite", "symmetric_eigen: row {} is not finite", i + 1);
   }
   decompose(a, result.values);
   result.values.reverseInPlace();

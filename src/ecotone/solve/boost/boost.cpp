@@ -53,16 +53,17 @@ void check_rows(const BoostProblem& p) {
                p.source.cols());
   if (rows == 0 || p.source.cols() == 0) data_error("empty_data", "{}: no source rows or no columns", p.who);
   for (std::size_t i = 0; i < rows; ++i)
-    if (p.y[i] != 1 && p.y[i] != -1) data_error("bad_label", "{}: label {} of row {} is not -1 or 1", p.who, p.y[i], i);
+    if (p.y[i] != 1 && p.y[i] != -1)
+      data_error("bad_label", "{}: label {} of row {} is not -1 or 1", p.who, p.y[i], i + 1);
   for (std::size_t i = 0; i < p.weight.size(); ++i)
     if (!(p.weight[i] >= 0) || !std::isfinite(p.weight[i]))
-      data_error("negative_weight", "{}: weight {} of row {} is negative or not finite", p.who, p.weight[i], i);
+      data_error("negative_weight", "{}: weight {} of row {} is negative or not finite", p.who, p.weight[i], i + 1);
 }
 
 void check_finite(const Features& x, const char* who, const char* what, const Context& context) {
   const NonFinite found = find_non_finite(x, context);
   if (found.row >= 0)
-    data_error("non_finite", "{}: column '{}' of {} row {} is {}", who, x.name(found.column), what, found.row,
+    data_error("non_finite", "{}: column '{}' of {} row {} is {}", who, x.name(found.column), what, found.row + 1,
                found.value);
 }
 

@@ -20,7 +20,7 @@ constexpr double last_jitter = 1.5e-6;
 
 void check_finite(const char* who, const char* what, ConstMatrixView values) {
   for (Index i = 0; i < values.rows(); ++i)
-    if (!values.row(i).allFinite()) data_error("non_finite", "{}: {} of row {} are not finite", who, what, i);
+    if (!values.row(i).allFinite()) data_error("non_finite", "{}: {} of row {} are not finite", who, what, i + 1);
 }
 
 void check_parameters(const GpProblem& p, const GpParameters& parameters) {

@@ -32,13 +32,13 @@ void check_svm_problem(const SvmProblem& p, Index rows) {
 
 void check_svm_labels(const SvmProblem& p) {
   for (std::size_t i = 0; i < p.y.size(); ++i) {
-    if (!std::isfinite(p.y[i])) data_error("non_finite", "{}: the label of row {} is {}", p.who, i, p.y[i]);
+    if (!std::isfinite(p.y[i])) data_error("non_finite", "{}: the label of row {} is {}", p.who, i + 1, p.y[i]);
     if (p.kind == SvmKind::classes && std::abs(p.y[i]) != 1)
-      data_error("bad_label", "{}: labels must be -1 or 1, got {} in row {}", p.who, p.y[i], i);
+      data_error("bad_label", "{}: labels must be -1 or 1, got {} in row {}", p.who, p.y[i], i + 1);
   }
   for (std::size_t i = 0; i < p.weight.size(); ++i)
     if (!(p.weight[i] >= 0) || !std::isfinite(p.weight[i]))
-      data_error("negative_weight", "{}: the weight of row {} is {}", p.who, i, p.weight[i]);
+      data_error("negative_weight", "{}: the weight of row {} is {}", p.who, i + 1, p.weight[i]);
 }
 
 std::vector<Index> svm_rows_with_cost(const SvmProblem& p) {

@@ -35,9 +35,10 @@ void check_data(const DasvmProblem& p) {
   double sum = 0;
   for (Index i = 0; i < n; ++i) {
     if (std::abs(p.y[at(i)]) != 1)
-      data_error("bad_label", "{}: labels must be -1 or 1, got {} in row {}", p.who, p.y[at(i)], i);
+      data_error("bad_label", "{}: labels must be -1 or 1, got {} in row {}", p.who, p.y[at(i)], i + 1);
     const double w = p.weight.empty() ? 1.0 : p.weight[at(i)];
-    if (!(w >= 0) || !std::isfinite(w)) data_error("negative_weight", "{}: the weight of row {} is {}", p.who, i, w);
+    if (!(w >= 0) || !std::isfinite(w))
+      data_error("negative_weight", "{}: the weight of row {} is {}", p.who, i + 1, w);
     if (p.cost * w > 0) (p.y[at(i)] > 0 ? plus : minus) = true;
     sum += w;
   }

@@ -104,7 +104,7 @@ DasvmMachine::DasvmMachine(const Kernel& kernel, ConstMatrixView x, double toler
       taken_(at(x.rows()), 0) {
   check_kernel(kernel);
   for (Index i = 0; i < x.rows(); ++i)
-    if (!x.row(i).allFinite()) data_error("non_finite", "{}: row {} has a value that is not finite", who, i);
+    if (!x.row(i).allFinite()) data_error("non_finite", "{}: row {} has a value that is not finite", who, i + 1);
   // The rows, and a second copy when all of them are gathered.
   require_memory(2 * at(x.rows()) * at(x.cols()) * sizeof(double), who, fmt::format("{} rows", x.rows()),
                  "use fewer rows or columns");

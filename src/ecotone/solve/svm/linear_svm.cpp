@@ -40,7 +40,7 @@ std::pair<Features, bool> in_memory(const Features& x, const Context& context) {
 
 void check_features(const SvmProblem& p, const Features& x, const Context& context) {
   const NonFinite found = find_non_finite(x, context);
-  if (found.row >= 0) data_error("non_finite", "{}: row {} has a value that is not finite", p.who, found.row);
+  if (found.row >= 0) data_error("non_finite", "{}: row {} has a value that is not finite", p.who, found.row + 1);
   const auto cols = at(x.cols());
   const std::size_t bytes = (cols * cols * (at(context.threads()) + 8) + 6 * at(x.rows())) * sizeof(double);
   require_memory(bytes, p.who, fmt::format("a linear support vector machine with {} columns", cols),

@@ -17,10 +17,10 @@ namespace {
 
 void check_values(const SvmProblem& p, ConstMatrixView values) {
   for (Index i = 0; i < values.rows(); ++i)
-    if (!values.row(i).allFinite()) data_error("non_finite", "{}: row {} has a value that is not finite", p.who, i);
+    if (!values.row(i).allFinite()) data_error("non_finite", "{}: row {} has a value that is not finite", p.who, i + 1);
   for (std::size_t i = 0; i < p.start.size(); ++i)
     if (!std::isfinite(p.start[i]))
-      data_error("non_finite", "{}: the starting coefficient of row {} is {}", p.who, i, p.start[i]);
+      data_error("non_finite", "{}: the starting coefficient of row {} is {}", p.who, i + 1, p.start[i]);
   check_svm_labels(p);
 }
 

@@ -21,7 +21,7 @@ def moons(build):
     print("| moons protocol, 60,000 rounds | threads | seconds | microseconds a round | error at 20 / 30 / 40 / 50 degrees |\n| --- | --- | --- | --- | --- |")
     for threads in (1, 2):
         found = run(build, "moons", threads)
-        errors = " / ".join(f"{e:.1f} %" for e in found["error_percent"])
+        errors = " / ".join(f"{e:.1f}%" for e in found["error_percent"])
         each = 1e6 * found["seconds"] * threads / found["rounds"]
         print(f"| literal | {threads} | {found['seconds']:.2f} | {each:.1f} | {errors} |", flush=True)
 

@@ -22,7 +22,7 @@ def line(name, one):
     more = one["anonymous_peak_mb"] - one["anonymous_before_mb"]
     print(
         f"| {name} | {one['landmarks']:.2f} | {one['sums']:.2f} | {one['reduced']:.2f} | {one['fit']:.2f} | {one['fit_processor']:.1f} | "
-        f"{100 * share:.0f} % | {100 * by_processor:.0f} % | {more:.0f} | {one['project']:.2f} |",
+        f"{100 * share:.0f}% | {100 * by_processor:.0f}% | {more:.0f} | {one['project']:.2f} |",
         flush=True,
     )
 

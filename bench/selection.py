@@ -44,7 +44,7 @@ def side_by_side(program, folder, data, rule):
     best = {route: min(times) for route, times in theirs.items()}
     m = {key: least(mine, key) for key in mine[0] if isinstance(mine[0][key], float)}
     print(f"| {rule}: rival naive / lazy / gram, s | {best['naive']:.2f} / {best['lazy']:.2f} / {best['gram']:.2f} | |")
-    print(f"| {rule}: moments, part of the rate of dsyrk | {m['dsyrk'] / m['moments']:.0%} ({m['moments']:.2f} s) | 70 % |")
+    print(f"| {rule}: moments, share of the speed of dsyrk | {m['dsyrk'] / m['moments']:.0%} ({m['moments']:.2f} s) | 70% |")
     print(f"| {rule}: path over Grams, ms | {1e3 * m['path']:.1f} | < 30 |")
     whole = m["lazy"]
     print(f"| {rule}: end to end | {whole:.2f} s, {min(best.values()) / whole:.2f} x the best rival | 1.3 x |")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""RBF machines of two classes against LIBSVM at equal tolerance: 20,000 x 20, MNIST (2 against the rest, 10,000 x 784) and a Gram matrix of 10,000 rows. LIBSVM has one thread. Usage: svm.py BUILD-FOLDER"""
+"""RBF support vector machines for two classes against LIBSVM at equal tolerance: 20,000 x 20, MNIST (2 against the rest, 10,000 x 784) and a Gram matrix of 10,000 rows. LIBSVM has one thread. Usage: svm.py BUILD-FOLDER"""
 import gzip
 import json
 import os

@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 DOMAINS = 8
-# Name, data set, part of the timing, verb and what stands behind the data.
+# Name, data set, part of the timing, verb and arguments after the data.
 ITEMS = (
     ("leave-one-domain-out, `scale \\| logistic`, 1,000,000 x 15, 8 domains", "million", "evaluate", ("evaluate", "scale | logistic l2=1e-4")),
     ("one fit of `scale \\| logistic`, 1,000,000 x 15", "million", "fit", ("fit", "scale | logistic l2=1e-4")),

@@ -1,4 +1,4 @@
-// Every registered method, unasked: what all of them promise. A new method is covered by its line in methods.def.
+// Every registered method: what all of them promise. A new method is covered by its line in methods.def.
 #include <cctype>
 #include <limits>
 #include <map>

@@ -32,7 +32,7 @@ class Pool {
       try {
         shelf_->free.push_back(std::move(item_));
       } catch (const std::bad_alloc&) {
-        // No room to keep it: it goes.
+        // No room to keep it: it is freed.
       }
     }
     T& operator*() const { return *item_; }

@@ -53,7 +53,7 @@ class Model {
   /// This model with a note (an object of finite numbers and strings), replacing any note of that name.
   Model with_note(const std::string& name, Json note) const;
 
-  /// Everything as JSON, as `inspect --json` prints it (design: What the verbs write).
+  /// Everything as JSON, as `inspect --json` prints it.
   Json inspect() const;
 
   /// Model files are safetensors with everything but the arrays in the metadata; equal models give equal bytes.

@@ -1,4 +1,4 @@
-#include "ecotone/choose/tune.h"
+#include "ecotone/evaluate/tune.h"
 
 #include <fmt/format.h>
 

@@ -5,6 +5,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/choose/guard.h"
+#include "ecotone/evaluate/adapting.h"
 
 namespace ecotone {
 
@@ -20,10 +21,6 @@ std::optional<Pipeline> counterpart(const Pipeline& pipeline) {
 }
 
 }  // namespace
-
-bool adapts(const Pipeline& pipeline) {
-  return std::ranges::any_of(pipeline.stages(), [](const Stage& stage) { return stage.method->adapts(); });
-}
 
 std::vector<Pipeline> plain_first(std::vector<Pipeline> candidates, const Context& context) {
   if (candidates.empty() || !adapts(candidates.front())) return candidates;

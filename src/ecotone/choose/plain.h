@@ -7,9 +7,6 @@
 
 namespace ecotone {
 
-/// Whether a stage adapts to the target: one of the family weight or adapt.
-bool adapts(const Pipeline& pipeline);
-
 /// The candidates with one that does not adapt in front: if the first one adapts, its plain counterpart is moved there
 /// or added, and a note says so. A pipeline without a counterpart stays in front, which a note also reports.
 std::vector<Pipeline> plain_first(std::vector<Pipeline> candidates, const Context& context);

@@ -1,4 +1,4 @@
-#include "ecotone/choose/tune.h"
+#include "ecotone/evaluate/tune.h"
 
 #include <algorithm>
 #include <map>
@@ -8,7 +8,7 @@
 #include "ecotone/base/error.h"
 #include "ecotone/base/options.h"
 #include "ecotone/base/progress.h"
-#include "ecotone/choose/plain.h"
+#include "ecotone/evaluate/adapting.h"
 #include "ecotone/evaluate/fits_at_once.h"
 #include "ecotone/evaluate/messages.h"
 #include "ecotone/evaluate/protocol.h"

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "ecotone/methods/pipeline.h"
+
+namespace ecotone {
+
+/// Whether a stage adapts to the target: one of the family weight or adapt.
+bool adapts(const Pipeline& pipeline);
+
+}  // namespace ecotone

@@ -72,5 +72,21 @@ TEST(TInterval, EqualValuesGiveAPoint) {
   EXPECT_DOUBLE_EQ(*interval->high, 0.25);
 }
 
+TEST(TTest, IsBelowFivePercentWhereTheIntervalExcludesZero) {
+  const std::vector<double> values{0.2, 0.5, 0.1, 0.7};
+  EXPECT_NEAR(*standard_error(values), std::sqrt(0.2275 / 3 / 4), 1e-15);
+  EXPECT_NEAR(*t_test(values), 0.0723341713300311, 1e-12);  // scipy.stats.ttest_1samp
+  for (const double shift : {-1.0, -0.4, 0.0, 0.05, 0.1, 0.5}) {
+    std::vector<double> moved = values;
+    for (double& value : moved) value += shift;
+    const auto interval = t_interval(moved);
+    EXPECT_EQ(*t_test(moved) < 0.05, *interval->low > 0 || *interval->high < 0) << shift;
+  }
+  EXPECT_EQ(*t_test(std::vector<double>{0, 0, 0}), 1);
+  EXPECT_EQ(*t_test(std::vector<double>{0.5, 0.5}), 0);
+  EXPECT_FALSE(t_test(std::vector<double>{0.5}));
+  EXPECT_FALSE(standard_error(std::vector<double>{0.5}));
+}
+
 }  // namespace intervals_test
 }  // namespace ecotone

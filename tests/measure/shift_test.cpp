@@ -66,6 +66,17 @@ TEST(BenjaminiHochberg, AgreesWithScipy) {
   EXPECT_TRUE(benjamini_hochberg({}).empty());
 }
 
+TEST(Holm, AgreesWithStatsmodels) {
+  // multipletests(p, method="holm")
+  const std::vector<double> p{0.01, 0.04, 0.03, 0.005, 0.5, 0.04};
+  const std::vector<double> wanted{0.05, 0.12, 0.12, 0.03, 0.5, 0.12};
+  const auto adjusted = holm(p);
+  for (std::size_t i = 0; i < p.size(); ++i) EXPECT_NEAR(adjusted[i], wanted[i], 1e-15) << i;
+  EXPECT_EQ(holm(std::vector<double>{0.03}).front(), 0.03);  // one comparison is not adjusted
+  EXPECT_EQ(holm(std::vector<double>{0.6, 0.7}), (std::vector<double>{1, 1}));
+  EXPECT_TRUE(holm({}).empty());
+}
+
 TEST(StandardisedMeanDifference, IsTheDifferenceInPooledDeviations) {
   const Moments a = of({1, 2, 3, 4});     // variance 5/3
   const Moments b = of({5, 5, 7, 7, 6});  // variance 1

@@ -19,6 +19,12 @@ std::optional<double> sample_sd(std::span<const double> values) {
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 
+std::optional<double> standard_error(std::span<const double> values) {
+  const auto sd = sample_sd(values);
+  if (!sd) return {};
+  return *sd / std::sqrt(static_cast<double>(values.size()));
+}
+
 double t_quantile(double p, double freedom) { return boost::math::quantile(boost::math::students_t(freedom), p); }
 
 double t_two_sided(double t, double freedom) {
@@ -34,6 +40,14 @@ std::optional<Interval> t_interval(std::span<const double> values) {
   const auto n = static_cast<double>(values.size());
   const double half = t_quantile(0.975, n - 1) * *sd / std::sqrt(n);
   return Interval{*mean, *mean - half, *mean + half};
+}
+
+std::optional<double> t_test(std::span<const double> values) {
+  const auto error = standard_error(values);
+  if (!error) return {};
+  const double mean = *mean_of(values);
+  if (mean == 0) return 1;
+  return t_two_sided(mean / *error, static_cast<double>(values.size()) - 1);
 }
 
 }  // namespace ecotone

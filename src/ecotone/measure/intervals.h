@@ -18,6 +18,8 @@ struct Interval {
 std::optional<double> mean_of(std::span<const double> values);
 /// Standard deviation with n - 1; empty with fewer than two values.
 std::optional<double> sample_sd(std::span<const double> values);
+/// Standard error of the mean, sd / sqrt(n); empty with fewer than two values.
+std::optional<double> standard_error(std::span<const double> values);
 /// The p quantile of Student's t distribution with `freedom` degrees of freedom, 0 < p < 1.
 double t_quantile(double p, double freedom);
 /// Probability that |T| exceeds |t| for Student's t; 0 for an infinite t.
@@ -25,5 +27,8 @@ double t_two_sided(double t, double freedom);
 /// Mean of the values with the interval mean +- t(0.975, n - 1) sd / sqrt(n); empty without values. For paired
 /// comparisons, pass the differences.
 std::optional<Interval> t_interval(std::span<const double> values);
+/// Two-sided p-value of Student's t test that the mean is 0; below 0.05 where the interval excludes 0. Values that are
+/// all equal give 0, or 1 if they are 0; empty with fewer than two values.
+std::optional<double> t_test(std::span<const double> values);
 
 }  // namespace ecotone

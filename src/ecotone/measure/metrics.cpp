@@ -196,6 +196,8 @@ std::vector<std::string> metric_names(Task task) {
   return names;
 }
 
+std::string choice_metric(Task task) { return task == Task::classify ? "log_loss" : "rmse"; }
+
 std::string headline_metric(std::span<const std::string> names,
                             const std::function<bool(const std::string&)>& defined) {
   for (const std::string wanted : {"auroc", "accuracy", "rmse"})

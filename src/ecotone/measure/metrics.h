@@ -64,6 +64,9 @@ std::span<const MetricInfo> metric_infos();
 const MetricInfo* find_metric(std::string_view name);
 /// Names of a task's metrics, in order.
 std::vector<std::string> metric_names(Task task);
+/// The metric that choices are made by when the user names none, a proper score: log_loss for classes, rmse for
+/// numbers.
+std::string choice_metric(Task task);
 /// The metric that stands for a result when the user names none: auroc, or accuracy when `defined("auroc")` is false,
 /// or rmse; else the first of `names`.
 std::string headline_metric(std::span<const std::string> names, const std::function<bool(const std::string&)>& defined);

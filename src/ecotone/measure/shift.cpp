@@ -8,6 +8,18 @@
 
 namespace ecotone {
 
+namespace {
+
+/// The positions of the values in ascending order, equal ones as given.
+std::vector<std::size_t> ascending(std::span<const double> values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  return order;
+}
+
+}  // namespace
+
 Moments Moments::merged(const Moments& other) const {
   if (count == 0) return other;
   if (other.count == 0) return *this;
@@ -57,15 +69,25 @@ KolmogorovSmirnov kolmogorov_smirnov(std::span<const double> a, std::span<const 
 }
 
 std::vector<double> benjamini_hochberg(std::span<const double> p) {
-  std::vector<std::size_t> order(p.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
+  const std::vector<std::size_t> order = ascending(p);
   std::vector<double> adjusted(p.size());
   double least = 1;
   for (std::size_t rank = p.size(); rank > 0; --rank) {
     const std::size_t i = order[rank - 1];
     least = std::min(least, p[i] * static_cast<double>(p.size()) / static_cast<double>(rank));
     adjusted[i] = least;
+  }
+  return adjusted;
+}
+
+std::vector<double> holm(std::span<const double> p) {
+  const std::vector<std::size_t> order = ascending(p);
+  std::vector<double> adjusted(p.size());
+  double largest = 0;
+  for (std::size_t rank = 0; rank < p.size(); ++rank) {
+    // max over i <= rank of (n - i) p_(i), at most 1
+    largest = std::max(largest, std::min(1.0, static_cast<double>(p.size() - rank) * p[order[rank]]));
+    adjusted[order[rank]] = largest;
   }
   return adjusted;
 }

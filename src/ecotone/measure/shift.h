@@ -38,5 +38,8 @@ double kolmogorov_tail(double x);
 /// Adjusted p-values of Benjamini and Hochberg, in the order given: rejecting those of at most q keeps the expected
 /// share of false rejections below q.
 std::vector<double> benjamini_hochberg(std::span<const double> p);
+/// Adjusted p-values of Holm, in the order given: rejecting those of at most q keeps the chance of any false rejection
+/// below q.
+std::vector<double> holm(std::span<const double> p);
 
 }  // namespace ecotone

@@ -42,6 +42,14 @@ TEST(Tune, SharedWorkGivesTheScoresOfSingleFits) {
   expect_as_single_fits(tiny_regression(3, 30), "scale | least_squares l2={0,0.1,1}", "rmse");
 }
 
+TEST(Tune, ChoosesByAProperScore) {
+  EXPECT_EQ(tuned(tiny(3, 20), "logistic l2={0.1,1}", on(1)).metric, "log_loss");
+  EXPECT_EQ(tuned(tiny_regression(3, 20), "least_squares l2={0.1,1}", on(1)).metric, "rmse");
+  const Tuning tuning = tuned(tiny(3, 20), "logistic l2={0.1,1}", on(1));
+  EXPECT_EQ(get(tuning.points[0].metrics, "log_loss"), tuning.points[0].mean);
+  EXPECT_TRUE(get(tuning.points[0].metrics, "auroc"));
+}
+
 TEST(Tune, ChoosesTheBestMeanAndComparesWithIt) {
   const Dataset data = tiny(4, 60);
   const Tuning tuning = tuned(data, "scale | logistic l2={100,0.01}", on(2), {.metric = "log_loss"});
@@ -49,10 +57,13 @@ TEST(Tune, ChoosesTheBestMeanAndComparesWithIt) {
   EXPECT_THAT(tuning.folds, ElementsAre("site0", "site1", "site2", "site3"));
   EXPECT_TRUE(tuning.by_domain);
   EXPECT_EQ(tuning.points[1].difference, 0);
-  EXPECT_EQ(tuning.points[1].difference_sd, 0);
+  EXPECT_EQ(tuning.points[1].difference_se, 0);
   EXPECT_GT(tuning.points[0].difference.value(), 0.05);  // a larger loss
   double mean = 0;
-  for (std::size_t f = 0; f < 4; ++f) mean += (*tuning.points[0].folds[f] - *tuning.points[1].folds[f]) / 4;
+  const auto value = [&](std::size_t p, std::size_t f) {
+    return std::min(*tuning.points[p].folds[f], *tuning.bound[f]);
+  };
+  for (std::size_t f = 0; f < 4; ++f) mean += (value(0, f) - value(1, f)) / 4;
   EXPECT_NEAR(tuning.points[0].difference.value(), mean, 1e-12);
   // Equal points: the first.
   EXPECT_EQ(tuned(data, "impute strategy={mean,median} | constant", on(1)).chosen, 0U);

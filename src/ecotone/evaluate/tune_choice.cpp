@@ -1,0 +1,204 @@
+#include "ecotone/evaluate/tune_choice.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <functional>
+
+#include "ecotone/base/error.h"
+#include "ecotone/measure/intervals.h"
+#include "ecotone/measure/metrics.h"
+
+namespace ecotone {
+
+namespace {
+
+Index values_in(const TunePoint& point) {
+  return std::ranges::count_if(point.folds, [](const auto& value) { return value.has_value(); });
+}
+
+/// Whether values of the metric are losses that a constant prediction bounds.
+bool has_bound(const MetricInfo& metric) { return !metric.higher_is_better && metric.name != "calibration_error"; }
+
+/// The value of a point on a fold as the choice sees it.
+std::optional<double> bounded(const Tuning& tuning, const TunePoint& point, std::size_t fold) {
+  const std::optional<double>& value = point.folds[fold];
+  if (!value || tuning.bound.empty() || !tuning.bound[fold]) return value;
+  return std::min(*value, *tuning.bound[fold]);
+}
+
+/// Mean over the folds; empty for a point that could not be fitted.
+std::optional<double> score_of(const Tuning& tuning, const TunePoint& point) {
+  std::vector<double> values;
+  for (std::size_t f = 0; f < point.folds.size(); ++f)
+    if (const auto value = bounded(tuning, point, f)) values.push_back(*value);
+  return point.mean ? mean_of(values) : std::nullopt;
+}
+
+/// The best score among the points with a value on the largest number of folds.
+std::size_t best_score(const Tuning& tuning) {
+  Index most = 0;
+  for (const TunePoint& point : tuning.points)
+    if (point.score) most = std::max(most, values_in(point));
+  const bool higher = find_metric(tuning.metric)->higher_is_better;
+  const TunePoint* best = nullptr;
+  for (const TunePoint& point : tuning.points) {
+    if (!point.score || values_in(point) < most) continue;
+    if (!best || (higher ? *point.score > *best->score : *point.score < *best->score)) best = &point;
+  }
+  if (best) return static_cast<std::size_t>(best - tuning.points.data());
+  for (const TunePoint& point : tuning.points)
+    if (!point.error.empty())
+      throw Error(ErrorKind::data, point.error_code, fmt::format("\"{}\" {}", point.pipeline, point.error));
+  data_error("undefined_metric", "tune: {} is undefined on every fold; choose another with --metric", tuning.metric);
+}
+
+void compare_with_best(const Tuning& tuning, TunePoint& point) {
+  std::vector<double> differences;
+  for (std::size_t f = 0; f < point.folds.size(); ++f) {
+    const auto value = bounded(tuning, point, f);
+    const auto best = bounded(tuning, tuning.points[tuning.best], f);
+    if (point.score && value && best) differences.push_back(*value - *best);
+  }
+  point.difference = mean_of(differences);
+  point.difference_se = standard_error(differences);
+}
+
+/// Whether a point differs from the best only in penalties, none of which is smaller.
+bool at_least_as_simple(const PathPlace& point, const PathPlace& best) {
+  return point.group == best.group && std::ranges::equal(point.penalty, best.penalty, std::greater_equal<>());
+}
+
+// ---- the edge of a grid
+
+/// Three significant digits, as a user would type them.
+double typed(double value) {
+  const std::string text = fmt::format("{:.3g}", value);
+  double result = value;
+  std::from_chars(text.data(), text.data() + text.size(), result);
+  return result;
+}
+
+/// Up to two values beyond the last one, continuing from the one before it.
+std::vector<Json> next_values(const OptionInfo& option, double before, double last) {
+  std::vector<Json> next;
+  const bool whole = option.type == OptionType::integer;
+  double value = last;
+  for (int i = 0; i < 2; ++i) {
+    // In equal ratios where both are above 0, ten times as much after 0, otherwise in equal steps.
+    if (!whole && last > 0 && before >= 0) {
+      value *= before > 0 ? last / before : 10;
+    } else {
+      value += last - before;
+    }
+    if (!std::isfinite(value) || !option.limits.contains(value)) break;
+    next.push_back(whole ? Json(static_cast<std::int64_t>(value)) : Json(typed(value)));
+  }
+  return next;
+}
+
+/// The values of a numeric option among points that agree with the chosen one in all else, ascending, each once.
+std::vector<double> values_tried(const std::vector<Pipeline>& points, const Pipeline& chosen, std::size_t stage,
+                                 const std::string& name) {
+  const auto rest = [&](const Pipeline& point) {
+    std::vector<Stage> stages = point.stages();
+    stages[stage].options.set(name, chosen.stages()[stage].options.at(name));
+    return Pipeline(std::move(stages)).text();
+  };
+  std::vector<double> values;
+  for (const Pipeline& point : points) {
+    if (point.stages().size() != chosen.stages().size() ||
+        point.stages()[stage].method != chosen.stages()[stage].method)
+      continue;
+    const Json& value = point.stages()[stage].options.at(name);
+    if (value.is_number() && rest(point) == chosen.text()) values.push_back(value.get<double>());
+  }
+  std::ranges::sort(values);
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+void warn_at_edge(const Method& method, const OptionInfo& option, const std::vector<double>& tried, double value,
+                  const Context& context) {
+  if (tried.size() < 2 || (value != tried.front() && value != tried.back())) return;
+  const bool low = value == tried.front();
+  if (value == 0 || value == (low ? option.limits.low : option.limits.high)) return;
+  std::vector<std::string> next;
+  for (const Json& each : next_values(option, low ? tried[1] : tried[tried.size() - 2], value))
+    next.push_back(option_text(each));
+  if (next.empty()) return;
+  context.warn("edge_of_grid", "tune: the choice {} {}={} is the {} value tried; try {}={{{}}} as well", method.name,
+               option.name, option_text(Json(value)), low ? "smallest" : "largest", option.name, fmt::join(next, ","));
+}
+
+}  // namespace
+
+TunePoint summary_of(const Pipeline& pipeline, const std::vector<FoldScore>& scores, const std::string& metric) {
+  TunePoint point;
+  point.pipeline = pipeline.text();
+  for (const FoldScore& fold : scores) {
+    point.folds.push_back(value_of(fold.metrics, metric));
+    if (!point.error.empty()) continue;
+    point.error_code = fold.error_code;
+    point.error = fold.error;
+  }
+  if (!point.error.empty()) return point;
+  for (const auto& [name, ignored] : scores.front().metrics) {
+    std::vector<double> values;
+    for (const FoldScore& fold : scores)
+      if (const auto value = value_of(fold.metrics, name)) values.push_back(*value);
+    point.metrics.emplace_back(name, mean_of(values));
+    if (name != metric) continue;
+    point.mean = mean_of(values);
+    point.spread = sample_sd(values);
+  }
+  return point;
+}
+
+void choose_point(Tuning& tuning, const std::vector<Pipeline>& points, const std::vector<FoldScore>& constant) {
+  if (has_bound(*find_metric(tuning.metric)))
+    for (const FoldScore& fold : constant) tuning.bound.push_back(value_of(fold.metrics, tuning.metric));
+  for (TunePoint& point : tuning.points) point.score = score_of(tuning, point);
+  tuning.best = best_score(tuning);
+  for (TunePoint& point : tuning.points) compare_with_best(tuning, point);
+  tuning.chosen = tuning.best;
+  const PathPlace place = place_of(points[tuning.best]);
+  PathPlace simplest = place;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const TunePoint& point = tuning.points[i];
+    if (!point.score || !point.difference_se || values_in(point) < values_in(tuning.points[tuning.best])) continue;
+    if (std::abs(*point.difference) > *point.difference_se) continue;
+    PathPlace own = place_of(points[i]);
+    if (!at_least_as_simple(own, place) || own.penalty <= simplest.penalty) continue;
+    tuning.chosen = i;
+    simplest = std::move(own);
+  }
+}
+
+void warn_of_bounds(const Tuning& tuning, const Context& context) {
+  std::vector<std::string> folds;
+  for (std::size_t f = 0; f < tuning.bound.size(); ++f) {
+    if (!tuning.bound[f]) continue;
+    const auto worse = [&](const TunePoint& point) { return !point.folds[f] || *point.folds[f] > *tuning.bound[f]; };
+    if (std::ranges::all_of(tuning.points, worse)) folds.push_back(tuning.folds[f]);
+  }
+  if (!folds.empty())
+    context.warn("worse_than_constant",
+                 "tune: with {} held out no pipeline is better than a constant prediction, so {} not affect the "
+                 "choice; ecotone diagnose shows what differs there",
+                 fmt::join(folds, ", "), folds.size() == 1 ? "this fold does" : "these folds do");
+}
+
+void warn_at_edges(const std::vector<Pipeline>& points, std::size_t chosen, const Context& context) {
+  const std::vector<Stage>& stages = points[chosen].stages();
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    for (const OptionInfo& option : stages[s].method->options) {
+      const Json& value = stages[s].options.at(option.name);
+      if (!value.is_number()) continue;
+      warn_at_edge(*stages[s].method, option, values_tried(points, points[chosen], s, option.name), value.get<double>(),
+                   context);
+    }
+  }
+}
+
+}  // namespace ecotone

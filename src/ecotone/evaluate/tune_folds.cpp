@@ -1,0 +1,96 @@
+#include "ecotone/evaluate/tune_folds.h"
+
+#include <algorithm>
+
+#include "ecotone/base/error.h"
+#include "ecotone/evaluate/adapting.h"
+#include "ecotone/methods/cross_fit.h"
+
+namespace ecotone {
+
+namespace {
+
+std::int32_t domain_of(const Dataset& data, Index row) { return data.domain.index[static_cast<std::size_t>(row)]; }
+
+/// Pairs with a held-out partner are in no part of a fold.
+std::vector<Split> folds_of_domains(const Dataset& data, const TuneRows& rows, const std::vector<bool>& has_labels) {
+  std::vector<Split> folds;
+  for (std::size_t d = 0; d < has_labels.size(); ++d) {
+    if (!has_labels[d]) continue;
+    Split& fold = folds.emplace_back();
+    fold.name = data.domain.names[d];
+    fold.target = rows.target;
+    for (const Index row : rows.labelled) {
+      if (domain_of(data, row) == static_cast<std::int32_t>(d)) {
+        fold.held_out.push_back(row);
+      } else if (data.domain.partner_of(row) != static_cast<std::int32_t>(d)) {
+        fold.source.push_back(row);
+      }
+    }
+  }
+  return folds;
+}
+
+std::vector<Split> folds_of_rows(const Dataset& data, const TuneRows& rows, const Context& context) {
+  std::vector<Split> folds;
+  // Labelled row i of the view is the i-th of `rows.labelled`.
+  const auto inner = inner_folds(train_view(data, rows.labelled, rows.target, context), context);
+  for (std::size_t f = 0; f < inner.size(); ++f) {
+    Split& fold = folds.emplace_back();
+    fold.name = fmt::format("fold {}", f + 1);
+    fold.target = rows.target;
+    for (const Index i : inner[f].train) fold.source.push_back(rows.labelled[static_cast<std::size_t>(i)]);
+    for (const Index i : inner[f].held) fold.held_out.push_back(rows.labelled[static_cast<std::size_t>(i)]);
+  }
+  return folds;
+}
+
+/// The held-out rows serve as the target, as in the scorer `transfer`.
+std::vector<Split> pseudo_targets(std::vector<Split> folds) {
+  for (Split& fold : folds) fold.target = fold.held_out;
+  return folds;
+}
+
+}  // namespace
+
+TuneRows rows_by_role(const Dataset& data) {
+  if (data.rows() == 0) data_error("empty_data", "tune: the data have no rows");
+  if (!data.y) data_error("no_labels", "tune: the data have no label column; name it with --label");
+  TuneRows rows;
+  for (Index row = 0; row < data.rows(); ++row) {
+    const Role role = data.role[static_cast<std::size_t>(domain_of(data, row))];
+    const std::int32_t partner = data.domain.partner_of(row);
+    if (role == Role::target) rows.target.push_back(row);
+    if (role != Role::source || data.y->missing(row)) continue;
+    if (partner < 0 || data.role[static_cast<std::size_t>(partner)] == Role::source) rows.labelled.push_back(row);
+  }
+  return rows;
+}
+
+TuneRows rows_of_split(const Dataset& data, const Split& split) {
+  TuneRows rows{{}, split.target};
+  for (const Index row : split.source)
+    if (!data.y->missing(row)) rows.labelled.push_back(row);
+  return rows;
+}
+
+const std::vector<Split>& TuneFolds::of(const Pipeline& point) const { return adapts(point) ? adapting : plain; }
+
+TuneFolds tune_folds(const Dataset& data, const TuneRows& rows, bool adapting, const Context& context) {
+  if (rows.labelled.empty()) data_error("no_labels", "tune: no row of a source domain has a label");
+  std::vector<bool> has_labels(data.domain.names.size(), false);
+  for (const Index row : rows.labelled) has_labels[static_cast<std::size_t>(domain_of(data, row))] = true;
+  if (std::count(has_labels.begin(), has_labels.end(), true) > 1) {
+    const std::vector<Split> folds = folds_of_domains(data, rows, has_labels);
+    return {folds, pseudo_targets(folds), true};
+  }
+  const std::vector<Split> folds = folds_of_rows(data, rows, context);
+  if (folds.empty()) data_error("no_folds", "tune: one labelled row cannot be split into folds");
+  context.warn("folds_of_rows",
+               "tune: there is one source domain, so {} folds of its rows are held out; the best pipeline on them need "
+               "not be the best in a new domain{}",
+               folds.size(), adapting ? ", and the shift to the target is not measured" : "");
+  return {folds, folds, false};
+}
+
+}  // namespace ecotone

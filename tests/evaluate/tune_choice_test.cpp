@@ -1,0 +1,106 @@
+#include "ecotone/evaluate/tune_choice.h"
+
+#include "ecotone/measure/intervals.h"
+#include "evaluate/support.h"
+
+namespace ecotone::test {
+namespace tune_choice_test {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Values = std::vector<double>;
+
+/// The choice between pipelines with these values of a metric on each fold; `constant`: those of a constant prediction.
+Tuning chosen(const std::vector<std::string>& texts, const std::vector<Values>& folds, const Values& constant,
+              const std::string& metric = "log_loss") {
+  const auto scores = [&](const Values& values) {
+    std::vector<FoldScore> result;
+    for (const double value : values) result.push_back({{{metric, value}}, "", ""});
+    return result;
+  };
+  const auto points = pipelines(texts);
+  Tuning tuning;
+  tuning.metric = metric;
+  for (std::size_t f = 0; f < constant.size(); ++f) tuning.folds.push_back(fmt::format("site{}", f));
+  for (std::size_t p = 0; p < points.size(); ++p)
+    tuning.points.push_back(summary_of(points[p], scores(folds[p]), metric));
+  choose_point(tuning, points, scores(constant));
+  return tuning;
+}
+
+const Values distant = {9, 9, 9, 9};
+
+TEST(TuneChoice, TakesTheLargestPenaltyWithinOneStandardError) {
+  const std::vector<std::string> texts = {"logistic l2=0.01", "logistic l2=0.1", "logistic l2=1", "logistic l2=10"};
+  // Differences from the best: 0.1 is 0.01 +- 0.0135 worse, 1 is 0.02 +- 0.0122, 10 is 0.3.
+  const std::vector<Values> folds = {
+      {0.5, 0.6, 0.4, 0.5}, {0.52, 0.57, 0.43, 0.52}, {0.55, 0.6, 0.4, 0.53}, {0.8, 0.9, 0.7, 0.8}};
+  const Tuning tuning = chosen(texts, folds, distant);
+  EXPECT_EQ(tuning.best, 0U);
+  EXPECT_EQ(tuning.chosen, 1U);
+  EXPECT_NEAR(*tuning.points[1].difference, 0.01, 1e-12);
+  EXPECT_NEAR(*tuning.points[1].difference_se, *standard_error(Values{0.02, -0.03, 0.03, 0.02}), 1e-12);
+  EXPECT_GT(*tuning.points[2].difference, *tuning.points[2].difference_se);
+  // A cost is the reverse of a penalty.
+  const Tuning costs = chosen({"svm C=100", "svm C=10", "svm C=1", "svm C=0.1"}, folds, distant);
+  EXPECT_EQ(costs.chosen, 1U);
+}
+
+TEST(TuneChoice, IsTheBestMeanAmongPipelinesThatDifferInMore) {
+  const std::vector<Values> folds = {{0.5, 0.6, 0.4, 0.5}, {0.52, 0.57, 0.43, 0.52}};
+  EXPECT_EQ(chosen({"scale | logistic l2=0.01", "logistic l2=0.1"}, folds, distant).chosen, 0U);
+  // Neither is simpler where one penalty is larger and another smaller.
+  EXPECT_EQ(chosen({"logistic l1=0.1 l2=0.1", "logistic l1=1 l2=0.01"}, folds, distant).chosen, 0U);
+  EXPECT_EQ(chosen({"logistic l1=0.1 l2=0.1", "logistic l1=1 l2=0.1"}, folds, distant).chosen, 1U);
+  // With one fold there is no standard error.
+  EXPECT_EQ(chosen({"logistic l2=0.01", "logistic l2=0.1"}, {{0.5}, {0.5001}}, {9}).chosen, 0U);
+}
+
+TEST(TuneChoice, OneDomainWhereAllFailDoesNotDecide) {
+  // The last domain has another unit: overconfident models lose without bound there, and the largest penalty least.
+  const std::vector<std::string> texts = {"logistic l2=0.01", "logistic l2=0.1", "logistic l2=1"};
+  const std::vector<Values> folds = {{0.50, 0.52, 0.48, 14}, {0.51, 0.54, 0.49, 7}, {0.6, 0.61, 0.57, 1.5}};
+  const Tuning tuning = chosen(texts, folds, {0.65, 0.66, 0.64, 0.7});
+  EXPECT_EQ(tuning.chosen, 0U);
+  EXPECT_NEAR(*tuning.points[0].score, (0.50 + 0.52 + 0.48 + 0.7) / 4, 1e-12);
+  EXPECT_NEAR(*tuning.points[0].mean, (0.50 + 0.52 + 0.48 + 14) / 4, 1e-12);
+  Recorder recorder;
+  warn_of_bounds(tuning, Context({.threads = 1, .observer = &recorder}));
+  EXPECT_THAT(recorder.warnings, ElementsAre(HasSubstr("worse_than_constant: tune: with site3 held out no pipeline")));
+  // Without the bound it would.
+  EXPECT_EQ(chosen(texts, folds, {20, 20, 20, 20}).chosen, 2U);
+  // Metrics with bounds of their own have no other.
+  const Tuning ranks = chosen(texts, folds, distant, "auroc");
+  EXPECT_TRUE(ranks.bound.empty());
+  EXPECT_EQ(ranks.best, 0U);
+}
+
+std::vector<std::string> edges(const std::vector<std::string>& texts, std::size_t choice) {
+  Recorder recorder;
+  warn_at_edges(pipelines(texts), choice, Context({.threads = 1, .observer = &recorder}));
+  return recorder.warnings;
+}
+
+TEST(TuneChoice, WarnsAtTheEdgeAndSuggestsTheNextValues) {
+  const std::vector<std::string> grid = {"scale | logistic l2=0.001", "scale | logistic l2=0.01",
+                                         "scale | logistic l2=0.1"};
+  EXPECT_THAT(edges(grid, 0),
+              ElementsAre("edge_of_grid: tune: the choice logistic l2=0.001 is the smallest value tried; "
+                          "try l2={0.0001,1e-05} as well"));
+  EXPECT_THAT(edges(grid, 1), ElementsAre());
+  EXPECT_THAT(edges(grid, 2), ElementsAre(HasSubstr("l2=0.1 is the largest value tried; try l2={1,10} as well")));
+  EXPECT_THAT(edges({"svm C=1 sigma=1", "svm C=3 sigma=1", "svm C=1 sigma=2", "svm C=3 sigma=2"}, 3),
+              ElementsAre(HasSubstr("C={9,27}"), HasSubstr("sigma={4,8}")));
+}
+
+TEST(TuneChoice, IsQuietWhereAnEndIsNatural) {
+  EXPECT_THAT(edges({"logistic l2=0.1"}, 0), ElementsAre());
+  EXPECT_THAT(edges({"logistic l2=0", "logistic l2=0.1"}, 0), ElementsAre());
+  EXPECT_THAT(edges({"logistic l2=0", "logistic l2=0.1"}, 1), ElementsAre(HasSubstr("try l2={1,10}")));
+  EXPECT_THAT(edges({"impute strategy=mean | constant", "impute strategy=median | constant"}, 0), ElementsAre());
+  // Other pipelines and points that differ in more are no values of this axis.
+  EXPECT_THAT(edges({"logistic l2=0.1", "scale | logistic l2=1", "logistic l1=1 l2=1", "constant"}, 0), ElementsAre());
+}
+
+}  // namespace tune_choice_test
+}  // namespace ecotone::test

@@ -6,6 +6,7 @@
 #include "ecotone/choose/guard.h"
 #include "ecotone/data/read.h"
 #include "ecotone/methods/model.h"
+#include "ecotone/methods/one_answer.h"
 #include "ecotone/methods/registry.h"
 #include "ecotone/report/json/json.h"
 #include "ecotone/report/text/text.h"
@@ -41,6 +42,7 @@ void run_fit(const FitFlags& flags, Session& session) {
   if (data.y && data.rows() > 0 && view.labelled() == 0 && pipeline.predicts())
     data_error("no_labels", "fit: no row of a source domain has a label in column '{}'", data.schema.label);
   const Model model = session.timed("fit", [&] { return fit_model(flags, pipeline, data, view, context); });
+  warn_one_answer(model, view, context);
   context.check_cancelled();
   session.timed("write", [&] { model.save(flags.output); });
   session.say(fit_text(model, data, view, guard_note(model, flags.output)) +

@@ -7,6 +7,7 @@
 #include "ecotone/base/error.h"
 #include "ecotone/data/read.h"
 #include "ecotone/methods/model.h"
+#include "ecotone/methods/one_answer.h"
 #include "ecotone/methods/registry.h"
 #include "ecotone/report/json/json.h"
 #include "ecotone/report/text/text.h"
@@ -35,9 +36,10 @@ void run_tune(const TuneFlags& flags, Session& session) {
   Json document = to_json(tuning);
   std::string text = tuning_table(tuning);
   if (!flags.output.empty()) {
-    const Pipeline chosen = Pipeline::parse(tuning.points[tuning.chosen].pipeline);
+    const TrainView view = train_view(data, context);
     const Model model =
-        session.timed("fit", [&] { return Model::fit(chosen, train_view(data, context), data.schema, context); });
+        session.timed("fit", [&] { return Model::fit(points[tuning.chosen], view, data.schema, context); });
+    warn_one_answer(model, view, context);
     context.check_cancelled();
     session.timed("write", [&] { model.save(flags.output); });
     document["output"] = flags.output;

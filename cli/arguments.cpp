@@ -135,6 +135,13 @@ DataAndSpaces data_and_spaces(const std::vector<std::string>& arguments) {
   return {first.data, {pipelines, arguments.end()}};
 }
 
+DataAndGrids data_and_each_grid(const std::vector<std::string>& arguments) {
+  const DataAndSpaces given = data_and_spaces(arguments);
+  DataAndGrids result{given.data, {}};
+  for (const std::string& text : given.pipelines) result.grids.push_back(PipelineGrid::parse(text));
+  return result;
+}
+
 bool has_pipeline(const std::vector<std::string>& arguments) {
   return !std::all_of(arguments.begin(), arguments.end(), is_data);
 }

@@ -7,6 +7,7 @@
 
 #include "cli/flags.h"
 #include "ecotone/data/read.h"
+#include "ecotone/evaluate/evaluate.h"
 #include "ecotone/methods/pipeline.h"
 
 namespace ecotone::cli {
@@ -33,6 +34,12 @@ struct DataAndPipelines {
 DataAndPipelines data_and_pipelines(const std::vector<std::string>& arguments);
 /// The same with pipelines whose options may be lists in braces; each stands for all pipelines of its grid.
 DataAndPipelines data_and_grids(const std::vector<std::string>& arguments);
+/// The same with a grid for every pipeline argument.
+struct DataAndGrids {
+  std::vector<std::filesystem::path> data;
+  std::vector<PipelineGrid> grids;
+};
+DataAndGrids data_and_each_grid(const std::vector<std::string>& arguments);
 /// The same with the texts of the pipelines, which may hold lists and ranges in braces.
 struct DataAndSpaces {
   std::vector<std::filesystem::path> data;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/arguments.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
@@ -89,10 +91,12 @@ void refuse_idle(const EvaluateFlags& flags) {
                    protocol_name(flags.options.protocol));
 }
 
-/// Refuses outputs that --choose does not produce.
+/// Refuses outputs that --choose does not produce, and the metric of choices that it does not make.
 void refuse_outputs(const EvaluateFlags& flags) {
-  const std::pair<const char*, const std::string&> outputs[] = {
-      {"--save-predictions", flags.predictions}, {"--report", flags.report}, {"--title", flags.title}};
+  const std::pair<const char*, const std::string&> outputs[] = {{"--save-predictions", flags.predictions},
+                                                                {"--report", flags.report},
+                                                                {"--title", flags.title},
+                                                                {"--choice-metric", flags.options.choice_metric}};
   for (const auto& [name, value] : outputs)
     if (!value.empty()) option_error("idle_flag", "{} cannot be combined with --choose", name);
 }
@@ -124,20 +128,38 @@ void run_choose(const EvaluateFlags& flags, Session& session) {
   session.print(to_json(choice));
 }
 
+/// --choice-metric needs a grid to choose from.
+void check_choice(const EvaluateFlags& flags, const std::vector<PipelineGrid>& grids) {
+  check_metric(flags.options.choice_metric);
+  const auto several = [](const PipelineGrid& grid) { return grid.points.size() > 1; };
+  if (flags.flags->given("--choice-metric") && std::ranges::none_of(grids, several))
+    option_error("idle_flag", "--choice-metric works only with a grid of options, such as l2={{0.01,0.1,1}}");
+}
+
+/// The exit status of an evaluation whose table is printed but lacks pipelines that could not be fitted.
+void report_failures(const Evaluation& evaluation, Session& session) {
+  const std::size_t failed = evaluation.failures();
+  if (failed == 0) return;
+  write_standard_error(fmt::format("error: {} of {} pipelines could not be fitted; the table says why\n", failed,
+                                   evaluation.pipelines.size()));
+  session.set_status(exit_code(ErrorKind::data));
+}
+
 void run_evaluate(const EvaluateFlags& flags, Session& session) {
   refuse_idle(flags);
   if (!flags.choose.empty()) return run_choose(flags, session);
   check_metric(flags.metric);
   EvaluateOptions options = flags.options;
   options.keep_predictions = !flags.predictions.empty();
-  const DataAndPipelines given = data_and_pipelines(flags.arguments);
+  const DataAndGrids given = data_and_each_grid(flags.arguments);
+  check_choice(flags, given.grids);
   require_separate(files_read(given.data, flags.read), {flags.predictions, flags.report});
   require_writable(flags.predictions);
   require_writable(flags.report);
   const Context& context = session.context();
   const Dataset data = session.timed("read", [&] { return read_dataset(given.data, flags.read, context); });
   const Evaluation evaluation =
-      session.timed("evaluate", [&] { return evaluate(data, given.pipelines, options, context); });
+      session.timed("evaluate", [&] { return evaluate_grids(data, given.grids, options, context); });
   const std::string table = session.json() ? "" : evaluation_table(evaluation, flags.metric);
   session.timed("write", [&] {
     if (!flags.predictions.empty()) write_predictions(flags.predictions, evaluation, data, context);
@@ -145,12 +167,14 @@ void run_evaluate(const EvaluateFlags& flags, Session& session) {
   });
   session.say(table);
   session.print(to_json(evaluation));
+  report_failures(evaluation, session);
 }
 
 void declare_evaluate(Flags& flags, EvaluateFlags& inputs) {
   inputs.flags = &flags;
   flags.arguments("DATA... PIPELINE...", inputs.arguments,
-                  "Data files, then pipelines \"stage key=value | stage ...\"; the others are compared with the first");
+                  "Data files, then pipelines \"stage key=value | stage ...\"; the others are compared with the first. "
+                  "Of options in braces, key={a,b,c}, values are chosen within the training rows of every split");
   flags.complete_arguments({method_names()});
   flags.options(inputs.options);
   std::vector<std::string> scorers;
@@ -176,6 +200,7 @@ Verb evaluate_verb() {
        "  ecotone evaluate clinics.csv --label disease --domain hospital \"impute | constant\" \"impute | scale | "
        "logistic\"\n"
        "  ecotone evaluate data.csv --label y --domain site \"scale | logistic\" --protocol k-fold --folds 10 --json\n"
+       "  ecotone evaluate data.csv --label y --domain site \"constant\" \"scale | logistic l2={0.01,0.1,1}\"\n"
        "  ecotone evaluate data.csv --label y --domain site \"scale | logistic l2={0.01,0.1,1}\" --protocol adapt "
        "--choose all\n"
        "  ecotone evaluate a.csv b.csv c.csv --domain-from-file --label y \"scale | logistic\" --report "

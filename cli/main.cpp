@@ -9,13 +9,15 @@
 namespace ecotone::cli {
 namespace {
 
-void run(int argc, char** argv) {
+/// The exit status.
+int run(int argc, char** argv) {
   CommandLine line(all_verbs());
-  if (const Verb* verb = line.parse(argc, argv)) {
-    Session session(line.common());
-    verb->run(session);
-    session.finish();
-  }
+  const Verb* verb = line.parse(argc, argv);
+  if (!verb) return 0;
+  Session session(line.common());
+  verb->run(session);
+  session.finish();
+  return session.status();
 }
 
 }  // namespace
@@ -27,8 +29,7 @@ int main(int argc, char** argv) {
   const bool json = wants_json(argc, argv);
   try {
     install_signals();
-    run(argc, argv);
-    return 0;
+    return run(argc, argv);
   } catch (const ClosedPipe&) {
     return 0;
   } catch (...) {

@@ -38,6 +38,10 @@ class Session {
   /// --json.
   void print(Json document);
 
+  /// The exit status of a run that has printed its results although something failed; 0 unless set.
+  int status() const { return status_; }
+  void set_status(int status) { status_ = status; }
+
   /// Runs a named part of the work; --timing shows how long each took.
   template <class Work>
   auto timed(const char* part, Work&& work) {
@@ -64,6 +68,7 @@ class Session {
   CommonFlags flags_;
   Terminal terminal_;
   std::optional<Context> context_;
+  int status_ = 0;
   std::vector<std::pair<std::string, double>> timings_;
   Clock::time_point begin_ = Clock::now();
 };

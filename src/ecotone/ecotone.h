@@ -18,6 +18,7 @@
 /// - Prediction: what Model::predict answers; classes with probabilities, or numbers
 /// - methods: all methods that stages are made of, with their options
 /// - evaluate: pipelines scored on held-out domains, by EvaluateOptions, as an Evaluation; evaluation_table prints it
+/// - evaluate_grids: the same with options chosen inside every split, of each PipelineGrid
 /// - search_points and tune: options tuned within the training domains, by TuneOptions, as a Tuning
 /// - choose_candidates: what choosing without the target's labels costs, by ChooseOptions, as a Choice
 /// - guarded_fit: a model that adapts to the target only where the estimated gain stands out, as Guarded

@@ -113,4 +113,5 @@ def test_errors(ecotone, small, tmp_path):
     message = ecotone.error(*args, *CHOOSE, "transfer", *two, exit=3, code="needs_two_domains")
     assert "three to be useful), got 1" in message
     assert "transfer could not be used" in ecotone(*args, *CHOOSE, "all", *two).stdout
-    ecotone.error("evaluate", small, "logistic l2={0.1,1}", *SMALL_COLUMNS, exit=2, code="unexpected_grid")
+    metric = ("--choice-metric", "log_loss")
+    assert "--choice-metric cannot" in ecotone.error(*args, *CHOOSE, "auto", *metric, exit=2, code="idle_flag")

@@ -321,6 +321,24 @@ def test_one_class(ecotone, tmp_path):
     assert "at least two classes" in ecotone.error("evaluate", path, "logistic", *flags, exit=DATA, code="one_class")
 
 
+def test_evaluate_goes_on_without_what_cannot_be_fitted(ecotone, tmp_path):
+    """Without site b there is one class, which logistic refuses; the table of the others stands, and the exit is 3."""
+    lines = ["x,site,y"] + [f"{i},{'abc'[i % 3]},{'u' if i % 3 != 1 or i % 2 else 'v'}" for i in range(60)]
+    path = write(tmp_path / "d.csv", "\n".join(lines) + "\n")
+    flags = ("evaluate", path, "logistic l2=1", "constant", "impute | constant", "--label", "y", "--domain", "site")
+    page = tmp_path / "page.html"
+    done = ecotone(*flags, "--report", page, exit=DATA)
+    assert "difference from constant" in done.stdout and "not fitted" in done.stdout and "with b held out" in done.stdout
+    assert done.stderr.splitlines()[-1] == "error: 1 of 3 pipelines could not be fitted; the table says why"
+    assert "Not fitted:" in page.read_text()
+    out = ecotone.json(*flags, exit=DATA)
+    failed, constant, imputed = out["pipelines"]
+    assert failed["error"]["code"] == "one_class" and failed["error"]["message"].startswith('"logistic l2=1" with b held out')
+    assert failed["mean"]["accuracy"] is None and constant["mean"]["accuracy"] > 0.5
+    assert out["reference"] == 1 and imputed["difference"]["accuracy"]["p_adjusted"] == 1
+    ecotone.error(*flags[:3], *flags[5:], exit=DATA, code="one_class")
+
+
 def test_one_domain(ecotone, small):
     message = ecotone.error("evaluate", small, "logistic", "--label", "y", exit=DATA, code="needs_two_domains")
     assert "--domain" in message or "domain" in message

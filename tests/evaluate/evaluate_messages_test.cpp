@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "ecotone/evaluate/messages.h"
+#include "ecotone/report/json/json.h"
 #include "evaluate/support.h"
 
 namespace ecotone::test {
@@ -9,16 +10,48 @@ namespace evaluate_messages_test {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST(Evaluate, ErrorsNameThePipelineAndTheDomainAndKeepTheirCode) {
+/// With site1 held out the training rows have one class.
+Dataset one_class_without_site1() {
   Dataset data = tiny(2, 20);
   for (const Index row : data.domain.rows_of(0)) data.y->index[static_cast<std::size_t>(row)] = 1;
-  // With site1 held out the training rows have one class.
+  return data;
+}
+
+TEST(Evaluate, ErrorsNameThePipelineAndTheDomainAndKeepTheirCode) {
+  const Dataset data = one_class_without_site1();
   const Error error = error_of([&] {
-    evaluate(data, pipelines({"constant", "scale | logistic"}), with(Protocol::leave_one_domain_out), on(2));
+    evaluate(data, pipelines({"scale | logistic", "logistic"}), with(Protocol::leave_one_domain_out), on(2));
   });
   EXPECT_EQ(error.kind(), ErrorKind::data);
   EXPECT_EQ(error.code(), "one_class");
   EXPECT_THAT(error.what(), ::testing::StartsWith("\"scale | logistic\" with site1 held out: logistic: "));
+}
+
+TEST(Evaluate, GoesOnWithoutPipelinesThatCannotBeFitted) {
+  const Dataset data = one_class_without_site1();
+  EvaluateOptions options = with(Protocol::leave_one_domain_out);
+  options.keep_predictions = true;
+  const auto run = [&](const std::vector<std::string>& texts, int threads) {
+    return evaluate(data, pipelines(texts), options, on(threads));
+  };
+  const Evaluation both = run({"scale | logistic", "constant", "impute | constant"}, 2);
+  EXPECT_EQ(both.failures(), 1U);
+  EXPECT_EQ(both.reference, 1U);
+  ASSERT_TRUE(both.pipelines[0].error);
+  EXPECT_EQ(both.pipelines[0].error->code(), "one_class");
+  EXPECT_THAT(both.pipelines[0].error->what(), HasSubstr("with site1 held out"));
+  ASSERT_EQ(both.pipelines[0].domains.size(), 2U);
+  EXPECT_EQ(both.pipelines[0].domains[0].rows, 20);
+  EXPECT_EQ(get(both.pipelines[0].domains[0].metrics, "accuracy"), std::nullopt);
+  EXPECT_EQ(get(both.pipelines[0].mean, "accuracy"), std::nullopt);
+  EXPECT_TRUE(both.pipelines[1].difference.empty());
+  // The others are as they are alone, and only they have predictions.
+  const Evaluation alone = run({"constant"}, 1);
+  EXPECT_EQ(both.pipelines[1].mean, alone.pipelines[0].mean);
+  for (const HeldOutPrediction& prediction : both.predictions) EXPECT_NE(prediction.pipeline, 0);
+  EXPECT_EQ(to_json(both)["pipelines"][0]["error"]["code"], "one_class");
+  EXPECT_EQ(to_json(both)["reference"], 1);
+  EXPECT_FALSE(to_json(both)["pipelines"][1].contains("error"));
 }
 
 TEST(Evaluate, RefusesWhatItCannotScore) {

@@ -29,6 +29,8 @@ Batch (*const by_rows)(const Dataset&, std::span<const Index>) = batch;
 Model (*const fit)(const Pipeline&, const TrainView&, const Schema&, const Context&) = Model::fit;
 Features (Model::*const transform)(const Batch&, const Context&) const = &Model::transform;
 Evaluation (*const score)(const Dataset&, const Pipelines&, const EvaluateOptions&, const Context&) = evaluate;
+Evaluation (*const nested)(const Dataset&, const std::vector<PipelineGrid>&, const EvaluateOptions&,
+                           const Context&) = evaluate_grids;
 std::string (*const table)(const Evaluation&, std::string_view) = evaluation_table;
 std::string (*const page)(const Evaluation&, const std::string&) = html_report;
 Pipelines (*const points)(const Texts&, const TuneOptions&, const Context&) = search_points;
@@ -41,8 +43,8 @@ FeatureSelection (*const columns)(const Pipeline&, const Dataset&, const SelectO
 Diagnosis (*const shift)(const Dataset&, const DiagnoseOptions&, const Context&) = diagnose;
 
 bool all_there() {
-  return by_read && by_model && by_text && by_roles && by_rows && fit && transform && score && table && page &&
-         points && best && cost && guard && columns && shift && !methods().empty() && *version != '\0';
+  return by_read && by_model && by_text && by_roles && by_rows && fit && transform && score && nested && table &&
+         page && points && best && cost && guard && columns && shift && !methods().empty() && *version != '\0';
 }
 
 }  // namespace

@@ -35,6 +35,8 @@ std::vector<TargetTruth> true_scores(const Dataset& data, const std::vector<Pipe
   EvaluateOptions options;
   options.protocol = Protocol::adapt;
   const Evaluation evaluation = evaluate(data, candidates, options, context);
+  for (const PipelineScore& score : evaluation.pipelines)
+    if (score.error) throw Error(*score.error);
   std::vector<TargetTruth> targets;
   for (std::size_t d = 0; d < evaluation.pipelines.front().domains.size(); ++d) {
     const DomainScore& domain = evaluation.pipelines.front().domains[d];

@@ -1,121 +1,29 @@
 #include "ecotone/evaluate/evaluate.h"
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <memory>
-#include <mutex>
+#include <set>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/progress.h"
-#include "ecotone/evaluate/fits_at_once.h"
 #include "ecotone/evaluate/messages.h"
 #include "ecotone/evaluate/score.h"
+#include "ecotone/evaluate/split_fits.h"
+#include "ecotone/evaluate/tune.h"
 #include "ecotone/evaluate/unseen.h"
 #include "ecotone/measure/metrics.h"
-#include "ecotone/methods/fit_cache.h"
-#include "ecotone/methods/model.h"
+#include "ecotone/methods/grid.h"
 
 namespace ecotone {
 
 namespace {
 
-/// The rows of one split, created for the first pipeline and freed after the last, with the intermediate results that
-/// its pipelines share.
-class SplitWork {
- public:
-  SplitWork(const Dataset& data, const Split& split, std::size_t pipelines)
-      : data_(data), split_(split), left_(pipelines) {}
-
-  struct Parts {
-    TrainView view;
-    Batch batch;
-    FitCache cache;
-  };
-  std::shared_ptr<Parts> parts(const Context& context) {
-    const std::lock_guard lock(mutex_);
-    if (!parts_) {
-      // Kept when it is whole: whoever waits here while this throws makes it again and throws the same.
-      const auto made = std::make_shared<Parts>();
-      made->view = train_view(data_, split_.source, split_.target, context);
-      made->batch = batch(data_, split_.held_out);
-      parts_ = made;
-    }
-    return parts_;
-  }
-  void finish() {
-    const std::lock_guard lock(mutex_);
-    if (--left_ == 0) parts_.reset();
-  }
-
- private:
-  const Dataset& data_;
-  const Split& split_;
-  std::mutex mutex_;
-  std::size_t left_;
-  std::shared_ptr<Parts> parts_;
-};
-
-Outcome run_fit(const Dataset& data, const Pipeline& pipeline, const Split& split, SplitWork& work,
-                const Context& context) {
-  const auto parts = work.parts(context);
-  try {
-    const Model model = Model::fit(pipeline, parts->view, data.schema, context, parts->cache);
-    return outcome_of(model.predict(parts->batch, context), model.classes(), *data.y, split);
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::cancelled) throw;
-    throw Error(error.kind(), error.code(),
-                fmt::format("\"{}\" with {} held out: {}", pipeline.text(), split.name, error.what()));
-  }
-}
-
-bool any_labelled(const Labels& y, const std::vector<Index>& rows) {
-  for (const Index row : rows)
-    if (!y.missing(row)) return true;
-  return false;
-}
-
-std::vector<std::string> stage_names(const Pipeline& pipeline) {
-  std::vector<std::string> names;
-  for (const Stage& stage : pipeline.stages()) names.push_back(stage.method->name);
-  return names;
-}
-
-/// Outcomes by pipeline, then split.
-std::vector<std::vector<Outcome>> run_fits(const Dataset& data, const std::vector<Pipeline>& pipelines,
-                                           const std::vector<Split>& splits, const EvaluateOptions& options,
-                                           const Context& context) {
-  std::vector<std::unique_ptr<SplitWork>> work;
-  for (const auto& split : splits) work.push_back(std::make_unique<SplitWork>(data, split, pipelines.size()));
-  const auto tasks = static_cast<Index>(splits.size() * pipelines.size());
-  std::vector<std::unique_ptr<Messages>> messages;
-  for (std::size_t s = 0; s < splits.size(); ++s)
-    for (const Pipeline& pipeline : pipelines) messages.push_back(std::make_unique<Messages>(stage_names(pipeline)));
-  std::vector<std::vector<Outcome>> outcomes(pipelines.size(), std::vector<Outcome>(splits.size()));
-  Progress progress(context.observer(), "evaluate", tasks);
-  const auto run = [&](Index task) {
-    const auto s = static_cast<std::size_t>(task) / pipelines.size();
-    const auto p = static_cast<std::size_t>(task) % pipelines.size();
-    // All pipelines of a split have the same seed, so that equal draws can be shared.
-    const Context fit_context =
-        context.derived("evaluate", s).observed_by(messages[static_cast<std::size_t>(task)].get());
-    if (options.keep_predictions || any_labelled(*data.y, splits[s].held_out))
-      outcomes[p][s] = run_fit(data, pipelines[p], splits[s], *work[s], fit_context);
-    work[s]->finish();
-    progress.advance();
-  };
-  context.parallel(tasks, run, fits_at_once(data.x));
-  pass_on(messages, context);
-  return outcomes;
-}
-
-void check_input(const Dataset& data, const std::vector<Pipeline>& pipelines, const EvaluateOptions& options,
+void check_input(const Dataset& data, const std::vector<PipelineGrid>& grids, const EvaluateOptions& options,
                  const Context& context) {
-  if (pipelines.empty()) option_error("no_pipeline", "evaluate: no pipeline given");
-  for (const auto& pipeline : pipelines)
-    if (!pipeline.predicts())
-      option_error("no_learner", "evaluate: \"{}\" does not end in a learner, so there is nothing to score",
-                   pipeline.text());
+  if (grids.empty()) option_error("no_pipeline", "evaluate: no pipeline given");
+  for (const PipelineGrid& grid : grids)
+    if (grid.points.empty() || !std::ranges::all_of(grid.points, &Pipeline::predicts))
+      option_error("no_learner", "evaluate: \"{}\" does not end in a learner, so there is nothing to score", grid.text);
   if (data.rows() == 0) data_error("empty_data", "evaluate: the data have no rows");
   if (!data.y) data_error("no_labels", "evaluate: the data have no label column; name it with --label");
   Index missing = 0;
@@ -173,6 +81,40 @@ std::vector<HeldOutPrediction> predictions_of(const std::vector<std::vector<Outc
   return result;
 }
 
+/// The outcomes of a pipeline that could be fitted on all splits; otherwise none, and the first split's error.
+std::vector<Outcome> take_outcomes(std::vector<SplitFit> fits, PipelineScore& score) {
+  std::vector<Outcome> outcomes;
+  for (SplitFit& fit : fits) {
+    if (fit.error && !score.error) score.error = fit.error;
+    if (fit.choice) score.chosen.push_back(std::move(*fit.choice));
+    outcomes.push_back(std::move(fit.outcome));
+  }
+  if (!score.error) return outcomes;
+  score.chosen.clear();
+  return {};
+}
+
+/// The domains of the splits.
+std::vector<bool> held_out_domains(const Domains& domains, const std::vector<Split>& splits) {
+  std::vector<bool> held_out(domains.names.size(), false);
+  for (const auto& split : splits)
+    for (const Index row : split.held_out)
+      held_out[static_cast<std::size_t>(domains.index[static_cast<std::size_t>(row)])] = true;
+  return held_out;
+}
+
+/// Gives pipelines that could not be fitted the domains of the others, without values.
+void fill_failed(Evaluation& evaluation) {
+  const auto fitted = std::ranges::find_if(evaluation.pipelines, [](const auto& score) { return !score.error; });
+  if (fitted == evaluation.pipelines.end()) throw Error(*evaluation.pipelines.front().error);
+  for (PipelineScore& score : evaluation.pipelines) {
+    if (!score.error) continue;
+    score.domains = fitted->domains;
+    for (DomainScore& domain : score.domains)
+      for (auto& [name, value] : domain.metrics) value.reset();
+  }
+}
+
 }  // namespace
 
 std::optional<double> value_of(const Metrics& metrics, std::string_view name) {
@@ -181,29 +123,53 @@ std::optional<double> value_of(const Metrics& metrics, std::string_view name) {
   return {};
 }
 
+std::size_t Evaluation::failures() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(pipelines, [](const auto& score) { return score.error.has_value(); }));
+}
+
+PipelineGrid PipelineGrid::parse(std::string_view text) {
+  PipelineGrid grid{std::string(text), {}};
+  std::set<std::string> seen;
+  for (Pipeline& point : expand_grid(text))
+    if (seen.insert(point.text()).second) grid.points.push_back(std::move(point));
+  if (grid.points.size() == 1) grid.text = grid.points.front().text();
+  return grid;
+}
+
 Evaluation evaluate(const Dataset& data, const std::vector<Pipeline>& pipelines, const EvaluateOptions& options,
                     const Context& context) {
-  check_input(data, pipelines, options, context);
+  std::vector<PipelineGrid> grids;
+  for (const Pipeline& pipeline : pipelines) grids.push_back({pipeline.text(), {pipeline}});
+  return evaluate_grids(data, grids, options, context);
+}
+
+Evaluation evaluate_grids(const Dataset& data, const std::vector<PipelineGrid>& grids, const EvaluateOptions& options,
+                          const Context& context) {
+  check_input(data, grids, options, context);
+  check_choice_metric(options.choice_metric, data.y->task);
   const auto splits = make_splits(data.domain, options, context);
   warn_unseen_categories(data, splits, context);
-  const auto outcomes = run_fits(data, pipelines, splits, options, context);
+  auto fits = fit_splits(data, grids, splits, options, context);
 
-  std::vector<bool> held_out(data.domain.names.size(), false);
-  for (const auto& split : splits)
-    for (const Index row : split.held_out)
-      held_out[static_cast<std::size_t>(data.domain.index[static_cast<std::size_t>(row)])] = true;
   Evaluation result;
   result.protocol = options.protocol;
   result.task = data.y->task;
   result.metrics = metric_names(data.y->task);
   result.classes = data.y->classes;
-  result.pipelines.resize(pipelines.size());
-  context.parallel(static_cast<Index>(pipelines.size()), [&](Index p) {
+  result.pipelines.resize(grids.size());
+  if (std::ranges::any_of(grids, [](const PipelineGrid& grid) { return grid.points.size() > 1; }))
+    result.choice_metric = options.choice_metric.empty() ? choice_metric(result.task) : options.choice_metric;
+  const std::vector<bool> held_out = held_out_domains(data.domain, splits);
+  std::vector<std::vector<Outcome>> outcomes(grids.size());
+  context.parallel(static_cast<Index>(grids.size()), [&](Index p) {
     const auto i = static_cast<std::size_t>(p);
-    result.pipelines[i].pipeline = pipelines[i].text();
+    result.pipelines[i].pipeline = grids[i].text;
+    outcomes[i] = take_outcomes(std::move(fits[i]), result.pipelines[i]);
     result.pipelines[i].domains = score_domains(data, held_out, outcomes[i], context);
   });
-  for (auto& score : result.pipelines) summarise(score, result.pipelines.front(), result.metrics);
+  fill_failed(result);
+  compare_pipelines(result);
   warn_of_ranks(result, context);
   if (options.keep_predictions) result.predictions = predictions_of(outcomes, *data.y);
   return result;

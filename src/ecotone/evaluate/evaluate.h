@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ecotone/base/context.h"
+#include "ecotone/base/error.h"
 #include "ecotone/data/dataset.h"
 #include "ecotone/evaluate/protocol.h"
 #include "ecotone/measure/intervals.h"
@@ -27,13 +28,28 @@ struct DomainScore {
   Metrics metrics;
 };
 
+/// A pipeline minus the reference, paired over domains.
+struct Difference : Interval {
+  std::optional<double> p;           ///< two-sided, of the t test; empty with fewer than two domains
+  std::optional<double> p_adjusted;  ///< by Holm over all comparisons of the evaluation
+};
+
+/// What a grid's choice inside the training rows of one split ended in.
+struct SplitChoice {
+  std::string held_out;  ///< the split: the held-out domains, or "fold 3"
+  std::string pipeline;
+  double mean = 0;  ///< of the choice metric over the folds inside the training rows
+};
+
 struct PipelineScore {
   std::string pipeline;
   std::vector<DomainScore> domains;  ///< those held out at least once, in order of first appearance
   Metrics mean;                      ///< over domains with a value
   Metrics spread;                    ///< standard deviation over domains (n - 1)
-  /// This minus the first pipeline, paired over domains where both have a value; none for the first pipeline itself.
-  std::vector<std::pair<std::string, std::optional<Interval>>> difference;
+  /// This minus the reference, over domains where both have a value; none for the reference itself.
+  std::vector<std::pair<std::string, std::optional<Difference>>> difference;
+  std::vector<SplitChoice> chosen = {};       ///< of a grid: one per split
+  std::optional<Error> error = std::nullopt;  ///< why it could not be fitted; no metric then has a value
 };
 
 /// The prediction of one held-out row, for --save-predictions.
@@ -50,18 +66,41 @@ struct Evaluation {
   Task task = Task::classify;
   std::vector<std::string> metrics;
   std::vector<PipelineScore> pipelines;
+  std::size_t reference = 0;                   ///< what the others are compared with: the first that could be fitted
   std::vector<std::string> classes;            ///< of the data set
   std::vector<HeldOutPrediction> predictions;  ///< only when asked for
+  std::string choice_metric = {};              ///< that grids were chosen by; empty without one
+
+  /// The number of pipelines that could not be fitted.
+  std::size_t failures() const;
+};
+
+/// The pipelines of a text whose options may be lists in braces. A text without braces gives one.
+struct PipelineGrid {
+  std::string text;  ///< as given; canonical if there is one point
+  std::vector<Pipeline> points;
+
+  /// The errors of `PipelineSpace`.
+  static PipelineGrid parse(std::string_view text);
 };
 
 /// Fits every pipeline on every split and scores it on the rows held out; all pipelines see the same splits. The type
 /// of the training view cannot hold held-out labels. Roles in the data are ignored: the protocol decides what is held
 /// out. Rows without a label are not scored. k-fold metrics pool a domain's predictions from all folds, except AUROC:
 /// scores of different models cannot be ranked together, so it is the mean over the folds in which the domain has both
-/// classes, weighted by the domain's rows in them. Data errors: `no_labels`, `needs_two_domains` (protocols over
-/// domains), and whatever a fit throws, prefixed with the pipeline and the domain held out. Option errors:
-/// `no_pipeline`, `no_learner`, and those of make_splits.
+/// classes, weighted by the domain's rows in them.
+///
+/// A pipeline whose fit throws a data or option error on a split has that error, prefixed with the pipeline and what
+/// was held out, instead of scores; if all do, the first one's is thrown. Not enough memory and other errors end the
+/// evaluation. Data errors: `no_labels`, `needs_two_domains` (protocols over domains). Option errors: `no_pipeline`,
+/// `no_learner`, and those of make_splits.
 Evaluation evaluate(const Dataset& data, const std::vector<Pipeline>& pipelines, const EvaluateOptions& options,
                     const Context& context);
+
+/// The same with a choice nested inside every split: of a grid with several points, the one that `tune` chooses on the
+/// training rows of the split (under `adapt` with the target's rows, never its labels) is fitted on all of them and
+/// scored. Option error `unknown_metric` for a choice metric that the task does not have.
+Evaluation evaluate_grids(const Dataset& data, const std::vector<PipelineGrid>& grids, const EvaluateOptions& options,
+                          const Context& context);
 
 }  // namespace ecotone

@@ -23,9 +23,10 @@ std::string_view protocol_name(Protocol protocol);
 
 struct EvaluateOptions {
   Protocol protocol = Protocol::leave_one_domain_out;
-  int folds = 5;         ///< k-fold
-  int repetitions = 10;  ///< domain-split
-  int held_out = 1;      ///< domain-split: domains held out per repetition
+  int folds = 5;              ///< k-fold
+  int repetitions = 10;       ///< domain-split
+  int held_out = 1;           ///< domain-split: domains held out per repetition
+  std::string choice_metric;  ///< of the choice inside every split, for grids; empty: choice_metric of the task
   bool keep_predictions = false;
 
   static constexpr auto fields() {
@@ -35,7 +36,9 @@ struct EvaluateOptions {
               "leave-one-domain-out (default), adapt, domain-split or k-fold (within domains)", protocol_names),
         field("folds", &O::folds, "k-fold: number of folds", shown_as("K", between(2, 1'000'000))),
         field("repetitions", &O::repetitions, "domain-split: number of repetitions", between(1, 1'000'000)),
-        field("held_out", &O::held_out, "domain-split: domains held out per repetition", between(1, 1'000'000))};
+        field("held_out", &O::held_out, "domain-split: domains held out per repetition", between(1, 1'000'000)),
+        field("choice_metric", &O::choice_metric,
+              "Grids: metric of the choice inside the training rows (default: log_loss or rmse)", shown_as("NAME"))};
   }
 };
 

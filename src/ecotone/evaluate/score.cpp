@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ecotone/measure/metrics.h"
+#include "ecotone/measure/shift.h"
 
 namespace ecotone {
 
@@ -97,6 +98,39 @@ Metrics average(const std::vector<Metrics>& repetitions, const std::vector<std::
   return result;
 }
 
+/// Mean and spread over domains and, unless `reference` is the score itself, the paired differences from it.
+void summarise(PipelineScore& score, const PipelineScore& reference, const std::vector<std::string>& metrics) {
+  for (const auto& name : metrics) {
+    std::vector<double> values;
+    std::vector<double> differences;
+    for (std::size_t d = 0; d < score.domains.size(); ++d) {
+      const auto value = value_of(score.domains[d].metrics, name);
+      const auto other = value_of(reference.domains[d].metrics, name);
+      if (value) values.push_back(*value);
+      if (value && other) differences.push_back(*value - *other);
+    }
+    score.mean.emplace_back(name, mean_of(values));
+    score.spread.emplace_back(name, sample_sd(values));
+    if (&score == &reference) continue;
+    const auto interval = t_interval(differences);
+    score.difference.emplace_back(
+        name, interval ? std::optional(Difference{*interval, t_test(differences), {}}) : std::nullopt);
+  }
+}
+
+/// Adjusts the p-values of one metric for the number of pipelines compared with the reference.
+void adjust_p_values(std::vector<PipelineScore>& scores, std::size_t metric) {
+  std::vector<Difference*> compared;
+  std::vector<double> p;
+  for (PipelineScore& score : scores) {
+    if (score.difference.empty() || !score.difference[metric].second || !score.difference[metric].second->p) continue;
+    compared.push_back(&*score.difference[metric].second);
+    p.push_back(*compared.back()->p);
+  }
+  const std::vector<double> adjusted = holm(p);
+  for (std::size_t i = 0; i < compared.size(); ++i) compared[i]->p_adjusted = adjusted[i];
+}
+
 }  // namespace
 
 Outcome outcome_of(Prediction prediction, const std::vector<std::string>& model_classes, const Labels& y,
@@ -159,20 +193,12 @@ std::vector<DomainScore> score_domains(const Dataset& data, const std::vector<bo
   return result;
 }
 
-void summarise(PipelineScore& score, const PipelineScore& first, const std::vector<std::string>& metrics) {
-  for (const auto& name : metrics) {
-    std::vector<double> values;
-    std::vector<double> differences;
-    for (std::size_t d = 0; d < score.domains.size(); ++d) {
-      const auto value = value_of(score.domains[d].metrics, name);
-      const auto reference = value_of(first.domains[d].metrics, name);
-      if (value) values.push_back(*value);
-      if (value && reference) differences.push_back(*value - *reference);
-    }
-    score.mean.emplace_back(name, mean_of(values));
-    score.spread.emplace_back(name, sample_sd(values));
-    if (&score != &first) score.difference.emplace_back(name, t_interval(differences));
-  }
+void compare_pipelines(Evaluation& evaluation) {
+  std::vector<PipelineScore>& scores = evaluation.pipelines;
+  const auto first = std::ranges::find_if(scores, [](const PipelineScore& score) { return !score.error; });
+  evaluation.reference = first == scores.end() ? 0 : static_cast<std::size_t>(first - scores.begin());
+  for (PipelineScore& score : scores) summarise(score, scores[evaluation.reference], evaluation.metrics);
+  for (std::size_t m = 0; m < evaluation.metrics.size(); ++m) adjust_p_values(scores, m);
 }
 
 }  // namespace ecotone

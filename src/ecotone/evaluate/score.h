@@ -30,7 +30,8 @@ Outcome outcome_of(Prediction prediction, const std::vector<std::string>& model_
 std::vector<DomainScore> score_domains(const Dataset& data, const std::vector<bool>& held_out,
                                        const std::vector<Outcome>& outcomes, const Context& context);
 
-/// Fills in mean and spread over domains and, unless `first` is the score itself, the paired differences from it.
-void summarise(PipelineScore& score, const PipelineScore& first, const std::vector<std::string>& metrics);
+/// Fills in what follows from the scores by domain: mean and spread over domains, the reference (the first pipeline
+/// without an error) and the paired differences from it with adjusted p-values.
+void compare_pipelines(Evaluation& evaluation);
 
 }  // namespace ecotone

@@ -140,11 +140,10 @@ class Parser {
     } else if (braces_ == Braces::read) {
       braced(option);
     } else {
-      option_error(
-          "unexpected_grid",
-          "{}: {}={{...}} is a grid, which works only with tune or evaluate --choose (position {}); quote a value "
-          "that begins with {{",
-          method.name, option.name, option.position);
+      option_error("unexpected_grid",
+                   "{}: {}={{...}} is a grid, which works only with tune and evaluate (position {}); quote a value "
+                   "that begins with {{",
+                   method.name, option.name, option.position);
     }
     return option;
   }

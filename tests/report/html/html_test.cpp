@@ -22,7 +22,11 @@ DomainScore domain(const std::string& name, Number auroc, double accuracy) {
   return {.domain = name, .rows = 120, .metrics = metrics(accuracy, auroc)};
 }
 
-Interval interval(double mean, double low, double high) { return {.mean = mean, .low = low, .high = high}; }
+/// With the p-value that the interval has.
+Difference interval(double mean, double low, double high) {
+  const double p = low > 0 || high < 0 ? 0.01 : 0.5;
+  return {{.mean = mean, .low = low, .high = high}, p, p};
+}
 
 Evaluation two_pipelines() {
   Evaluation evaluation;
@@ -153,10 +157,42 @@ TEST(HtmlReport, RegressionIsAboutRmse) {
 
 TEST(HtmlReport, DifferencesWithoutAnIntervalAreWritten) {
   Evaluation evaluation = two_pipelines();
-  evaluation.pipelines[1].difference[1].second = Interval{.mean = 0.31, .low = {}, .high = {}};
+  evaluation.pipelines[1].difference[1].second = Difference{{.mean = 0.31, .low = {}, .high = {}}, {}, {}};
   const std::string page = html_report(evaluation, "t");
   EXPECT_THAT(page, HasSubstr("+0.3100"));
   EXPECT_EQ(balance_error(page), "");
+}
+
+TEST(HtmlReport, VerdictsGoByTheAdjustedPValue) {
+  Evaluation evaluation = two_pipelines();
+  EXPECT_THAT(html_report(evaluation, "t"), HasSubstr("<em class=\"better\">better</em>"));
+  EXPECT_THAT(html_report(evaluation, "t"), Not(HasSubstr("(Holm)")));
+  evaluation.pipelines.push_back(evaluation.pipelines[1]);
+  for (std::size_t p : {1U, 2U}) evaluation.pipelines[p].difference[1].second->p_adjusted = 0.06;
+  const std::string page = html_report(evaluation, "t");
+  EXPECT_THAT(page, Not(HasSubstr("<em class=\"better\">")));
+  EXPECT_THAT(page, HasSubstr("<em class=\"unclear\">unclear</em>"));
+  EXPECT_THAT(page, HasSubstr("adjusted for 2 comparisons (Holm); the intervals are not"));
+}
+
+TEST(HtmlReport, SaysWhatWasChosenAndWhatCouldNotBeFitted) {
+  Evaluation evaluation = two_pipelines();
+  evaluation.choice_metric = "log_loss";
+  evaluation.pipelines[1].chosen = {{"Basel", "logistic l2=0.1", 0.6}, {"<Turin>", "logistic l2=1", 0.7}};
+  PipelineScore failed = evaluation.pipelines[0];
+  failed.error = Error(ErrorKind::data, "separable", "\"logistic\" with <Basel> held out: no");
+  failed.mean = failed.spread = metrics({}, {});
+  for (DomainScore& one : failed.domains) one.metrics = metrics({}, {});
+  evaluation.pipelines.insert(evaluation.pipelines.begin(), failed);
+  evaluation.reference = 1;
+  const std::string page = html_report(evaluation, "t");
+  EXPECT_EQ(balance_error(page), "");
+  EXPECT_THAT(page, HasSubstr("by log loss"));
+  EXPECT_THAT(page, HasSubstr("&lt;Turin&gt; held out: <code>logistic l2=1</code>"));
+  EXPECT_THAT(page, HasSubstr("Not fitted:</strong> &quot;logistic&quot; with &lt;Basel&gt; held out: no"));
+  EXPECT_THAT(page, HasSubstr("Difference from pipeline B"));
+  EXPECT_THAT(page, HasSubstr("Pipeline C minus B"));
+  EXPECT_THAT(page, Not(HasSubstr("Pipeline A")));
 }
 
 TEST(Escape, EntitiesAndBrokenText) {

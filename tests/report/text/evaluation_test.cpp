@@ -28,7 +28,7 @@ Evaluation made_up(const std::string& metric, Task task, const std::vector<std::
       score.domains.push_back({domains[d], static_cast<Index>(100 * (d + 1)), {{metric, values[p][d]}}});
     evaluation.pipelines.push_back(score);
   }
-  for (auto& score : evaluation.pipelines) summarise(score, evaluation.pipelines.front(), evaluation.metrics);
+  compare_pipelines(evaluation);
   return evaluation;
 }
 
@@ -72,6 +72,42 @@ TEST(Table, LongPipelinesAreLetteredWithALegend) {
   EXPECT_THAT(table, HasSubstr("difference from A, paired"));
   EXPECT_THAT(table, HasSubstr("  B  +0.3000  [+0.2752, +0.3248]  better\n"));
   EXPECT_THAT(table, HasSubstr("  C  -0.1000  [-0.1248, -0.0752]  worse\n"));
+  expect_fits(table);
+}
+
+TEST(Table, VerdictsOfSeveralComparisonsAreAdjusted) {
+  // p of both is 0.034, adjusted 0.068: the intervals exclude 0 and nothing can be told.
+  const std::vector<std::optional<double>> better = {0.60, 0.62, 0.56};
+  const std::vector<std::optional<double>> base = {0.5, 0.5, 0.5};
+  const std::string one =
+      evaluation_table(made_up("auroc", Task::classify, {"a", "b", "c"}, {"A1", "B1"}, {base, better}));
+  EXPECT_THAT(one, HasSubstr("better\n"));
+  EXPECT_THAT(one, Not(HasSubstr("Holm")));
+  const Evaluation two = made_up("auroc", Task::classify, {"a", "b", "c"}, {"A1", "B1", "C1"}, {base, better, better});
+  EXPECT_GT(*two.pipelines[1].difference[0].second->low, 0);
+  EXPECT_DOUBLE_EQ(*two.pipelines[1].difference[0].second->p_adjusted, 2 * *two.pipelines[1].difference[0].second->p);
+  EXPECT_THAT(evaluation_table(two), HasSubstr("adjusted for 2 comparisons by Holm's method; intervals are not)\n"));
+  EXPECT_THAT(evaluation_table(two), Not(HasSubstr("better\n  ")));
+  EXPECT_THAT(evaluation_table(two), HasSubstr("cannot be told apart\n"));
+}
+
+TEST(Table, SaysWhatWasChosenAndWhatCouldNotBeFitted) {
+  Evaluation evaluation =
+      made_up("auroc", Task::classify, {"a", "b"}, {"logistic l2=0", "constant", "logistic l2={1,2}"},
+              {{std::nullopt, std::nullopt}, {0.5, 0.5}, {0.7, 0.8}});
+  evaluation.pipelines[0].error = Error(ErrorKind::data, "separable", "\"logistic l2=0\" with a held out: too\nbad");
+  evaluation.pipelines[2].chosen = {{"a", "logistic l2=1", 0.6}, {"b", "logistic l2=1", 0.6}};
+  evaluation.choice_metric = "log_loss";
+  for (PipelineScore& score : evaluation.pipelines) score.mean = score.spread = {}, score.difference.clear();
+  compare_pipelines(evaluation);
+  EXPECT_EQ(evaluation.reference, 1U);
+  const std::string table = evaluation_table(evaluation);
+  EXPECT_THAT(table, HasSubstr("difference from constant, paired"));
+  EXPECT_THAT(table, HasSubstr("not fitted\n  logistic l2=0"));
+  EXPECT_THAT(table, HasSubstr("with a held out: too\\nbad\n"));
+  EXPECT_THAT(table, HasSubstr("logistic l2=0 could not be fitted, so the others are compared with constant\n"));
+  EXPECT_THAT(table, HasSubstr("chosen within the training rows of each split, by log loss\n"));
+  EXPECT_THAT(table, HasSubstr("by log loss\n  logistic l2=1: 2 of 2 (a, b)\n"));
   expect_fits(table);
 }
 

@@ -27,13 +27,16 @@ PipelineResult result_of(const PipelineScore& score, std::string name, const std
                         .domains = {},
                         .mean = values_of(score.mean, order),
                         .spread = values_of(score.spread, order),
-                        .difference = std::vector<Difference>(order.size())};
+                        .difference = std::vector<DifferenceResult>(order.size()),
+                        .error = score.error ? score.error->what() : "",
+                        .chosen = score.chosen};
   for (const auto& domain : score.domains)
     result.domains.push_back({domain.domain, domain.rows, values_of(domain.metrics, order)});
   for (std::size_t m = 0; m < order.size(); ++m)
     for (const auto& [metric, interval] : score.difference)
       if (metric == order[m]->name && interval)
-        result.difference[m] = {finite(interval->mean), finite(interval->low), finite(interval->high)};
+        result.difference[m] = {finite(interval->mean), finite(interval->low), finite(interval->high),
+                                finite(interval->p_adjusted)};
   return result;
 }
 
@@ -94,9 +97,17 @@ std::optional<std::size_t> Results::best(std::size_t i) const {
   return found;
 }
 
+std::size_t Results::comparisons() const {
+  std::size_t count = 0;
+  for (std::size_t p = 0; p < pipelines.size(); ++p) count += compared(p);
+  return count;
+}
+
 Results results_of(const Evaluation& evaluation) {
   Results results;
   results.protocol = protocol_name(evaluation.protocol);
+  results.reference = evaluation.reference;
+  if (!evaluation.choice_metric.empty()) results.choice_metric = find_metric(evaluation.choice_metric)->title;
   for (const std::string& name : evaluation.metrics) results.metrics.push_back(find_metric(name));
   for (const PipelineScore& score : evaluation.pipelines)
     results.pipelines.push_back(result_of(score, letter_name(results.pipelines.size()), results.metrics));

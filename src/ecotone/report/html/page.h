@@ -24,10 +24,11 @@ struct DomainResult {
   std::vector<Value> metrics;  ///< in the order of Results::metrics
 };
 
-struct Difference {
+struct DifferenceResult {
   Value mean;
   Value low;
   Value high;
+  Value p_adjusted;
 };
 
 struct PipelineResult {
@@ -36,7 +37,10 @@ struct PipelineResult {
   std::vector<DomainResult> domains;
   std::vector<Value> mean;
   std::vector<Value> spread;
-  std::vector<Difference> difference;  ///< from the first pipeline
+  std::vector<DifferenceResult> difference;  ///< from the reference
+  std::string error;                         ///< why it could not be fitted; empty if it could
+  /// Of a grid: what was chosen in each split, and the splits by name.
+  std::vector<SplitChoice> chosen;
 };
 
 /// An evaluation with its values in the order of its metrics. All pipelines have the same domains.
@@ -44,9 +48,15 @@ struct Results {
   std::string protocol;
   std::vector<const MetricInfo*> metrics;
   std::vector<PipelineResult> pipelines;
-  std::size_t headline = 0;  ///< index of the metric that the page is about
+  std::size_t headline = 0;   ///< index of the metric that the page is about
+  std::size_t reference = 0;  ///< index of the pipeline that the others are compared with
+  std::string choice_metric;  ///< title of the metric that grids were chosen by; empty without one
 
   const MetricInfo& metric() const { return *metrics[headline]; }
+  /// Whether a pipeline is compared with the reference.
+  bool compared(std::size_t p) const { return p != reference && pipelines[p].error.empty(); }
+  /// The number of pipelines that are.
+  std::size_t comparisons() const;
   /// The pipeline with the best mean of a metric; empty when none has one.
   std::optional<std::size_t> best(std::size_t metric) const;
 };

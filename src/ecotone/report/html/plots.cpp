@@ -105,14 +105,15 @@ std::string dot_row(const PipelineResult& pipeline, std::size_t m, const MetricI
   return row(pipeline, description, marks, number(mean));
 }
 
-std::string_view verdict(const Difference& difference, bool higher_is_better) {
-  if (!difference.low || !difference.high) return "no interval";
-  if (*difference.low <= 0 && *difference.high >= 0) return "unclear";
-  return (*difference.low > 0) == higher_is_better ? "better" : "worse";
+std::string_view verdict(const DifferenceResult& difference, bool higher_is_better) {
+  if (!difference.mean || !difference.p_adjusted) return "no interval";
+  if (*difference.p_adjusted >= 0.05) return "unclear";
+  return (*difference.mean > 0) == higher_is_better ? "better" : "worse";
 }
 
-std::string difference_row(const PipelineResult& pipeline, std::size_t m, const MetricInfo& metric, const Axis& axis) {
-  const Difference& difference = pipeline.difference[m];
+std::string difference_row(const PipelineResult& pipeline, const PipelineResult& reference, std::size_t m,
+                           const MetricInfo& metric, const Axis& axis) {
+  const DifferenceResult& difference = pipeline.difference[m];
   const auto word = verdict(difference, metric.higher_is_better);
   std::string marks = axis.grid() + mark("zero", axis, 0, "no difference");
   std::string interval;
@@ -124,7 +125,7 @@ std::string difference_row(const PipelineResult& pipeline, std::size_t m, const 
     marks += mark(fmt::format("dot {}", word == "no interval" ? "unclear" : word), axis, *difference.mean,
                   signed_number(difference.mean));
   const std::string description =
-      fmt::format("Pipeline {} minus A: {} {}, 95% interval {} to {}: {}", pipeline.name, metric.title,
+      fmt::format("Pipeline {} minus {}: {} {}, 95% interval {} to {}: {}", pipeline.name, reference.name, metric.title,
                   signed_number(difference.mean), signed_number(difference.low), signed_number(difference.high), word);
   return row(pipeline, description, marks,
              fmt::format("{} <em class=\"{}\">{}</em>{}", signed_number(difference.mean),
@@ -142,7 +143,8 @@ std::string dot_plot(const Results& results) {
   }
   axis.close();
   std::string rows;
-  for (const auto& pipeline : results.pipelines) rows += dot_row(pipeline, m, results.metric(), axis);
+  for (const auto& pipeline : results.pipelines)
+    if (pipeline.error.empty()) rows += dot_row(pipeline, m, results.metric(), axis);
   return fmt::format(
       "<section aria-labelledby=\"h-plot\">\n<h2 id=\"h-plot\">{} in each domain</h2>\n"
       "<p class=\"note\"><i class=\"dot key\"></i> one domain <i class=\"mean key\"></i> mean <i class=\"spread "
@@ -152,8 +154,10 @@ std::string dot_plot(const Results& results) {
 }
 
 std::string difference_plot(const Results& results) {
-  if (results.pipelines.size() < 2) return "";
+  const std::size_t comparisons = results.comparisons();
+  if (comparisons == 0) return "";
   const std::size_t m = results.headline;
+  const PipelineResult& reference = results.pipelines[results.reference];
   Axis axis;
   axis.cover(0.0);
   for (const auto& pipeline : results.pipelines) {
@@ -163,15 +167,19 @@ std::string difference_plot(const Results& results) {
   }
   axis.close();
   std::string rows;
-  for (std::size_t p = 1; p < results.pipelines.size(); ++p)
-    rows += difference_row(results.pipelines[p], m, results.metric(), axis);
+  for (std::size_t p = 0; p < results.pipelines.size(); ++p)
+    if (results.compared(p)) rows += difference_row(results.pipelines[p], reference, m, results.metric(), axis);
   return fmt::format(
-      "<section aria-labelledby=\"h-difference\">\n<h2 id=\"h-difference\">Difference from the first pipeline</h2>\n"
+      "<section aria-labelledby=\"h-difference\">\n<h2 id=\"h-difference\">Difference from {}</h2>\n"
       "<p class=\"note\">{} minus that of {} <code>{}</code>, domain by domain, with the 95% interval of its "
-      "mean.</p>\n"
+      "mean.{}</p>\n"
       "<div class=\"plot differences\">\n{}{}</div>\n</section>\n",
-      results.metric().title, badge(results.pipelines.front()), escape(results.pipelines.front().pipeline), rows,
-      axis_row(axis, ""));
+      results.reference == 0 ? "the first pipeline" : fmt::format("pipeline {}", reference.name),
+      results.metric().title, badge(reference), escape(reference.pipeline),
+      comparisons > 1
+          ? fmt::format(" The verdicts are adjusted for {} comparisons (Holm); the intervals are not.", comparisons)
+          : "",
+      rows, axis_row(axis, ""));
 }
 
 }  // namespace ecotone::report

@@ -30,7 +30,9 @@ double bar_scale(const Results& results, std::size_t m) {
 }
 
 std::string value_cell(const Value& value, double scale, bool best) {
-  if (!value) return "<td class=\"num none\"><span title=\"not defined: one class, or no labelled row\">–</span></td>";
+  if (!value)
+    return "<td class=\"num none\"><span title=\"not defined: one class, no labelled row, or not "
+           "fitted\">–</span></td>";
   return fmt::format("<td class=\"num{}\">{}<i class=\"bar\"><i style=\"width:{:.1f}%\"></i></i></td>",
                      best ? " best" : "", number(value), std::clamp(100 * *value / scale, 0.0, 100.0));
 }
@@ -49,6 +51,20 @@ std::string foot_row(const Results& results, std::string_view name, std::vector<
   for (const auto& pipeline : results.pipelines)
     cells += fmt::format("<td class=\"num\">{}</td>", number((pipeline.*member)[results.headline]));
   return fmt::format("<tr><th scope=\"row\">{}</th><td></td>{}</tr>\n", name, cells);
+}
+
+std::string failure_text(const PipelineResult& pipeline) {
+  if (pipeline.error.empty()) return "";
+  return fmt::format("<br /><strong>Not fitted:</strong> {}", escape(pipeline.error));
+}
+
+/// What was chosen of a grid, split by split.
+std::string choice_text(const PipelineResult& pipeline, const std::string& metric) {
+  if (pipeline.chosen.empty()) return "";
+  std::string text = fmt::format("<br />Chosen within the training rows of each split, by {}:<ul>\n", escape(metric));
+  for (const SplitChoice& choice : pipeline.chosen)
+    text += fmt::format("<li>{} held out: <code>{}</code></li>\n", escape(choice.held_out), escape(choice.pipeline));
+  return text + "</ul>";
 }
 
 }  // namespace
@@ -108,7 +124,8 @@ std::string metric_table(const Results& results) {
 std::string pipeline_list(const Results& results) {
   std::string items;
   for (const auto& pipeline : results.pipelines)
-    items += fmt::format("<li>{} <code>{}</code></li>\n", badge(pipeline), escape(pipeline.pipeline));
+    items += fmt::format("<li>{} <code>{}</code>{}{}</li>\n", badge(pipeline), escape(pipeline.pipeline),
+                         failure_text(pipeline), choice_text(pipeline, results.choice_metric));
   return fmt::format(
       "<section aria-labelledby=\"h-pipelines\">\n<h2 id=\"h-pipelines\">The pipelines</h2>\n<ul "
       "class=\"pipelines\">\n{}</ul>\n</section>\n",

@@ -65,7 +65,9 @@ std::string how_sure(const Results& results, std::size_t best) {
   text +=
       fmt::format(", with a 95% interval from {} to {}. ", signed_number(interval->low), signed_number(interval->high));
   if (*interval->low > 0 || *interval->high < 0)
-    return text + "The interval excludes zero: the gain is unlikely to be chance.";
+    return text + (results.comparisons() > 1
+                       ? "The interval excludes zero, but it is not adjusted for picking the two among several."
+                       : "The interval excludes zero: the gain is unlikely to be chance.");
   return text +
          fmt::format("The interval includes zero: {} cannot tell the two apart.", plural(differences.size(), "domain"));
 }
@@ -99,10 +101,10 @@ std::string answer(const Results& results) {
            "compare.</p></section>\n";
   const auto& pipeline = results.pipelines[*best];
   const std::string lead = fmt::format("{} {} {}: mean {} <strong>{}</strong> over {}.", named(pipeline),
-                                       results.pipelines.size() == 1 ? "was scored" : "scores best",
+                                       results.comparisons() == 0 ? "was scored" : "scores best",
                                        place(results.protocol), metric.title, number(pipeline.mean[results.headline]),
                                        plural(domains_with_value(pipeline, results.headline), "domain"));
-  std::string more = results.pipelines.size() > 1 ? how_sure(results, *best) : std::string();
+  std::string more = results.comparisons() > 0 ? how_sure(results, *best) : std::string();
   if (const auto* worst = worst_domain(pipeline, results.headline, metric.higher_is_better))
     more += fmt::format("{}Its hardest domain is <strong>{}</strong> with {}.", more.empty() ? "" : " ",
                         escape(worst->domain), number(worst->metrics[results.headline]));
@@ -121,7 +123,8 @@ std::string how_to_read(const Results& results) {
       "standard deviation. "
       "<strong>Differences</strong> are taken within each domain, so whatever makes a domain hard for all pipelines "
       "cancels out; their interval is "
-      "Student's t over domains, and is not adjusted for the number of pipelines compared. A dash marks a figure that "
+      "Student's t over domains, and is not adjusted for the number of pipelines compared; the words better and worse "
+      "are (Holm's method). A dash marks a figure that "
       "is not defined, such as AUROC where only one class occurs.</p>\n<dl>\n{}</dl>\n</section>\n",
       protocol_text(results.protocol), metrics);
 }

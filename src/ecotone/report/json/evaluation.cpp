@@ -20,14 +20,22 @@ Json pipeline_json(const PipelineScore& score) {
   for (const auto& [name, interval] : score.difference) {
     difference[name] = nullptr;
     if (interval)
-      difference[name] = {
-          {"mean", interval->mean}, {"low", json_number(interval->low)}, {"high", json_number(interval->high)}};
+      difference[name] = {{"mean", interval->mean},
+                          {"low", json_number(interval->low)},
+                          {"high", json_number(interval->high)},
+                          {"p", json_number(interval->p)},
+                          {"p_adjusted", json_number(interval->p_adjusted)}};
   }
-  return {{"pipeline", score.pipeline},
-          {"domains", std::move(domains)},
-          {"mean", metrics_json(score.mean)},
-          {"spread", metrics_json(score.spread)},
-          {"difference", std::move(difference)}};
+  Json json = {{"pipeline", score.pipeline},
+               {"domains", std::move(domains)},
+               {"mean", metrics_json(score.mean)},
+               {"spread", metrics_json(score.spread)},
+               {"difference", std::move(difference)}};
+  for (const SplitChoice& choice : score.chosen)
+    json["chosen"].push_back(
+        {{"held_out", choice.held_out}, {"pipeline", choice.pipeline}, {"mean", json_number(choice.mean)}});
+  if (score.error) json["error"] = {{"code", score.error->code()}, {"message", score.error->what()}};
+  return json;
 }
 
 }  // namespace
@@ -35,11 +43,14 @@ Json pipeline_json(const PipelineScore& score) {
 Json to_json(const Evaluation& evaluation) {
   Json scores = Json::array();
   for (const auto& score : evaluation.pipelines) scores.push_back(pipeline_json(score));
-  return {{"protocol", protocol_name(evaluation.protocol)},
-          {"task", task_name(evaluation.task)},
-          {"classes", evaluation.classes},
-          {"metrics", evaluation.metrics},
-          {"pipelines", std::move(scores)}};
+  Json json = {{"protocol", protocol_name(evaluation.protocol)},
+               {"task", task_name(evaluation.task)},
+               {"classes", evaluation.classes},
+               {"metrics", evaluation.metrics},
+               {"reference", evaluation.reference},
+               {"pipelines", std::move(scores)}};
+  if (!evaluation.choice_metric.empty()) json["choice_metric"] = evaluation.choice_metric;
+  return json;
 }
 
 }  // namespace ecotone

@@ -5,6 +5,7 @@
 #include "ecotone/base/options.h"
 #include "ecotone/evaluate/evaluate.h"
 #include "ecotone/measure/metrics.h"
+#include "ecotone/report/text/line.h"
 #include "ecotone/report/text/text.h"
 #include "ecotone/report/text/text_width.h"
 
@@ -13,6 +14,7 @@ namespace ecotone {
 namespace {
 
 constexpr Index column_gap = 2;
+constexpr double significance = 0.05;  // of verdicts
 
 /// Formats the values of one metric, all with the same number of decimals.
 class NumberFormat {
@@ -163,30 +165,84 @@ std::string legend_line(const std::string& name, const std::string& pipeline, In
   return text + "\n";
 }
 
-std::string_view verdict(const Interval& interval, bool higher_is_better) {
-  if (!interval.low || !interval.high) return "one domain: no interval";
-  if (*interval.low <= 0 && *interval.high >= 0) return "cannot be told apart";
-  return (interval.mean > 0) == higher_is_better ? "better" : "worse";
+/// By the p-value, adjusted where several pipelines are compared: with one comparison it is below 0.05 where the
+/// interval excludes 0.
+std::string_view verdict(const Difference& difference, bool higher_is_better) {
+  if (!difference.p_adjusted) return "one domain: no interval";
+  if (*difference.p_adjusted >= significance) return "cannot be told apart";
+  return (difference.mean > 0) == higher_is_better ? "better" : "worse";
+}
+
+std::string difference_text(const std::optional<Difference>& difference, bool higher_is_better,
+                            const NumberFormat& format) {
+  if (!difference) return "-";
+  const std::string mean = format.text(difference->mean, true);
+  if (!difference->low) return fmt::format("{}  {}", mean, verdict(*difference, higher_is_better));
+  return fmt::format("{}  [{}, {}]  {}", mean, format.text(difference->low, true), format.text(difference->high, true),
+                     verdict(*difference, higher_is_better));
 }
 
 std::string differences(const Evaluation& evaluation, const std::string& metric, const Sheet& sheet,
                         const NumberFormat& format) {
-  if (evaluation.pipelines.size() < 2) return "";
   const bool higher = find_metric(metric)->higher_is_better;
-  std::string text =
-      fmt::format("\ndifference from {}, paired over domains, with its 95% interval\n", sheet.heads.front());
-  const Index name_width = widest({sheet.heads.begin() + 1, sheet.heads.end()}, 1);
-  for (std::size_t p = 1; p < evaluation.pipelines.size(); ++p) {
-    std::string line = "  " + pad_right(sheet.heads[p], name_width) + "  ";
-    for (const auto& [name, interval] : evaluation.pipelines[p].difference) {
+  std::vector<std::string> names, texts;
+  for (std::size_t p = 0; p < evaluation.pipelines.size(); ++p) {
+    if (p == evaluation.reference || evaluation.pipelines[p].error) continue;
+    for (const auto& [name, difference] : evaluation.pipelines[p].difference) {
       if (name != metric) continue;
-      line += !interval ? "-"
-              : !interval->low
-                  ? fmt::format("{}  {}", format.text(interval->mean, true), verdict(*interval, higher))
-                  : fmt::format("{}  [{}, {}]  {}", format.text(interval->mean, true), format.text(interval->low, true),
-                                format.text(interval->high, true), verdict(*interval, higher));
+      names.push_back(sheet.heads[p]);
+      texts.push_back(difference_text(difference, higher, format));
     }
-    text += line + "\n";
+  }
+  if (names.empty()) return "";
+  std::string text = fmt::format("\ndifference from {}, paired over domains, with its 95% interval\n",
+                                 sheet.heads[evaluation.reference]);
+  if (names.size() > 1)
+    text +=
+        fmt::format("(verdicts are adjusted for {} comparisons by Holm's method; intervals are not)\n", names.size());
+  const Index name_width = widest(names, 1);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += fmt::format("  {}  {}\n", pad_right(names[i], name_width), texts[i]);
+  return text;
+}
+
+/// Why pipelines could not be fitted.
+std::string failure_notes(const Evaluation& evaluation, const Sheet& sheet) {
+  if (evaluation.failures() == 0) return "";
+  std::string text = "\nnot fitted\n";
+  const Index name_width = widest(sheet.heads, 1);
+  for (std::size_t p = 0; p < evaluation.pipelines.size(); ++p)
+    if (evaluation.pipelines[p].error)
+      text += wrapped(one_line(evaluation.pipelines[p].error->what()), page_width,
+                      fmt::format("  {}  ", pad_right(sheet.heads[p], name_width)));
+  if (evaluation.reference > 0)
+    text += fmt::format("{} could not be fitted, so the others are compared with {}\n", sheet.heads.front(),
+                        sheet.heads[evaluation.reference]);
+  return text;
+}
+
+/// The choices of a grid in order of first appearance, each with the splits that it was made in.
+std::vector<std::pair<std::string, std::vector<std::string>>> choices_of(const PipelineScore& score) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> choices;
+  for (const SplitChoice& choice : score.chosen) {
+    auto place = std::ranges::find_if(choices, [&](const auto& each) { return each.first == choice.pipeline; });
+    if (place == choices.end()) place = choices.insert(place, {choice.pipeline, {}});
+    place->second.push_back(display_text(choice.held_out, domain_width));
+  }
+  return choices;
+}
+
+std::string choice_notes(const Evaluation& evaluation, const Sheet& sheet) {
+  if (evaluation.choice_metric.empty()) return "";
+  std::string text = fmt::format("\nchosen within the training rows of each split, by {}\n",
+                                 find_metric(evaluation.choice_metric)->title);
+  for (std::size_t p = 0; p < evaluation.pipelines.size(); ++p) {
+    const PipelineScore& score = evaluation.pipelines[p];
+    const bool lettered = sheet.heads[p] != score.pipeline;
+    for (const auto& [pipeline, splits] : choices_of(score))
+      text += wrapped(fmt::format("{}: {} of {} ({})", pipeline, splits.size(), score.chosen.size(),
+                                  splits.size() <= most_domains ? fmt::to_string(fmt::join(splits, ", ")) : "..."),
+                      page_width, lettered ? fmt::format("  {}  ", sheet.heads[p]) : "  ");
   }
   return text;
 }
@@ -226,7 +282,8 @@ std::string evaluation_table(const Evaluation& evaluation, std::string_view metr
   const auto domains = evaluation.pipelines.front().domains.size();
   if (sheet.n_domains < domains)
     text += fmt::format("({} more domains are in the mean; --json lists them)\n", domains - sheet.n_domains);
-  return text + differences(evaluation, name, sheet, format);
+  return text + differences(evaluation, name, sheet, format) + choice_notes(evaluation, sheet) +
+         failure_notes(evaluation, sheet);
 }
 
 }  // namespace ecotone

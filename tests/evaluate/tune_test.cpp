@@ -139,7 +139,7 @@ TEST(Tune, FoldsOfRowsWhereThereIsOneDomain) {
   EXPECT_FALSE(tuning.by_domain);
   EXPECT_THAT(tuning.folds, ElementsAre("fold 1", "fold 2", "fold 3", "fold 4", "fold 5"));
   EXPECT_TRUE(tuning.points[0].spread.has_value());
-  ASSERT_EQ(recorder.warnings.size(), 1U);
+  ASSERT_FALSE(recorder.warnings.empty());
   EXPECT_THAT(recorder.warnings[0], HasSubstr("folds_of_rows: tune: there is one source domain"));
 }
 

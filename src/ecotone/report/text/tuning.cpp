@@ -69,8 +69,8 @@ std::string tuning_choice(const Tuning& tuning) {
                                        : "the largest penalty within one standard error of the best score\n";
   return text +
          fmt::format(
-             "note     its score, {}, is optimistic, because it was chosen by it; ecotone evaluate with the same\n"
-             "         data and grid chooses inside every split and gives an honest one\n",
+             "note     the score {} is optimistic, because the choice was made by it; ecotone evaluate with the\n"
+             "         same data and grid chooses inside every split and gives an honest one\n",
              number(tuning.points[tuning.chosen].score));
 }
 

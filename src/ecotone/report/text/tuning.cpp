@@ -63,15 +63,15 @@ std::string tuning_choice(const Tuning& tuning) {
   std::string text =
       fmt::format("\nscore: mean {} over folds{}\n", metric.title,
                   any_bounded(tuning) ? ", where a fold counts at most as much as a constant prediction there" : "");
-  text += "difference: from the best score (+), paired over folds; its se: standard error of the mean difference\n";
+  text += fmt::format("difference: from the best score{}, paired over folds; its se: the standard error of that\n",
+                      tuning.best == tuning.chosen ? "" : " (+)");
   text += fmt::format("chosen   {}\n         ", tuning.points[tuning.chosen].pipeline);
   text += tuning.best == tuning.chosen ? "the best score\n"
                                        : "the largest penalty within one standard error of the best score\n";
-  return text +
-         fmt::format(
-             "note     the score {} is optimistic, because the choice was made by it; ecotone evaluate with the\n"
-             "         same data and grid chooses inside every split and gives an honest one\n",
-             number(tuning.points[tuning.chosen].score));
+  return text + fmt::format(
+                    "note     the score {} is optimistic, because the choice was made by it; ecotone evaluate\n"
+                    "         with the same data and grid chooses inside every split and gives an honest one\n",
+                    number(tuning.points[tuning.chosen].score));
 }
 
 }  // namespace

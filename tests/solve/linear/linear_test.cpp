@@ -266,6 +266,20 @@ TEST(Linear, IllConditionedRowsAreSolvedThroughTheFactor) {
   EXPECT_NEAR(found.risk, best.risk, 1e-8 * best.risk);
 }
 
+TEST(Linear, SeveralClassesOnSharedDirectionsAreSolvedThroughTheFactor) {
+  // 80 columns that share eight directions: without a factor several hundred iterations.
+  Data data = draw(1500, 80, 5);
+  Random random(9, "mix");
+  Matrix mix(8, 80);
+  for (Index i = 0; i < mix.size(); ++i) mix.data()[i] = random.normal();
+  data.x = Matrix(data.x.leftCols(8) * mix) + 0.05 * data.x;
+  const LinearFit best = fit(data, {.l2 = 1e-3});
+  const LinearFit found = fit(data, {.l2 = 1e-3, .solver = LinearSolver::lbfgs, .tolerance = 1e-6});
+  EXPECT_TRUE(found.converged);
+  EXPECT_LT(found.iterations, 100);
+  EXPECT_NEAR(found.risk, best.risk, 1e-6 * best.risk);
+}
+
 TEST(Linear, EqualBytesForAnyNumberOfThreads) {
   const Data data = draw(11000, 20, 3);
   for (const Settings& settings :

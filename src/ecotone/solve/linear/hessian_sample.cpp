@@ -43,6 +43,7 @@ Preconditioner inverse_of(Matrix a, const Context& context) {
   if (!cholesky) return {};
   auto factor = std::make_shared<const Cholesky>(std::move(*cholesky));
   return [factor, context](const Matrix& v) {
+    if (v.cols() > 1 && v.rows() == factor->size()) return factor->solve(v, context);
     const Eigen::Map<const Vector> flat(v.data(), v.size());
     const Vector solved = factor->solve(Vector(flat), context);
     return Matrix(Eigen::Map<const Matrix>(solved.data(), v.rows(), v.cols()));

@@ -61,6 +61,12 @@ bool line_search(CurvedRisk& risk, const RiskPoint& here, const Matrix& step, do
   return false;
 }
 
+/// Iterations until the goal, at the rate of the last `patience` ones.
+double expected_iterations(double past, double level, double goal) {
+  if (!(level < past)) return std::numeric_limits<double>::infinity();
+  return patience * std::log(level / goal) / std::log(past / level);
+}
+
 }  // namespace
 
 LbfgsResult minimise_lbfgs(CurvedRisk& risk, Matrix start, const LbfgsOptions& options) {
@@ -73,11 +79,19 @@ LbfgsResult minimise_lbfgs(CurvedRisk& risk, Matrix start, const LbfgsOptions& o
   double level = residual(here) / options.scale;
   const double first_level = level;
   const double goal = std::max(options.tolerance, 4e-15);
+  double past = level;  // `patience` iterations ago
+  bool asked = false;   // whether on_slow was called
   int idle = 0;
   for (int& iteration = result.iterations; iteration < options.max_iterations; ++iteration) {
     if (level <= goal) break;
-    const bool is_slow = iteration == patience && level > slow * first_level && !result.preconditioned;
-    if (options.on_slow && (is_slow || (options.at_once && iteration == 0))) {
+    bool is_slow = options.at_once && iteration == 0;
+    if (iteration > 0 && iteration % patience == 0) {
+      is_slow = (iteration == patience && level > slow * first_level) ||
+                expected_iterations(past, level, goal) > options.slow_cost;
+      past = level;
+    }
+    if (options.on_slow && is_slow && !asked) {
+      asked = true;
       if (iteration > 0) here = risk.at(here.theta);
       if (Preconditioner better = options.on_slow()) {
         precondition = std::move(better);

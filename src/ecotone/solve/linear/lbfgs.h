@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 
 #include "ecotone/solve/linear/newton.h"
 
@@ -14,6 +15,8 @@ struct LbfgsOptions {
   /// empty function.
   std::function<Preconditioner()> on_slow = {};
   bool at_once = false;  ///< call on_slow at the start
+  /// What on_slow costs, in iterations: it is also called when more than these are expected to be left.
+  double slow_cost = std::numeric_limits<double>::infinity();
 };
 
 struct LbfgsResult {

@@ -19,7 +19,8 @@ std::unique_ptr<FactoredRisk> direct_risk(const Standardised& design, const Loss
 std::unique_ptr<CurvedRisk> iterative_risk(const Standardised& design, const Loss& loss, const Vector& penalty,
                                            const Context& context);
 
-/// v -> A^-1 v for a symmetric matrix (lower triangle); rows of zeros are left unchanged. Empty if it has no factor.
+/// v -> A^-1 v for a symmetric matrix (lower triangle), all entries of v at once, or column by column if A is smaller;
+/// rows of zeros are left unchanged. Empty if it has no factor.
 Preconditioner inverse_of(Matrix a, const Context& context);
 
 /// Rejects Gram (or Hessian) matrices whose sums do not fit into memory.

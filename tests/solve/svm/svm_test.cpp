@@ -181,6 +181,15 @@ TEST(Svm, HasTheObjectiveOfLibsvmOnGvhd) {
   expect_as_libsvm(data, {.cost = 1, .tolerance = 1e-5}, {.kind = KernelKind::rbf, .sigma = 2});
 }
 
+TEST(Svm, ComputesFewKernelRowsOfClassesThatLieApart) {
+  Data data = classes(2000, 20, 3);
+  for (Index i = 0; i < 2000; ++i) data.x.row(i).array() += 0.7 * data.y[static_cast<std::size_t>(i)];
+  const SvmFit fit = fit_svm({.y = data.y}, {.kind = KernelKind::rbf, .sigma = 6}, data.x, with_threads(1));
+  EXPECT_TRUE(fit.converged);
+  EXPECT_LT(fit.support, 100);
+  EXPECT_LT(fit.kernel_rows, 256);
+}
+
 TEST(Svm, TakesAWeightOfTwoForARowGivenTwice) {
   for (const SvmKind kind : {SvmKind::classes, SvmKind::numbers}) {
     const Data data = kind == SvmKind::classes ? classes(300, 3, 5) : numbers(300, 3, 5);

@@ -26,6 +26,8 @@ class SvmCache {
   /// that lack some of the values that move, are evicted.
   void permute(std::span<const Index> from, Index moving, Index kept);
 
+  /// Whether all rows fit.
+  bool holds_all() const { return limit_ == source_.rows(); }
   /// Kernel rows computed so far, counting recomputed rows again.
   Index computed() const { return computed_; }
 

@@ -31,11 +31,12 @@ class CachedRows {
  public:
   CachedRows(SvmSource& source, const char* who, const Context& context)
       : context_(context),
-        cache_(source, std::min(svm_working_rows, source.rows()), available_memory() / 2, who, context) {}
+        n_(source.rows()),
+        cache_(source, std::min(svm_working_rows, n_), available_memory() / 2, who, context) {}
 
   /// sum -= sum_r factor_r K_rows[r], for at most a working set of rows.
   void subtract(std::span<const Index> rows, const std::vector<double>& factor, Vector& sum) {
-    const std::vector<const Scalar*> values = cache_.rows(rows, sum.size());
+    const std::vector<const Scalar*> values = rows_of(rows);
     context_.parallel((sum.size() + svm_piece - 1) / svm_piece, [&](Index p) {
       const Index first = p * svm_piece;
       subtract_rows(values.data(), factor.data(), std::ssize(values), first, std::min(svm_piece, sum.size() - first),
@@ -44,14 +45,28 @@ class CachedRows {
   }
 
   /// The kernel matrix of a working set.
-  void fill(std::span<const Index> rows, Index n, Matrix& k) {
-    const std::vector<const Scalar*> values = cache_.rows(rows, n);
+  void fill(std::span<const Index> rows, Matrix& k) {
+    const std::vector<const Scalar*> values = rows_of(rows);
     for (Index r = 0; r < std::ssize(rows); ++r)
       for (Index c = 0; c <= r; ++c) k(r, c) = k(c, r) = static_cast<double>(values[at(r)][rows[at(c)]]);
   }
 
  private:
+  /// A round needs few new rows, and a product of few rows is slow: once a third of all rows was needed, the others are
+  /// computed together.
+  std::vector<const Scalar*> rows_of(std::span<const Index> wanted) {
+    if (!complete_ && cache_.holds_all() && 3 * cache_.computed() > n_) {
+      complete_ = true;
+      const std::vector<Index> all = all_rows(n_);
+      for (Index i = 0; i < n_; i += svm_working_rows)
+        cache_.rows(std::span(all).subspan(at(i), at(std::min(svm_working_rows, n_ - i))), n_);
+    }
+    return cache_.rows(wanted, n_);
+  }
+
   const Context& context_;
+  Index n_;
+  bool complete_ = false;
   SvmCache<Scalar> cache_;
 };
 
@@ -77,8 +92,8 @@ class DasvmMachine::Rows {
   }
 
   void fill(std::span<const Index> rows, Matrix& k) {
-    if (exact_) return exact_->fill(rows, source_.rows(), k);
-    single_->fill(rows, source_.rows(), k);
+    if (exact_) return exact_->fill(rows, k);
+    single_->fill(rows, k);
   }
 
   /// x.z of centred rows, with sum beta = 0: sum_i beta_i (x_i - c).(z - c) = sum_i beta_i x_i.z - sum_i beta_i x_i.c

@@ -6,9 +6,10 @@
 
 namespace ecotone {
 
-/// Sizes used by the solvers: rows of a working set, rows per task over all rows, and steps in a working set before
-/// others are considered again.
+/// Sizes used by the solvers: rows of a working set, and of the first one; rows per task over all rows; and steps in a
+/// working set before others are considered again.
 inline constexpr Index svm_working_rows = 256;
+inline constexpr Index svm_first_rows = 32;
 inline constexpr Index svm_piece = 2048;
 inline constexpr Index svm_steps_in_round = 100000;
 

@@ -24,6 +24,7 @@ class Smo {
         context_(context),
         n_(source.rows()),
         set_size_(std::min(n_, svm_working_rows)),
+        next_size_(std::min(n_, svm_first_rows)),
         active_(n_),
         order_(at(n_)),
         low_(problem.low),
@@ -169,7 +170,9 @@ class Smo {
   /// Half of a working set are new rows, the worst violators of both sides; the other half come from the previous set,
   /// the latest first.
   void choose(std::vector<Index>& working) {
-    const Index size = std::min(set_size_, active_);
+    // Sets grow to their full size: an easy problem is solved before that, with few kernel rows.
+    const Index size = std::min(next_size_, active_);
+    next_size_ = std::min(2 * next_size_, set_size_);
     const Index fresh = working.empty() ? size : std::max<Index>(size / 2, 2);
     std::vector<std::pair<Ranked, Ranked>> sides(at(n_ / svm_piece + 1));
     over_pieces([&](Index p, Index first, Index last) {
@@ -276,7 +279,8 @@ class Smo {
   SvmSource& source_;
   const Context& context_;
   Index n_;
-  Index set_size_;
+  Index set_size_;            ///< rows of a working set
+  Index next_size_;           ///< the same for the next one, which may be smaller
   Index active_;              ///< rows 0 .. active - 1 are worked on
   std::vector<Index> order_;  ///< the row of the problem at each position
   Vector low_, high_, beta_, u_, up_, down_;

@@ -168,6 +168,8 @@ TEST(ModelFile, MetadataIsChecked) {
   }
   EXPECT_EQ(Rewriter(model).meta("pipeline", "impute indicator=true | scale | logistic l2=0.2").code(), "bad_model");
   EXPECT_EQ(Rewriter(model).meta("pipeline", "scale | logistic").code(), "bad_model");
+  // The text leaves out defaults, which may have been others when the file was written.
+  EXPECT_EQ(Rewriter(model).replace("stages", "\"max_iterations\":1000", "\"max_iterations\":77").code(), "none");
   EXPECT_EQ(Rewriter(model).meta("classes", "[\"a\",\"a\"]").code(), "bad_model");
   EXPECT_EQ(Rewriter(model).meta("classes", "[\"a\",\"b\",\"c\"]").code(), "bad_model");
   EXPECT_EQ(Rewriter(model).meta("classes", "[\"a\"]").code(), "bad_model");

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ecotone/methods/model.h"
+#include "ecotone/methods/pipeline_text.h"
 #include "ecotone/methods/registry.h"
 #include "ecotone/version.h"
 
@@ -131,6 +132,22 @@ Task read_task(const Contents& contents) {
   contents.bad(fmt::format("unknown task '{}'", contents.text("task")));
 }
 
+/// Whether the stages are those of the text. Options that the text leaves out may have had another default when the
+/// file was written.
+bool matches(const std::string& text, const std::vector<Stage>& stages) {
+  const std::vector<StageGiven> given = read_pipeline_text(text, Braces::refuse);
+  if (given.size() != stages.size()) return false;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (given[i].method != stages[i].method) return false;
+    OptionTexts texts;
+    for (const OptionGiven& option : given[i].options) texts.emplace_back(option.name, option.values.front());
+    const OptionValues values = complete_options(given[i].method->name, given[i].method->options, texts);
+    for (const OptionGiven& option : given[i].options)
+      if (values.at(option.name) != stages[i].options.at(option.name)) return false;
+  }
+  return true;
+}
+
 /// The stages with their options, which must match the pipeline's text.
 Pipeline read_pipeline(const Contents& contents, const Json& stages) {
   try {
@@ -141,11 +158,9 @@ Pipeline read_pipeline(const Contents& contents, const Json& stages) {
       const Json& options = member(contents, stage, "options", Json::value_t::object);
       result.push_back({&found, complete_options(found.name, found.options, options)});
     }
-    Pipeline pipeline(std::move(result));
-    if (Pipeline::parse(contents.text("pipeline")).text() != pipeline.text()) {
+    if (!matches(contents.text("pipeline"), result))
       contents.bad(fmt::format("the pipeline '{}' does not match its stages", contents.text("pipeline")));
-    }
-    return pipeline;
+    return Pipeline(std::move(result));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::option) throw;
     contents.bad(error.what());

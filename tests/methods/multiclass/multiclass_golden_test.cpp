@@ -89,7 +89,7 @@ using Labelled = std::vector<std::int32_t>;
 TEST(MulticlassGolden, OneVersusAll) {
   const Golden golden("06_ova_ovo");
   const Json& task = golden.task("ova");
-  const Model model = fitted("logistic l2=0.02 multiclass=ova", golden.view(task));
+  const Model model = fitted("logistic l2=0.02 tol=1e-10 multiclass=ova", golden.view(task));
   expect_models(golden, task.at("expect"), model);
   const Prediction prediction = tested(golden, task, model);
   EXPECT_EQ(prediction.index, task.at("expect").at("labels").get<Labelled>());
@@ -100,7 +100,7 @@ TEST(MulticlassGolden, OneVersusAll) {
 TEST(MulticlassGolden, OneVersusOne) {
   const Golden golden("06_ova_ovo");
   const Json& task = golden.task("ovo");
-  const Model model = fitted("logistic l2=0.02 multiclass=ovo", golden.view(task));
+  const Model model = fitted("logistic l2=0.02 tol=1e-10 multiclass=ovo", golden.view(task));
   expect_models(golden, task.at("expect"), model);
   const Prediction prediction = tested(golden, task, model);
   EXPECT_EQ(prediction.index, task.at("expect").at("labels").get<Labelled>());
@@ -162,8 +162,8 @@ TEST(MulticlassGolden, Ecoc) {
   const Golden golden("07_ecoc");
   const Json& task = golden.task("ecoc");
   for (const std::string decode : {"hamming", "loss"}) {
-    const std::string text =
-        fmt::format("logistic l2=0.02 multiclass=ecoc decode={} code='{}'", decode, golden.path(task, "C").string());
+    const std::string text = fmt::format("logistic l2=0.02 tol=1e-10 multiclass=ecoc decode={} code='{}'", decode,
+                                         golden.path(task, "C").string());
     Recorder recorder;
     const Model model = fitted(text, golden.view(task), context().observed_by(&recorder));
     expect_models(golden, task.at("expect"), model);

@@ -20,6 +20,18 @@ TrainView numbers(Index rows, bool counts) {
 
 Json stage_of(const Model& model) { return model.inspect()["stages"][0]; }
 
+TEST(Softmax, TheDefaultToleranceIsOneOfPrediction) {
+  // The optimum to 1e-6 of the risk, in fewer iterations than the last digits take.
+  const TrainView view = overlapping(800, 60, 8, 2);
+  for (const char* l2 : {"0.1", "0.01", "0.001"}) {
+    const std::string text = fmt::format("softmax l2={}", l2);
+    const Json quick = stage_of(fitted(text, view)), slow = stage_of(fitted(text + " tol=1e-10", view));
+    const double best = slow["risk"].get<double>();
+    EXPECT_LT(quick["risk"].get<double>() - best, 1e-6 * best) << l2;
+    EXPECT_LT(quick["iterations"].get<int>(), slow["iterations"].get<int>()) << l2;
+  }
+}
+
 TEST(LeastSquares, IsTheNormalEquations) {
   const TrainView view = numbers(200, false);
   const Model model = fitted("least_squares", view);
@@ -38,7 +50,7 @@ TEST(LeastSquares, IsTheNormalEquations) {
 
 TEST(Poisson, MeansOfTheTrainingRowsAreTheirCounts) {
   const TrainView view = numbers(400, true);
-  const Model model = fitted("poisson", view);
+  const Model model = fitted("poisson tol=1e-10", view);
   const Prediction p = model.predict({view.x, std::nullopt}, context());
   // The gradient of the offset is zero: predicted and counted sums are equal, and so are those along each column.
   EXPECT_NEAR(p.value.sum(), view.y.value.sum(), 1e-7);
@@ -94,7 +106,7 @@ TEST(LinearFamilies, NotConvergingIsAStatusThatIsSeen) {
 
 TEST(LinearFamilies, InspectNamesWhatWasDone) {
   const TrainView view = overlapping(200, 3, 2, 2);
-  const Json stage = stage_of(fitted("logistic l1=0.01 l2=0.02", view));
+  const Json stage = stage_of(fitted("logistic l1=0.01 l2=0.02 tol=1e-10", view));
   EXPECT_EQ(stage["solver"], "prox-newton");
   EXPECT_EQ(stage["status"], "converged");
   EXPECT_LT(stage["kkt"].get<double>(), 1e-9);

@@ -24,7 +24,7 @@ struct LinearOptions {
   bool offset = true;
   bool penalise_offset = false;
   LinearNorm norm = LinearNorm::count;
-  double tol = 1e-10;
+  double tol = 1e-6;
   int max_iterations = 1000;
   PenaltyRule rule = PenaltyRule::best;
   AutoNumber step{};

@@ -33,12 +33,14 @@ void expect_as_single_fits(const Dataset& data, const std::string& grid, const s
 }
 
 TEST(Tune, SharedWorkGivesTheScoresOfSingleFits) {
-  expect_as_single_fits(tiny(4, 40), "impute strategy={mean,median} | scale | logistic l2={0.001,0.1,1,0.01}",
+  expect_as_single_fits(tiny(4, 40), "impute strategy={mean,median} | scale | logistic l2={0.001,0.1,1,0.01} tol=1e-10",
                         "log_loss");
-  expect_as_single_fits(tiny(3, 40), "impute indicator={true,false} | scale | logistic l1={0.01,0.001} l2={0.1,0}",
+  expect_as_single_fits(
+      tiny(3, 40), "impute indicator={true,false} | scale | logistic l1={0.01,0.001} l2={0.1,0} tol=1e-10", "log_loss");
+  expect_as_single_fits(tiny(3, 60, 3), "scale | logistic l2={0.001,0.1} multiclass={softmax,ova,ovo} tol=1e-10",
                         "log_loss");
-  expect_as_single_fits(tiny(3, 60, 3), "scale | logistic l2={0.001,0.1} multiclass={softmax,ova,ovo}", "log_loss");
-  expect_as_single_fits(tiny(3, 60), "scale | logistic l2={0.001,0.1} | calibrate", "log_loss");
+  expect_as_single_fits(tiny(3, 60, 3), "scale | svm C={0.1,10,1} tolerance=1e-9", "log_loss");
+  expect_as_single_fits(tiny(3, 60), "scale | logistic l2={0.001,0.1} tol=1e-10 | calibrate", "log_loss");
   expect_as_single_fits(tiny_regression(3, 30), "scale | least_squares l2={0,0.1,1}", "rmse");
 }
 

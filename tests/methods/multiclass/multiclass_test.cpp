@@ -297,6 +297,19 @@ TEST(Multiclass, ALongerCodeDoesNotMakeSurer) {
   }
 }
 
+TEST(Multiclass, SupportVectorMachinesTakePairsUnlessTheyKnowDomains) {
+  const TrainView view = overlapping(120, 3, 4, 2);
+  const auto scores = [&](const std::string& text) {
+    return fitted(text, view).predict({view.x, view.domain}, context()).score;
+  };
+  EXPECT_EQ(scores("svm"), scores("svm multiclass=ovo"));
+  EXPECT_NE(scores("svm"), scores("svm multiclass=ova"));
+  EXPECT_EQ(scores("svm distributional=true"), scores("svm distributional=true multiclass=ova"));
+  EXPECT_EQ(code_of([&] { scores("svm distributional=true multiclass=ovo"); }), "bad_option");
+  EXPECT_EQ(code_of([&] { scores("logistic l2=0.1 multiclass=auto"); }), "bad_option");
+  EXPECT_EQ(reloaded(fitted("svm", view)).bytes(), fitted("svm", view).bytes());
+}
+
 /// State and options of a fitted model, to be tampered with.
 struct Saved {
   StageState state;

@@ -105,9 +105,10 @@ Decoded Combined::decoded(ConstVectorView score, ConstVectorView positive, Index
     case Decomposition::ecoc:
       return decoded_code(score);
     case Decomposition::softmax:
+    case Decomposition::automatic:
       break;
   }
-  internal_error("{}: softmax has no binary problems", who_);
+  internal_error("{}: this strategy has no binary problems", who_);
 }
 
 Prediction Combined::predict(const Batch& batch, const Context& context) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -90,6 +91,19 @@ Matrix chosen_code(const std::string& who, const std::vector<std::string>& class
   return code;
 }
 
+bool knows_domains(const OptionValues& values) {
+  return values.has("distributional") && values.at("distributional") == true;
+}
+
+/// The options, with `auto` decided: problems of two classes are smaller, but the sample of a domain is all of its
+/// rows, whatever their class.
+MulticlassOptions multiclass_options(const OptionValues& values) {
+  auto options = read_options<MulticlassOptions>(values);
+  if (options.multiclass == Decomposition::automatic)
+    options.multiclass = knows_domains(values) ? Decomposition::ova : Decomposition::ovo;
+  return options;
+}
+
 /// Whether the learner handles the classes itself.
 bool goes_straight(Task task, std::size_t classes, const MulticlassOptions& options) {
   return task != Task::classify || classes <= 2 || options.multiclass == Decomposition::softmax;
@@ -153,13 +167,21 @@ std::string combined_text(const Problems& problems, const std::vector<std::strin
   return first_of(list, "; ");
 }
 
+/// The cache of one pair of classes: other rows need other Gram matrices. In a grid it is kept for the next point,
+/// unless the Gram matrices of all pairs, together twice that of all rows, would take more than a gigabyte.
+std::shared_ptr<FitCache> pair_cache(FitCache& cache, Index rows, Index k) {
+  constexpr Index most_rows = 8000;
+  if (!cache.in_order() || rows > most_rows) return std::make_shared<FitCache>();
+  const auto made = [] { return std::make_shared<FitCache>(FitCache::Order::in_order); };
+  return *cache.get<std::shared_ptr<FitCache>>(fmt::format("multiclass/pair/{}", k), made);
+}
+
 StageResult fit_problem(const Method& method, const TrainView& view, const Problems& problems, Index k,
                         const OptionValues& values, const Context& context, FitCache& cache) {
-  // Other rows need other Gram matrices.
-  FitCache own;
+  const bool pair = problems.kind() == Decomposition::ovo;
+  const std::shared_ptr<FitCache> own = pair ? pair_cache(cache, view.labelled(), k) : nullptr;
   try {
-    return method.fit(binary_view(view, problems, k), values, context,
-                      problems.kind() == Decomposition::ovo ? own : cache);
+    return method.fit(binary_view(view, problems, k), values, context, pair ? *own : cache);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::internal || error.kind() == ErrorKind::cancelled) throw;
     throw Error(error.kind(), error.code(), fmt::format("{} ({})", error.what(), problems.name(k)));
@@ -199,12 +221,11 @@ StageResult fit_problems(const Method& method, const TrainView& view, const Mult
 
 StageResult fit_combined(const Method& method, const TrainView& view, const OptionValues& values,
                          const Context& context, FitCache& cache) {
-  const auto options = read_options<MulticlassOptions>(values);
+  const MulticlassOptions options = multiclass_options(values);
   if (!options.code.path.empty() && options.multiclass != Decomposition::ecoc) {
     context.warn("unused_option", "{}: code applies only with multiclass=ecoc", method.name);
   }
-  // The sample of a domain is all of its rows, whatever their class.
-  if (options.multiclass == Decomposition::ovo && values.has("distributional") && values.at("distributional") == true)
+  if (options.multiclass == Decomposition::ovo && knows_domains(values))
     option_error(
         "bad_option",
         "{}: distributional=true needs all rows of a domain, and multiclass=ovo fits on two classes at a time; "
@@ -248,7 +269,7 @@ Matrix loaded_code(const StageState& state, Index classes) {
 
 std::shared_ptr<const Fitted> load_combined(const Method& method, const StageState& state, const OptionValues& values,
                                             const StageInput& input) {
-  const auto options = read_options<MulticlassOptions>(values);
+  const MulticlassOptions options = multiclass_options(values);
   if (goes_straight(input.task, input.classes.size(), options)) return method.load(state, values, input);
   const auto classes = static_cast<Index>(input.classes.size());
   Matrix code = options.multiclass == Decomposition::ecoc ? loaded_code(state, classes) : Matrix();
@@ -266,21 +287,25 @@ std::shared_ptr<const Fitted> load_combined(const Method& method, const StageSta
   return std::make_shared<Combined>(method.name, std::move(problems), options.decode, options.ties, std::move(binary));
 }
 
+/// The strategies of learners that do not declare `multiclass` themselves.
+void set_strategies(OptionInfo& option, bool softmax) {
+  option.limits = softmax ? one_of("softmax", "ova", "ovo", "ecoc") : one_of("ova", "ovo", "ecoc");
+  if (softmax) return;
+  option.help = "Strategy for more than two classes: one versus all, one versus one, or error-correcting output codes";
+  option.default_value = "ova";
+}
+
 }  // namespace
 
 Method with_multiclass(Method binary) {
   Method result = binary;
   for (OptionInfo& option : describe_options<MulticlassOptions>()) {
-    if (option.name == "multiclass" && binary.learns != Learns::classes) {
-      option.help =
-          "Strategy for more than two classes: one versus all, one versus one, or error-correcting output codes";
-      option.limits = one_of("ova", "ovo", "ecoc");
-      option.default_value = "ova";
-    }
-    for (const OptionInfo& own : binary.options) {
-      if (own.name == option.name) internal_error("{}: option {} is the combinator's", binary.name, own.name);
-    }
-    result.options.push_back(std::move(option));
+    const bool strategy = option.name == "multiclass";
+    if (strategy) set_strategies(option, binary.learns == Learns::classes);
+    const bool declared = std::any_of(binary.options.begin(), binary.options.end(),
+                                      [&](const OptionInfo& own) { return own.name == option.name; });
+    if (declared && !strategy) internal_error("{}: option {} is the combinator's", binary.name, option.name);
+    if (!declared) result.options.push_back(std::move(option));
   }
   result.fit = [binary](const TrainView& view, const OptionValues& values, const Context& context, FitCache& cache) {
     return fit_combined(binary, view, values, context, cache);

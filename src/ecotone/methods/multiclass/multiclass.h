@@ -12,8 +12,9 @@
 /// if the learner treats all classes at once (`softmax`), nothing is nested.
 namespace ecotone {
 
-/// How a multiclass problem is split into binary problems. softmax: the learner handles it itself.
-enum class Decomposition { softmax, ova, ovo, ecoc };
+/// How a multiclass problem is split into binary problems. softmax: the learner handles it itself; automatic: ovo, but
+/// ova where a kernel of domains needs all rows of a domain. A learner that wants `auto` declares the option itself.
+enum class Decomposition { softmax, ova, ovo, ecoc, automatic };
 /// Where the code of ecoc comes from. automatic: exhaustive for up to 7 classes, else random.
 enum class Codes { automatic, exhaustive, random };
 enum class Decode { hamming, loss };
@@ -34,7 +35,7 @@ struct MulticlassOptions {
         field("multiclass", &MulticlassOptions::multiclass,
               "Strategy for more than two classes: all at once, one versus all, one versus one, or error-correcting "
               "output codes",
-              one_of("softmax", "ova", "ovo", "ecoc")),
+              one_of("softmax", "ova", "ovo", "ecoc", "auto")),
         field("codes", &MulticlassOptions::codes,
               "Code of ecoc; auto: exhaustive (2^(R-1) - 1 columns) for up to 7 classes, else random with row distance "
               "at least 3",

@@ -17,6 +17,9 @@ namespace ecotone {
 /// How the support vector machine is fitted.
 enum class SvmRoute { automatic, exact, low_rank };
 
+/// Strategies for more than two classes, of which the combinator reads the name (methods/multiclass/multiclass.h).
+enum class SvmStrategy { automatic, ova, ovo, ecoc };
+
 /// Options of svm.
 struct SvmOptions {
   double cost = 1;
@@ -34,6 +37,7 @@ struct SvmOptions {
   bool probability = false;
   int max_iterations = 0;
   int cache_mb = 0;
+  SvmStrategy multiclass = SvmStrategy::automatic;
 
   static constexpr auto fields() {
     using O = SvmOptions;
@@ -71,7 +75,11 @@ struct SvmOptions {
         field("cache_mb", &O::cache_mb,
               "Megabytes for cached kernel rows; 0: half of the free memory. If not all rows fit, the last digits of "
               "the result depend on this size; set it to be independent of the free memory",
-              at_least(0))};
+              at_least(0)),
+        field("multiclass", &O::multiclass,
+              "Strategy for more than two classes: one versus all, one versus one, or error-correcting output codes; "
+              "auto: one versus one, which is faster, but one versus all with distributional=true",
+              one_of("auto", "ova", "ovo", "ecoc"))};
     return std::tuple_cat(cost, learner_kernel_fields<O>(), others);
   }
 };

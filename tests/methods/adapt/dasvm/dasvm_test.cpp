@@ -110,6 +110,17 @@ TEST(DasvmStage, SaysThatItDidNotSettle) {
   EXPECT_EQ(model.inspect()["stages"][0]["reason"], "max_rounds");
 }
 
+TEST(DasvmStage, TakesLargerStepsOnManyRows) {
+  const auto same = [](const char* rows, const char* rho) {
+    const TrainView view = view_of_moons(moons("20", rows));
+    const Json one = fitted(std::string(narrow) + " circular=false", view).inspect()["stages"][0];
+    const Json other = fitted(std::string(narrow) + " circular=false rho=" + rho, view).inspect()["stages"][0];
+    return one["rounds"] == other["rounds"] && one["offset"] == other["offset"];
+  };
+  EXPECT_TRUE(same("300", "10"));
+  EXPECT_TRUE(same("1201", "13"));
+}
+
 TEST(DasvmStage, LearnsSeveralClassesAndCalibrates) {
   const TrainView view = overlapping(120, 3, 3, 2, 60);
   for (const char* text :

@@ -68,6 +68,12 @@ TEST(GpStage, KeepsWhatIsGivenAndSearchesTheRest) {
   }
 }
 
+TEST(GpStage, TakesAMapOfManyRowsUnasked) {
+  const GpOptions options{.sigma = {0.9}, .amplitude = {1}, .noise = {0.1}, .rank = 30};
+  EXPECT_EQ(fitted(waves(2001, 2), options).fitted->save().text("route"), "low_rank");
+  EXPECT_EQ(fitted(waves(300, 2), options).fitted->save().text("route"), "exact");
+}
+
 TEST(GpStage, IntervalsOfNinetyFivePercentCoverThatManyLabels) {
   // Rows of one draw of a process; half of them are new.
   const Context with = context();

@@ -79,14 +79,29 @@ TEST(LowRankRoute, LinearOutputsAreThoseOfTheExactRoute) {
 }
 
 TEST(LowRankRoute, ManyRowsTakeItUnasked) {
-  const Rows rows(20001);
-  const Json many = stage_json(rows.fit("udica kernel=linear rank=5", context()));
+  const Json many = stage_json(Rows(20001).fit("kpca kernel=linear rank=5", context()));
   EXPECT_EQ(many.at("route"), "lowrank");
   EXPECT_EQ(many.at("rank"), 3);
   EXPECT_EQ(many.at("map"), "pivoted");
   EXPECT_EQ(many.at("map_rows"), 20000);
   EXPECT_LT(many.at("residual").get<double>(), 1e-12);
+  // A factorisation would take long much sooner than products with the Gram matrix.
+  const Rows rows(4001);
+  EXPECT_EQ(stage_json(rows.fit("udica kernel=linear rank=5", context())).at("route"), "lowrank");
+  EXPECT_EQ(stage_json(rows.fit("udica kernel=linear lam=0", context())).at("route"), "matvec");
   EXPECT_EQ(stage_json(Rows(60).fit("udica kernel=linear rank=5", context())).at("route"), "cholesky");
+}
+
+TEST(LowRankRoute, WarnsOfARoughMapOnlyWhereItWasAskedFor) {
+  const Rows rows(4001);
+  const auto warned = [&](const char* stage) {
+    Recorder recorder;
+    rows.fit(stage, context().observed_by(&recorder));
+    return std::any_of(recorder.warnings.begin(), recorder.warnings.end(),
+                       [](const auto& warning) { return warning.first == "rough_map"; });
+  };
+  EXPECT_TRUE(warned("udica rank=2 sigma=0.3 route=lowrank"));
+  EXPECT_FALSE(warned("udica rank=2 sigma=0.3"));
 }
 
 TEST(LowRankRoute, SavedAndLoadedItIsTheSame) {

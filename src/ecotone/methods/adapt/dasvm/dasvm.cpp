@@ -18,6 +18,17 @@ constexpr const char* dasvm_name = "dasvm";
 /// classes, one versus all, a model that assigns one class to all rows is right for about (k - 1) / k of them.
 constexpr double trusted_accuracy = 0.7;
 
+/// Rows per class and round: rounds do not grow with the rows, as the cost of each does.
+Index rows_per_round(const DasvmOptions& options, Index sources, const Context& context) {
+  constexpr Index fewest = 10;
+  constexpr Index parts = 100;
+  if (options.rho > 0) return options.rho;
+  const Index rho = (sources + parts - 1) / parts;
+  if (rho <= fewest) return fewest;
+  context.note("dasvm: {} source rows, so rho={} of each class per round; a smaller rho takes longer", sources, rho);
+  return rho;
+}
+
 void warn_of(const DasvmFit& fit, const Context& context) {
   if (fit.stop == DasvmStop::no_target_in_margin)
     context.warn("no_target_in_margin",
@@ -65,7 +76,7 @@ StageResult Dasvm::fit(const TrainView& view, const DasvmOptions& options, const
                                   .weight = weight,
                                   .kernel = kernel,
                                   .cost = options.cost,
-                                  .rho = options.rho,
+                                  .rho = rows_per_round(options, view.labelled(), context),
                                   .max_rounds = options.max_rounds,
                                   .tolerance = options.tolerance,
                                   .circular = options.circular,

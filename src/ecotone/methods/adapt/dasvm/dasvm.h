@@ -20,7 +20,7 @@ struct DasvmOptions {
   int degree = 3;
   double coef0 = 1;
   double scale = 1;
-  int rho = 10;
+  int rho = 0;
   int max_rounds = 0;
   double tolerance = 1e-3;
   bool circular = true;
@@ -33,8 +33,10 @@ struct DasvmOptions {
                                        "and that of labelled target rows rises from a tenth to C",
                                        above(0.0))};
     const auto others = std::tuple{
-        field("rho", &O::rho, "Target rows that are labelled, and source rows that are dropped, per class and round",
-              at_least(1)),
+        field("rho", &O::rho,
+              "Target rows that are labelled, and source rows that are dropped, per class and round; 0: a hundredth of "
+              "the source rows, at least 10",
+              at_least(0)),
         field("max_rounds", &O::max_rounds,
               "Largest number of rounds; 0: twice as many as it takes to drop all source rows, plus 200", at_least(0)),
         field("tolerance", &O::tolerance, "Largest violation of the optimality conditions at which each fit stops",

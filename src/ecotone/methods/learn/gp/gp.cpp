@@ -20,7 +20,7 @@ constexpr Index block_rows = 1024;
 bool is_exact(const TrainView& view, const GpOptions& options, const Context& context) {
   if (options.route != GpRoute::automatic) return options.route == GpRoute::exact;
   if (view.labelled() <= most_exact_gp_rows) return true;
-  context.note("gp: more than {} rows, so route=low_rank", most_exact_gp_rows);
+  context.note("gp: more than {} rows, so route=low_rank with rank {}", most_exact_gp_rows, options.rank);
   return false;
 }
 

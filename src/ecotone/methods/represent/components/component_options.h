@@ -50,8 +50,8 @@ struct ComponentStageOptions {
               one_of("train", "batch")),
         field("route", &O::route,
               "cholesky: one factorisation, lam > 0; matvec: products with the Gram matrix alone, lam = 0 (kpca: any); "
-              "lowrank: a low-rank kernel map, time linear in the rows; auto: by lam, lowrank beyond 20,000 rows or "
-              "where memory is short",
+              "lowrank: a low-rank kernel map, time linear in the rows; auto: by lam, lowrank beyond 4,000 rows "
+              "(20,000 where matvec applies) or where memory is short",
               one_of("auto", "cholesky", "matvec", "lowrank")),
         field("rank", &O::rank, "lowrank: largest number of landmarks or frequencies", between(1, 100000)),
         field("map", &O::map,

@@ -1,5 +1,6 @@
 #include "ecotone/methods/represent/components/low_rank_route.h"
 
+#include <string>
 #include <utility>
 
 #include "ecotone/solve/components/low_rank.h"
@@ -57,10 +58,16 @@ void warn_of_map(const ComponentKind& kind, const ComponentStageOptions& options
                  "less than lam x rank = {:.3g}; raise lam or rank, or use form=symmetric",
                  kind.name, fit.residual, left, options.lam * static_cast<double>(rank));
   } else if (fit.residual > rough) {
-    context.warn("rough_map",
-                 "{}: the map of rank {} leaves {:.2g} of the kernel{} unexplained, so components are rough; raise "
-                 "rank or sigma",
-                 kind.name, rank, fit.residual, fit.map.fourier() ? "" : "'s trace");
+    const std::string text = fmt::format(
+        "{}: the map of rank {} leaves {:.2g} of the kernel{} unexplained, so components are rough; raise "
+        "rank or sigma",
+        kind.name, rank, fit.residual, fit.map.fourier() ? "" : "'s trace");
+    // The choice of route=auto is not one to warn about.
+    if (options.route == ComponentRoute::automatic) {
+      context.note("{}", text);
+    } else {
+      context.warn("rough_map", "{}", text);
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Logistic regression beside scikit-learn's solvers, to a relative suboptimality of 1e-6. Usage: linear.py BUILD-FOLDER [PROBLEM...]
+"""Logistic and softmax regression beside scikit-learn's solvers, to a relative suboptimality of 1e-6. Usage: linear.py BUILD-FOLDER [PROBLEM...]
 
 Each solver is run over its grid of tolerances, loosest first, until the risk is within 1e-6 (relative) of the risk that ours reaches at a
 tolerance of 1e-12; the time is the best of three fits at that setting. Peers and ours run in turn, on the same data, with the same number of threads."""
@@ -49,6 +49,12 @@ def problem(name):
         x, y = dense(rng, 20_000, 2_000)
         rotation, _ = np.linalg.qr(rng.standard_normal((2_000, 2_000)))
         return np.ascontiguousarray((x * np.geomspace(1e-3, 1e3, 2_000)) @ rotation), y
+    if name in ("S", "T"):  # 8 classes: independent columns, or columns that share 50 directions
+        x = rng.standard_normal((3_000, 500))
+        if name == "T":
+            x = x[:, :50] @ rng.standard_normal((50, 500)) / 7 + 0.1 * x
+        scores = x @ rng.standard_normal((500, 8)) * 0.1
+        return x, (scores + rng.gumbel(size=scores.shape)).argmax(1).astype(np.int32)
     if name == "MNIST":
         import gzip
         import os
@@ -147,7 +153,7 @@ def table(title, rows, threads):
 
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
-    wanted = sys.argv[2:] or ["A", "B", "C", "D", "A-l1", "C-l1", "MNIST"]
+    wanted = sys.argv[2:] or ["A", "B", "C", "D", "A-l1", "C-l1", "S", "T", "MNIST"]
     print(f"scikit-learn {sklearn.__version__}")
     for title in wanted:
         name, lasso = title.removesuffix("-l1"), title.endswith("-l1")
@@ -162,7 +168,7 @@ def main():
         l1, l2 = (1 / x.shape[0], 0.0) if lasso else (0.0, 0.5 / x.shape[0])
         if lasso:
             peers = [Peer("liblinear", penalty="l1")]
-        elif name == "MNIST":
+        elif y.max() > 1:
             peers = [Peer("lbfgs")]
         else:
             peers = [Peer(s) for s in PEERS if s not in LEFT_OUT.get(name, ())]

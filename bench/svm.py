@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""RBF support vector machines for two classes against LIBSVM at equal tolerance: 20,000 x 20, MNIST (2 against the rest, 10,000 x 784) and a Gram matrix of 10,000 rows. LIBSVM has one thread. Usage: svm.py BUILD-FOLDER"""
+"""RBF support vector machines against LIBSVM at equal tolerance. Two classes: 20,000 x 20, MNIST (2 against the rest, 10,000 x 784) and a Gram matrix of 10,000 rows. Five classes: 5,000 x 100, the method `svm` beside LIBSVM's one versus one. LIBSVM has one thread.
+Usage: svm.py BUILD-FOLDER [two|classes]"""
 import gzip
 import json
 import os
@@ -33,9 +34,43 @@ def mnist(folder, data):
     write(folder, x, numpy.where(y == 2, 1, -1))
 
 
+def five_classes(folder, kind):
+    """Rows whose class has the largest of five noisy linear scores, or five round clusters at distance 3.5, 7 or 14 times their width; the median distance of rows."""
+    draw = numpy.random.default_rng(1)
+    x = draw.normal(size=(5_000, 100))
+    if kind == "scores":
+        y = (x @ draw.normal(size=(100, 5)) * 0.4 + draw.gumbel(size=(5_000, 5))).argmax(1)
+    else:
+        y = draw.integers(0, 5, 5_000)
+        x += kind * draw.normal(size=(5, 100))[y]
+    write(folder, x, y)
+    some = x[:500]
+    return numpy.median(numpy.sqrt(((some[:, None] - some[None]) ** 2).sum(2))[numpy.triu_indices(500, 1)])
+
+
+def run(build, work, folder, rows, cols, sigma, cost, threads, kind):
+    command = [build / "bench" / "bench_svm", work / folder, str(rows), str(cols), str(sigma), str(cost), threads, kind, ROUNDS]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def several(build, work):
+    print("| 5,000 x 100, 5 classes | C | threads | ecotone | LIBSVM | ratio | support vectors of LIBSVM |\n| --- | --- | --- | --- | --- | --- | --- |")
+    for name, kind in (("noisy linear scores", "scores"), ("clusters that overlap", 0.25), ("clusters that touch", 0.5), ("clusters apart", 1.0)):
+        sigma = five_classes(work / "classes", kind)
+        for cost in (1, 100):
+            for threads in ("1", "2"):
+                found = run(build, work, "classes", 5_000, 100, sigma, cost, threads, "classes")
+                print(f"| {name} | {cost} | {threads} | {found['ecotone']:.3f} s | {found['libsvm']:.3f} s | {found['libsvm'] / found['ecotone']:.1f} | {found['libsvm_support']} |", flush=True)
+
+
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     work = build / "bench" / "svm"
+    wanted = sys.argv[2:] or ["two", "classes"]
+    if "classes" in wanted:
+        several(build, work)
+    if "two" not in wanted:
+        return
     dense(work / "dense")
     cases = [("20,000 x 20, C = 1", "dense", 20_000, 20, "3.16", "1", "features"),
              ("20,000 x 20, C = 10", "dense", 20_000, 20, "3.16", "10", "features"),
@@ -49,8 +84,7 @@ def main():
     print("| problem | threads | ecotone | LIBSVM | ratio | support vectors (LIBSVM) |\n| --- | --- | --- | --- | --- | --- |")
     for name, folder, rows, cols, sigma, cost, kind in cases:
         for threads in ("1", "2"):
-            command = [build / "bench" / "bench_svm", work / folder, str(rows), str(cols), sigma, cost, threads, kind, ROUNDS]
-            found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+            found = run(build, work, folder, rows, cols, sigma, cost, threads, kind)
             ratio = found["libsvm"] / found["ecotone"]
             print(f"| {name} | {threads} | {found['ecotone']:.2f} s | {found['libsvm']:.2f} s | {ratio:.1f} | {found['support']} ({found['libsvm_support']}) |", flush=True)
 

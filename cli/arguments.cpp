@@ -147,8 +147,11 @@ bool has_pipeline(const std::vector<std::string>& arguments) {
 }
 
 void require_writable(const std::string& path) {
+  // A named pipe is not tried: opened and given up, it would be at its end for its reader.
+  std::error_code ignored;
+  if (path.empty() || path == "-" || std::filesystem::is_fifo(path, ignored)) return;
   // Opened and given up: the temporary file is gone again and an old file stays as it was.
-  if (!path.empty() && path != "-") AtomicFile{path};
+  AtomicFile{path};
 }
 
 void require_separate(const std::vector<std::filesystem::path>& inputs, const std::vector<std::string>& outputs) {

@@ -4,6 +4,7 @@
 #include "cli/output.h"
 #include "cli/signals.h"
 #include "cli/verbs.h"
+#include "ecotone/base/file.h"
 #include "ecotone/base/memory.h"
 
 namespace ecotone::cli {
@@ -29,6 +30,7 @@ int main(int argc, char** argv) {
   const bool json = wants_json(argc, argv);
   try {
     install_signals();
+    ecotone::stop_waiting_when(&cancel_flag());
     return run(argc, argv);
   } catch (const ClosedPipe&) {
     return 0;

@@ -5,11 +5,13 @@
 #include <sys/wait.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <thread>
 
 #include "base/temp_folder.h"
 #include "ecotone/base/file.h"
+#include "ecotone/base/thread_pool.h"
 
 namespace ecotone {
 namespace atomic_file_test {
@@ -303,6 +305,40 @@ TEST(AtomicFile, DevicesPipesAndStandardOutputAreWrittenThrough) {
             }),
             0);
   EXPECT_EQ(get(folder / "out"), "before inside after");
+}
+
+TEST(AtomicFile, WaitsForTheReaderOfAPipe) {
+  const TempFolder folder;
+  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+  const std::string text(300'000, 'x');  // more than a pipe holds
+  std::string got;
+  std::thread reader([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    got = get(folder / "pipe");
+  });
+  write_text(folder / "pipe", text);
+  reader.join();
+  EXPECT_TRUE(got == text);
+}
+
+TEST(AtomicFile, AWaitForTheReaderOfAPipeCanBeStopped) {
+  const TempFolder folder;
+  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+  const auto stopped = [&] {
+    CancelFlag stop;
+    stop_waiting_when(&stop);
+    std::thread user([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      stop.request();
+    });
+    message_of(ErrorKind::cancelled, "cancelled", [&] { write_text(folder / "pipe", std::string(300'000, 'x')); });
+    user.join();
+    stop_waiting_when(nullptr);
+  };
+  stopped();  // nobody opens it
+  const int reader = open((folder / "pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  stopped();  // somebody opened it and does not read
+  close(reader);
 }
 
 }  // namespace atomic_file_test

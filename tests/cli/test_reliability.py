@@ -127,6 +127,23 @@ def test_first_interrupt_ends_a_wait_for_a_pipe(ecotone, small, tmp_path, writte
     assert '"code": "cancelled"' in out and "error: " in err
 
 
+@pytest.mark.parametrize("verb", ("fit", "predict"))
+def test_a_named_pipe_as_output(ecotone, small, tmp_path, verb):
+    """The reader gets every byte, and one signal ends the wait for a reader."""
+    model, pipe = tmp_path / "m.eco", tmp_path / "pipe"
+    fit = ["fit", small, "scale | logistic l2=0.1", *SMALL_COLUMNS]
+    ecotone(*fit, "-o", model)
+    arguments = fit if verb == "fit" else ["predict", model, small]
+    ecotone(*arguments, "-o", tmp_path / "file")
+    os.mkfifo(pipe)
+    command = [ecotone.path, *map(str, arguments), "-o", str(pipe)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert pipe.read_bytes() == (tmp_path / "file").read_bytes()
+    assert process.wait(timeout=10) == 0
+    status, _, err = stopped_at(command, 0.5, signal.SIGTERM)
+    assert status == 130 and b"error: " in err
+
+
 def test_a_slow_pipe_is_read_to_its_end(ecotone, small, tmp_path):
     model, pipe = tmp_path / "m.eco", tmp_path / "pipe"
     ecotone("fit", small, "scale | logistic", *SMALL_COLUMNS, "-o", model)

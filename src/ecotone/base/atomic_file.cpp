@@ -1,9 +1,13 @@
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <optional>
@@ -12,12 +16,29 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
+#include "ecotone/base/thread_pool.h"
 
 namespace ecotone {
 
 namespace {
 
 namespace fs = std::filesystem;
+
+std::atomic<const CancelFlag*> stop_waiting = nullptr;  // a setting of the process
+
+/// Waits a moment for the descriptor to take bytes (-1: just waits). Throws when the user asked to stop.
+bool wait_a_moment(int fd) {
+  constexpr int milliseconds = 50;
+  const CancelFlag* stop = stop_waiting.load();
+  if (stop && stop->requested()) cancelled_error();
+  pollfd state{.fd = fd, .events = POLLOUT, .revents = 0};
+  return ::poll(&state, 1, milliseconds) > 0;
+}
+
+bool is_pipe(int fd) {
+  struct stat status {};
+  return ::fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode);
+}
 
 [[noreturn]] void write_failed(const fs::path& target, int error) {
   const bool full = error == ENOSPC || error == EFBIG || error == EDQUOT;
@@ -117,6 +138,7 @@ struct AtomicFile::State {
   fs::path final;      // behind symbolic links
   fs::path temporary;  // empty when written straight through
   int fd = -1;
+  bool pipe = false;
   std::string buffer;
   static constexpr std::size_t buffer_size = std::size_t{1} << 18;
 
@@ -129,6 +151,17 @@ struct AtomicFile::State {
   void open_directly(std::optional<int> descriptor) {
     fd = descriptor ? ::fcntl(*descriptor, F_DUPFD_CLOEXEC, 3) : ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
     if (fd < 0) write_failed(target, errno);
+    pipe = is_pipe(fd);
+  }
+
+  /// Waits for a process that reads the named pipe, as `open` does, but the wait can be stopped.
+  void open_pipe() {
+    pipe = true;
+    while ((fd = ::open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK)) < 0) {
+      if (errno != ENXIO) write_failed(target, errno);
+      wait_a_moment(-1);
+    }
+    ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
   }
 
   void open() {
@@ -136,6 +169,7 @@ struct AtomicFile::State {
     struct stat old {};
     const bool exists = ::stat(target.c_str(), &old) == 0;
     if (exists && S_ISDIR(old.st_mode)) write_failed(target, EISDIR);
+    if (exists && S_ISFIFO(old.st_mode)) return open_pipe();
     if (exists && !S_ISREG(old.st_mode)) return open_directly(std::nullopt);
     // A file that its owner made read-only is not silently replaced.
     if (exists && ::access(target.c_str(), W_OK) != 0) write_failed(target, errno);
@@ -153,7 +187,9 @@ struct AtomicFile::State {
 
   void put(const char* data, std::size_t size) {
     while (size > 0) {
-      const ssize_t wrote = ::write(fd, data, size);
+      if (pipe && !wait_a_moment(fd)) continue;
+      // So much fits into a pipe that takes bytes at all: the write does not wait.
+      const ssize_t wrote = ::write(fd, data, pipe ? std::min<std::size_t>(size, PIPE_BUF) : size);
       if (wrote < 0) {
         if (errno == EINTR) continue;
         write_failed(target, errno);
@@ -184,6 +220,8 @@ struct AtomicFile::State {
     ::close(folder_fd);
   }
 };
+
+void stop_waiting_when(const CancelFlag* requested) { stop_waiting.store(requested); }
 
 AtomicFile::AtomicFile(fs::path target) : state_(std::make_unique<State>()) {
   state_->target = std::move(target);

@@ -125,6 +125,27 @@ TEST(TrainView, ChecksTheWeightsThatItUses) {
   EXPECT_EQ(code_of([&] { train_view(data, source, target, Context()); }), "bad_weight");
 }
 
+/// At the ends of the range of numbers sums and squares of weights overflow or vanish.
+TEST(TrainView, RefusesWeightsAtTheEndsOfTheRangeAndNamesTheirColumn) {
+  Dataset data = example();
+  const std::vector<Index> source{0, 2, 4, 8};
+  data.schema.weight = "w";
+  for (const double extreme : {1e307, 1.7e308, 1e-300, 5e-324}) {
+    data.weight = Vector::Constant(10, extreme);
+    try {
+      train_view(data, source, {}, Context());
+      ADD_FAILURE() << extreme;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), "bad_weight");
+      EXPECT_TRUE(std::string(error.what()).starts_with("column 'w': weights must be 0 or from")) << error.what();
+    }
+  }
+  for (const double fine : {0.0, 1e-150, 1e150}) {
+    data.weight = Vector::Constant(10, fine);
+    EXPECT_NO_THROW(train_view(data, source, {}, Context())) << fine;
+  }
+}
+
 TEST(TrainView, DoesNotTouchTheData) {
   const Dataset data = example();
   train_view(data, std::vector<Index>{8, 0}, {}, Context());

@@ -163,6 +163,22 @@ TEST(Model, ChecksComeInOrder) {
   EXPECT_EQ(code_of([&] { fitted("impute", unlabelled); }), "none");
 }
 
+TEST(Model, RefusesLabelsAndWeightsWhoseSquaresOverflow) {
+  TrainView view = overlapping(10, 2, 2, 2);
+  view.weight = Vector::Constant(10, 1e307);
+  EXPECT_EQ(code_of([&] { fitted("constant", view); }), "bad_weight");
+  view.weight = {};
+  view.y = {Task::regress, {}, {}, Vector::Constant(10, 1e154)};
+  view.origin = {4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
+  Schema schema;
+  schema.label = "cost";
+  for (const char* text : {"constant", "scale | least_squares", "ridge"}) {
+    const auto fit = [&] { Model::fit(Pipeline::parse(text), view, schema, context()); };
+    EXPECT_EQ(code_of(fit), "bad_label") << text;
+    EXPECT_TRUE(message_of(fit).starts_with("fit: the label in column 'cost' is 1e+154 in row 5;")) << message_of(fit);
+  }
+}
+
 TEST(Model, PartsOfAViewMustFitTogether) {
   const TrainView good = overlapping(10, 2, 2, 2);
   const auto refused = [](const TrainView& view) { return code_of([&] { fitted("constant", view); }); };

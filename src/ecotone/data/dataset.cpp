@@ -30,9 +30,7 @@ Vector checked_weights(const Dataset& data, std::span<const Index> rows) {
   Vector weight(static_cast<Index>(rows.size()));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double w = data.weight[rows[i]];
-    const Index row = origin_of(data.origin, rows[i]) + 1;
-    if (!std::isfinite(w)) data_error("bad_weight", "weights must be finite, got {} in row {}", w, row);
-    if (w < 0) data_error("negative_weight", "weights must be >= 0, got {} in row {}", w, row);
+    require_weight(w, data.schema.weight, origin_of(data.origin, rows[i]));
     weight[static_cast<Index>(i)] = w;
   }
   return weight;
@@ -61,6 +59,16 @@ const char* role_name(Role role) {
       break;
   }
   return "unseen";
+}
+
+void require_weight(double weight, const std::string& column, Index row) {
+  constexpr double least = 1e-150, largest = 1e150;
+  if (weight == 0 || (weight >= least && weight <= largest)) return;
+  const std::string what = column.empty() ? "row weights" : fmt::format("column '{}': weights", column);
+  if (!std::isfinite(weight)) data_error("bad_weight", "{} must be finite, got {} in row {}", what, weight, row + 1);
+  if (weight < 0) data_error("negative_weight", "{} must be >= 0, got {} in row {}", what, weight, row + 1);
+  data_error("bad_weight", "{} must be 0 or from {:g} to {:g}, got {} in row {}; divide all of them by one number",
+             what, least, largest, weight, row + 1);
 }
 
 Origin take_origin(const Origin& origin, std::span<const Index> rows) {

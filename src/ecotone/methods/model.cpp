@@ -16,7 +16,7 @@ namespace ecotone {
 namespace {
 
 /// Checks that the parts of a view are consistent, whoever made it.
-void check_parts(const TrainView& view) {
+void check_parts(const TrainView& view, const Schema& schema) {
   const Index rows = view.x.rows();
   const auto domain_rows = static_cast<Index>(view.domain.index.size());
   if (view.labelled() > rows) data_error("shape_mismatch", "fit: {} labels for {} rows", view.labelled(), rows);
@@ -36,17 +36,29 @@ void check_parts(const TrainView& view) {
       data_error("shape_mismatch", "fit: domain index {} with {} domains", domain, view.domain.names.size());
     }
   }
-  for (const double weight : view.weight) {
-    if (!std::isfinite(weight)) data_error("bad_weight", "fit: row weights must be finite, got {}", weight);
-    if (weight < 0) data_error("negative_weight", "fit: row weights must be >= 0, got {}", weight);
+  for (Index i = 0; i < view.weight.size(); ++i)
+    require_weight(view.weight[i], schema.weight, origin_of(view.origin, i));
+}
+
+/// Squares of the numbers to predict, and sums of them, must stay in the range of numbers.
+void check_label_range(const TrainView& view, const Schema& schema) {
+  constexpr double largest = 1e150;
+  for (Index i = 0; i < view.y.value.size(); ++i) {
+    const double y = view.y.value[i];
+    if (std::abs(y) <= largest || !std::isfinite(y)) continue;
+    data_error("bad_label",
+               "fit: the label{} is {} in row {}; divide all labels by one number, so that none exceeds {:g}",
+               schema.label.empty() ? "" : fmt::format(" in column '{}'", schema.label), y,
+               origin_of(view.origin, i) + 1, largest);
   }
 }
 
-void check_view(const Pipeline& pipeline, const TrainView& view) {
+void check_view(const Pipeline& pipeline, const TrainView& view, const Schema& schema) {
   if (view.x.rows() == 0)
     data_error("empty_data", "fit: there are no rows to learn from (rows without a label do not count)");
   if (view.x.cols() == 0) data_error("empty_data", "fit: there are no feature columns to learn from");
-  check_parts(view);
+  check_parts(view, schema);
+  check_label_range(view, schema);
   for (const Stage& stage : pipeline.stages()) {
     const Method& method = *stage.method;
     if (view.labelled() == 0 && (method.needs_labels() || method.predicts()))
@@ -225,7 +237,7 @@ Model Model::fit(const Pipeline& pipeline, const TrainView& view, const Schema& 
 
 Model Model::fit(const Pipeline& pipeline, const TrainView& view, const Schema& schema, const Context& context,
                  FitCache& cache) {
-  check_view(pipeline, view);
+  check_view(pipeline, view, schema);
   Model model(pipeline, schema.columns.empty() ? numeric_schema(view.x.names(), schema) : schema);
   model.fit_stages(pipeline.stages().size(), view, context, cache);
   return model;
@@ -233,7 +245,7 @@ Model Model::fit(const Pipeline& pipeline, const TrainView& view, const Schema& 
 
 TrainView Model::view_of_last(const Pipeline& pipeline, const TrainView& view, const Schema& schema,
                               const Context& context) {
-  check_view(pipeline, view);
+  check_view(pipeline, view, schema);
   FitCache cache;
   Model model(pipeline, schema.columns.empty() ? numeric_schema(view.x.names(), schema) : schema);
   return model.fit_stages(pipeline.stages().size() - 1, view, context, cache);

@@ -54,6 +54,9 @@ class Joint {
     scale_ = (column_sums([&](double x, Index j) { return (x - mean_[j]) * (x - mean_[j]); }) / rows).cwiseSqrt();
     penalty_ = Vector::Zero(size());
     for (Index j = 0; j < p; ++j) {
+      if (!std::isfinite(scale_[j]))
+        data_error("non_finite", "{}: the values of column '{}' are too large to be squared; divide them by a number",
+                   problem.who, problem.x.name(j));
       if (scale_[j] == 0) continue;
       // l2 ||w||^2 and lam domain_l2 ||v||^2 of w = u / s
       penalty_[j] = problem.l2 / (scale_[j] * scale_[j]);

@@ -73,6 +73,9 @@ TEST(AdaptJoint, RefusesByName) {
   TrainView numbers = overlapping(60, 3, 2, 2, 20);
   numbers.y = {Task::regress, {}, {}, Vector::LinSpaced(60, 0, 1)};
   EXPECT_EQ(code_of([&] { fitted("adapt.joint", numbers); }), "needs_classes");
+  TrainView large = overlapping(60, 3, 2, 2, 20);
+  large.x = Features::dense(1e200 * large.x.to_matrix());
+  EXPECT_EQ(code_of([&] { fitted("adapt.joint", large); }), "non_finite");
 }
 
 }  // namespace joint_test

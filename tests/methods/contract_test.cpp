@@ -6,6 +6,7 @@
 
 #include "ecotone/methods/registry.h"
 #include "ecotone/report/json/json.h"
+#include "methods/each_method.h"
 #include "methods/support.h"
 
 namespace ecotone::test {
@@ -82,30 +83,6 @@ const std::vector<Exception> exceptions = {
     {"tgreedy", Input::two_rows, "tgreedy", "needs_two_domains", "T compares domains, and both rows are in one"},
 };
 
-/// Methods whose defaults are for large data: what runs in their place where a fit is wanted and not the defaults.
-const std::map<std::string, const char*> quick = {
-    {"dbn", "dbn layers=5,4 epochs=2"},  // 3,000 hidden units and 15 epochs a layer take minutes on 21 blocks
-    // A factorisation of 10,000 rows takes minutes; the exact routes have tests of their own.
-    {"kpca", "kpca route=lowrank rank=20"},
-    {"udica", "udica route=lowrank rank=20"},
-    {"coir", "coir route=lowrank rank=20"},
-    {"dica", "dica route=lowrank rank=20"},
-    {"gp", "gp sigma=3 rank=20"},  // more than 4,000 rows: by a map, whose width would be searched on 2,000 of them
-    {"adaboost", "adaboost rounds=30"},
-    {"daboost", "daboost rounds=30 vote=3"},
-    {"dasvm", "dasvm tolerance=0.1 rho=4000 circular=false"},  // as svm, in every round
-    {"svm", "svm tolerance=0.1"},  // nearly all of 10,752 overlapping rows are support vectors
-};
-
-/// The view with labels that the method can learn: numbers 1, 2, ... in place of classes where it wants these.
-TrainView suited(const Method& method, TrainView view) {
-  if (!method.regression_only() || view.y.task != Task::classify) return view;
-  Labels y{Task::regress, {}, {}, Vector(view.labelled())};
-  for (Index i = 0; i < view.labelled(); ++i) y.value[i] = 1.0 + view.y.index[static_cast<std::size_t>(i)];
-  view.y = std::move(y);
-  return view;
-}
-
 /// Data and batch of a hard input. Families that need a target have one but for the input that takes it away.
 struct HardCase {
   TrainView view;
@@ -172,17 +149,6 @@ class Contract : public testing::TestWithParam<std::string> {
  protected:
   const Method& tested() const { return method(GetParam()); }
 };
-
-/// The method with its defaults as a pipeline; one that reads decision values has a learner before it.
-std::string with_defaults(const Method& method) {
-  return method.reads_scores() ? "logistic l2=0.1 | " + method.name : method.name;
-}
-
-/// The pipeline that fits use.
-std::string alone(const Method& method) {
-  const auto found = quick.find(method.name);
-  return found == quick.end() ? with_defaults(method) : found->second;
-}
 
 /// Texts that an option must refuse, from its declaration.
 std::vector<std::string> bad_values(const OptionInfo& option) {

@@ -16,6 +16,7 @@
 #include "ecotone/data/storage/derived_storage.h"
 #include "ecotone/data/storage/subset_storage.h"
 #include "ecotone/linalg/products.h"
+#include "ecotone/linalg/row_product.h"
 
 namespace ecotone {
 
@@ -61,7 +62,7 @@ Index block_rows_for(Index cols) {
 
 void FeatureStorage::multiply(Index b, ConstMatrixView w, MatrixView out) const {
   Scratch scratch;
-  ecotone::multiply(block(b, scratch).x, w, out);
+  multiply_rows(block(b, scratch).x, w, out);
 }
 
 void FeatureStorage::multiply_transposed(Index b, ConstMatrixView v, MatrixView acc) const {

@@ -9,6 +9,7 @@
 #include "ecotone/linalg/blas.h"
 #include "ecotone/linalg/exponential.h"
 #include "ecotone/linalg/products.h"
+#include "ecotone/linalg/row_product.h"
 
 namespace ecotone {
 namespace {
@@ -140,12 +141,9 @@ Matrix kernel_gram(const Kernel& kernel, ConstMatrixView x, ConstMatrixView y, c
 Vector kernel_diagonal(const Kernel& kernel, ConstMatrixView x) {
   check_kernel(kernel);
   if (shift_invariant(kernel)) return Vector::Ones(x.rows());
-  Vector diagonal(x.rows());
-  for (Index i = 0; i < x.rows(); ++i) {
-    const double squared = x.row(i).squaredNorm();
-    diagonal[i] =
-        kernel.kind == KernelKind::linear ? squared : power(kernel.scale * squared + kernel.coef0, kernel.degree);
-  }
+  Vector diagonal = squared_norms(x);
+  if (kernel.kind == KernelKind::linear) return diagonal;
+  for (double& k : diagonal) k = power(kernel.scale * k + kernel.coef0, kernel.degree);
   return diagonal;
 }
 

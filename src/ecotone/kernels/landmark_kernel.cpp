@@ -7,7 +7,7 @@
 #include "ecotone/kernels/kernel_rows.h"
 #include "ecotone/linalg/exponential.h"
 #include "ecotone/linalg/near.h"
-#include "ecotone/linalg/products.h"
+#include "ecotone/linalg/row_product.h"
 
 namespace ecotone {
 namespace {
@@ -27,19 +27,21 @@ LandmarkKernel::LandmarkKernel(const Kernel& kernel, Vector origin, ConstMatrixV
   if (kernel.kind == KernelKind::poly) origin_.setZero();
   landmarks_ = landmarks.rowwise() - origin_.transpose();
   if (kernel.kind == KernelKind::laplacian) columns_ = landmarks_.transpose();
-  if (kernel.kind == KernelKind::rbf) norms_ = landmarks_.rowwise().squaredNorm();
+  if (kernel.kind == KernelKind::rbf) norms_ = squared_norms(landmarks_);
 }
 
 void LandmarkKernel::distances(ConstMatrixView x, Index first, MatrixView k) const {
   // ||x - z||^2 = -2 x.z + ||x||^2 + ||z||^2
-  product_by_transpose(-2.0, x, landmarks_.middleRows(first, k.cols()), 0.0, k);
+  multiply_rows_by_transpose(-2.0, x, landmarks_.middleRows(first, k.cols()), 0.0, k);
+  const Vector norms_of_x = squared_norms(x);
   const double* const norms = norms_.data() + first;
   for (Index i = 0; i < k.rows(); ++i) {
     double* const row = k.data() + i * k.outerStride();
-    const double norm = x.row(i).squaredNorm();
+    const double norm = norms_of_x[i];
     if (!add_norms(norm, norms, row, k.cols())) continue;
     for (Index j = 0; j < k.cols(); ++j) {
-      if (must_take_differences(row[j], norm + norms[j])) row[j] = (x.row(i) - landmarks_.row(first + j)).squaredNorm();
+      if (must_take_differences(row[j], norm + norms[j]))
+        row[j] = squared_distance(x.row(i).data(), landmarks_.row(first + j).data(), cols());
     }
   }
 }
@@ -55,7 +57,7 @@ void LandmarkKernel::block(ConstMatrixView x, Index first, MatrixView k, Matrix&
   } else if (kernel_.kind == KernelKind::laplacian) {
     k.setZero();
   } else {
-    product_by_transpose(1.0, centred, landmarks_.middleRows(first, k.cols()), 0.0, k);
+    multiply_rows_by_transpose(1.0, centred, landmarks_.middleRows(first, k.cols()), 0.0, k);
   }
   for (Index i = 0; i < k.rows(); ++i) {
     double* const row = k.data() + i * k.outerStride();

@@ -5,7 +5,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/linalg/cosine.h"
-#include "ecotone/linalg/products.h"
+#include "ecotone/linalg/row_product.h"
 
 namespace ecotone {
 namespace {
@@ -53,7 +53,7 @@ void LowRankMap::raw(ConstMatrixView x, MatrixView out, Workspace& workspace) co
   if (!fourier()) return landmarks_.block(x, out, workspace.x);
   // sqrt(2/r) cos(2 pi (w.(x - o) + b)), with w and b in turns (multiples of 2 pi)
   workspace.x = x.rowwise() - origin_.transpose();
-  product_by_transpose(1.0, workspace.x, points_, 0.0, out);
+  multiply_rows_by_transpose(1.0, workspace.x, points_, 0.0, out);
   const double scale = std::sqrt(2.0 / static_cast<double>(rank()));
   for (Index i = 0; i < out.rows(); ++i) {
     out.row(i) += phases_.transpose();

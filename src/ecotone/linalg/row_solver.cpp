@@ -1,18 +1,32 @@
 #include "ecotone/linalg/row_solver.h"
 
-#include <cblas.h>
-
 #include <algorithm>
 
 #include "ecotone/base/error.h"
-#include "ecotone/linalg/blas.h"
+#include "ecotone/base/simd.h"
+#include "ecotone/linalg/row_product.h"
 
 namespace ecotone {
 namespace {
 
 constexpr double safe_condition = 1e3;
 
-int whole(Index i) { return static_cast<int>(i); }
+/// x <- L^-1 x for each row x.
+[[gnu::always_inline]] inline void solve_each(const double* lower, Index stride, Index width, double* rows,
+                                              Index row_stride, Index count) {
+  for (Index r = 0; r < count; ++r) {
+    double* const x = rows + r * row_stride;
+    for (Index i = 0; i < width; ++i) {
+      const double* const l = lower + i * stride;
+      double sum[4] = {};
+      Index k = 0;
+      for (; k + 4 <= i; k += 4)
+        for (Index lane = 0; lane < 4; ++lane) sum[lane] += l[k + lane] * x[k + lane];
+      for (; k < i; ++k) sum[0] += l[k] * x[k];
+      x[i] = (x[i] - ((sum[0] + sum[1]) + (sum[2] + sum[3]))) / l[i];
+    }
+  }
+}
 
 }  // namespace
 
@@ -30,20 +44,18 @@ RowSolver::RowSolver(ConstMatrixView lower) : factor_(lower.triangularView<Eigen
 void RowSolver::solve(MatrixView rows) const {
   if (rows.cols() != size()) internal_error("row solver: {} columns for a factor of {}", rows.cols(), size());
   if (rows.size() == 0) return;
-  prepare_blas();
-  const int height = whole(rows.rows());
-  const int stride = whole(rows.outerStride());
-  const int side = whole(size());
   for (Index j = 0; j < size(); j += panel) {
-    const int width = whole(std::min(panel, size() - j));
-    const double* const factor = factor_.data() + j * size();
+    const Index width = std::min(panel, size() - j);
+    auto part = rows.middleCols(j, width);
     // B_J <- (B_J - X_<J L_J,<J') L_JJ^-T
-    if (j > 0)
-      cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, height, width, whole(j), -1.0, rows.data(), stride, factor,
-                  side, 1.0, rows.data() + j, stride);
-    const auto multiply_or_solve = inverted_[at(j / panel)] != 0 ? cblas_dtrmm : cblas_dtrsm;
-    multiply_or_solve(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, height, width, 1.0, factor + j,
-                      side, rows.data() + j, stride);
+    if (j > 0) multiply_rows_by_transpose(-1.0, rows.leftCols(j), factor_.block(j, 0, width, j), 1.0, part);
+    if (inverted_[at(j / panel)] != 0) {
+      const Matrix right_hand_side = part;
+      multiply_rows_by_transpose(1.0, right_hand_side, factor_.block(j, j, width, width), 0.0, part);
+    } else {
+      run_wide<solve_each>(factor_.data() + j * size() + j, size(), width, part.data(), part.outerStride(),
+                           part.rows());
+    }
   }
 }
 

@@ -10,7 +10,7 @@ namespace ecotone {
 /// Solves X L' = B for rows of B, with L lower triangular: x = L^-1 b for each row. Works on panels of 64 columns by
 /// products, which is close to the speed of a matrix product, twice that of a triangular solve. A 64 x 64 diagonal
 /// block is inverted once if its condition number is below 1,000, so that no more than 3 digits can be lost; for other
-/// blocks the triangular system is solved.
+/// blocks the triangular system is solved. The solution of a row does not depend on the other rows.
 class RowSolver {
  public:
   static constexpr Index panel = 64;

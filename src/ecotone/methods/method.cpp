@@ -28,8 +28,8 @@ std::string_view family_name(Family family) {
 
 Matrix decision_scores(const Prediction& prediction) {
   if (prediction.score.size() > 0) return prediction.score;
-  // A probability of 0 or 1 has no finite logarithm.
-  const Matrix log_p = prediction.probability.cwiseMax(1e-300).array().log();
+  // A probability of 0 or 1 has no finite logarithm. By single values, so that a row does not depend on its place.
+  const Matrix log_p = prediction.probability.unaryExpr([](double p) { return std::log(std::max(p, 1e-300)); });
   return log_p.cols() == 2 ? Matrix(log_p.col(1) - log_p.col(0)) : log_p;
 }
 

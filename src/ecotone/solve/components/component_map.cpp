@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ecotone/linalg/distances.h"
+#include "ecotone/linalg/row_product.h"
 
 namespace ecotone {
 
@@ -40,7 +41,7 @@ void ComponentMap::project(ConstMatrixView x, MatrixView z) const {
       const Index across = std::min(side, rows.rows() - j);
       k.resize(down, across);
       landmarks.block(x.middleRows(i, down), j, k, centred);
-      part.noalias() += k * coefficients.middleRows(j, across);
+      add_row_products(k, coefficients.middleRows(j, across), part);
     }
   }
 }

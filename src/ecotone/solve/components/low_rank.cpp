@@ -9,6 +9,7 @@
 #include "ecotone/linalg/blas.h"
 #include "ecotone/linalg/eigen.h"
 #include "ecotone/linalg/products.h"
+#include "ecotone/linalg/row_product.h"
 
 namespace ecotone {
 namespace {
@@ -286,13 +287,13 @@ void LowRankProjection::project(ConstMatrixView x, MatrixView out) const {
   Matrix rho(x.rows(), map_.rank());
   if (direct_) {
     map_.raw(x, rho, workspace);
-    multiply(rho, coefficients_, out);
+    multiply_rows(rho, coefficients_, out);
     out.rowwise() -= bias_.transpose();
     return;
   }
   map_.features(x, rho, workspace);
   rho.rowwise() -= mean_.transpose();
-  multiply(rho, theta_, out);
+  multiply_rows(rho, theta_, out);
 }
 
 bool direct_is_safe(const LowRankMap& map, const LowRankComponents& components) {

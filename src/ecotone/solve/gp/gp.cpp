@@ -9,6 +9,8 @@
 #include "ecotone/kernels/landmark_kernel.h"
 #include "ecotone/linalg/distances.h"
 #include "ecotone/linalg/products.h"
+#include "ecotone/linalg/row_product.h"
+#include "ecotone/linalg/row_solver.h"
 #include "ecotone/solve/gp/factor.h"
 
 namespace ecotone {
@@ -34,16 +36,19 @@ void check_parameters(const GpProblem& p, const GpParameters& parameters) {
   check_kernel(kernel);
 }
 
-/// `cross` is transposed: training rows down, new rows across, as solves need it.
-Vector variance_of(const GpFit& fit, Matrix cross, const Vector& diagonal, ConstMatrixView inputs,
-                   const Context& context) {
-  cross *= fit.parameters.amplitude;
-  const Matrix half = fit.factor.solve_lower(std::move(cross), context);
-  Vector variance = fit.parameters.amplitude * diagonal - half.colwise().squaredNorm().transpose();
+/// The solver of rows is made once for all of them.
+Vector variance_of(const GpFit& fit, const RowSolver& solver, ConstMatrixView cross, const Vector& diagonal,
+                   ConstMatrixView inputs, const Context& context) {
+  constexpr Index strip = 256;
+  Matrix half = fit.parameters.amplitude * cross;
+  context.parallel((half.rows() + strip - 1) / strip, [&](Index s) {
+    solver.solve(half.middleRows(s * strip, std::min(strip, half.rows() - s * strip)));
+  });
+  Vector variance = fit.parameters.amplitude * diagonal - squared_norms(half);
   if (fit.basis.size() > 0) {
     // The uncertainty of beta: ||R'(h - H'A^-1 k)||^2
-    const Matrix rest = fit.basis.of(inputs, diagonal.size()) - transpose_product(half, fit.basis_half, context);
-    variance += (rest * fit.basis_root).rowwise().squaredNorm();
+    const Matrix rest = fit.basis.of(inputs, diagonal.size()) - row_products(half, fit.basis_half, context);
+    variance += squared_norms(row_products(rest, fit.basis_root, context));
   }
   return variance.cwiseMax(0.0);
 }
@@ -129,9 +134,9 @@ GpFit fit_gp(const GpProblem& problem, const GpParameters& parameters, const Con
 
 Matrix GpFit::mean(ConstMatrixView cross, ConstMatrixView inputs, const Context& context) const {
   check_cross(*this, cross);
-  Matrix result = parameters.amplitude * product(cross, alpha, context);
+  Matrix result = parameters.amplitude * row_products(cross, alpha, context);
   result.rowwise() += offset.transpose();
-  if (basis.size() > 0) result += basis.of(inputs, cross.rows()) * beta;
+  if (basis.size() > 0) result += row_products(basis.of(inputs, cross.rows()), beta, context);
   return result;
 }
 
@@ -140,7 +145,7 @@ Vector GpFit::variance(ConstMatrixView cross, const Vector& diagonal, ConstMatri
   check_cross(*this, cross);
   if (diagonal.size() != cross.rows())
     data_error("shape_mismatch", "gp: {} values of k(x, x) for {} rows", diagonal.size(), cross.rows());
-  return variance_of(*this, cross.transpose(), diagonal, inputs, context);
+  return variance_of(*this, RowSolver(factor.lower()), cross, diagonal, inputs, context);
 }
 
 GpPrediction predict_gp(const GpFit& fit, const Kernel& kernel, ConstMatrixView x, ConstMatrixView z,
@@ -156,13 +161,15 @@ GpPrediction predict_gp(const GpFit& fit, const Kernel& kernel, ConstMatrixView 
   // Distances are measured from the training rows, so a far new row does not affect the others.
   const bool rbf = kernel.kind == KernelKind::rbf;
   const LandmarkKernel training(with_width, rbf ? typical_row(x) : Vector(Vector::Zero(x.cols())), x);
+  const RowSolver solver = variance == GpVariance::none ? RowSolver() : RowSolver(fit.factor.lower());
   for (Index first = 0; first < z.rows(); first += block_rows) {
     context.check_cancelled();
     const auto rows = z.middleRows(first, std::min(block_rows, z.rows() - first));
     const Matrix cross = cross_of(training, rows, context);
     result.mean.middleRows(first, rows.rows()) = fit.mean(cross, rows, context);
     if (variance == GpVariance::none) continue;
-    result.variance.segment(first, rows.rows()) = fit.variance(cross, kernel_diagonal(with_width, rows), rows, context);
+    result.variance.segment(first, rows.rows()) =
+        variance_of(fit, solver, cross, kernel_diagonal(with_width, rows), rows, context);
   }
   return result;
 }

@@ -10,6 +10,7 @@
 #include "ecotone/base/memory.h"
 #include "ecotone/linalg/lower_inverse.h"
 #include "ecotone/linalg/products.h"
+#include "ecotone/linalg/row_product.h"
 #include "ecotone/solve/gp/factor.h"
 #include "ecotone/solve/gp/search.h"
 
@@ -135,7 +136,8 @@ void require_finite(const PartialProcess& sums, const Features& x, const Context
 /// k(x, x) under the map: with landmarks, the linear kernel is measured from the origin.
 Vector prior(const LowRankMap& map, ConstMatrixView x) {
   if (map.kernel().kind != KernelKind::linear) return kernel_diagonal(map.kernel(), x);
-  return (x.rowwise() - map.origin().transpose()).rowwise().squaredNorm();
+  const Matrix centred = x.rowwise() - map.origin().transpose();
+  return squared_norms(centred);
 }
 
 }  // namespace
@@ -241,18 +243,24 @@ GpPrediction predict_gp_low_rank(const GpLowRankFit& fit, const GpMapRows& rows,
     const Index count = block.x.rows();
     Matrix rho(count, rows.rank);
     rows.features(block, rho);
-    Matrix mean = rho * fit.weights;
+    Matrix mean(count, fit.weights.cols());
+    multiply_rows(rho, fit.weights, mean);
     mean.rowwise() += fit.offset.transpose();
     const Matrix h = fit.basis.of(inputs.middleRows(linear ? block.first : 0, linear ? count : 0), count);
-    if (h.cols() > 0) mean += h * fit.beta;
+    if (h.cols() > 0) add_row_products(h, fit.beta, mean);
     result.mean.middleRows(block.first, count) = mean;
     if (!with_variance) return;
     Vector v = Vector::Zero(count);
-    if (variance == GpLowRankVariance::whole)
-      v = amplitude * (rows.prior(block) - rho.rowwise().squaredNorm()).cwiseMax(0.0);
+    if (variance == GpLowRankVariance::whole) v = amplitude * (rows.prior(block) - squared_norms(rho)).cwiseMax(0.0);
     solver.solve(rho);
-    v += amplitude * fit.parameters.noise * rho.rowwise().squaredNorm();
-    if (h.cols() > 0) v += ((h - amplitude * rho * basis_half) * fit.basis_root).rowwise().squaredNorm();
+    v += amplitude * fit.parameters.noise * squared_norms(rho);
+    if (h.cols() > 0) {
+      Matrix rest(count, h.cols()), scaled(count, fit.basis_root.cols());
+      multiply_rows(rho, basis_half, rest);
+      rest = h - amplitude * rest;
+      multiply_rows(rest, fit.basis_root, scaled);
+      v += squared_norms(scaled);
+    }
     result.variance.segment(block.first, count) = v;
   });
   return result;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/linalg/row_product.h"
 #include "ecotone/solve/rbm/rbm_kernel.h"
 
 namespace ecotone {
@@ -69,7 +70,10 @@ void move_bias(ConstSingleView first, ConstSingleView second, float factor, floa
 }  // namespace
 
 void hidden_means(const Rbm& rbm, ConstSingleView v, SingleView h) {
-  multiply(v, rbm.weights, h);
+  // In double, because there is a product whose rows do not depend on each other.
+  Matrix sums(h.rows(), h.cols());
+  multiply_rows(v.cast<double>(), rbm.weights.cast<double>(), sums);
+  h = sums.cast<float>();
   apply_sigmoid(h, rbm.hidden_bias.data());
 }
 

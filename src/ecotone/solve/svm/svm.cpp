@@ -8,6 +8,7 @@
 #include "ecotone/base/memory.h"
 #include "ecotone/kernels/landmark_kernel.h"
 #include "ecotone/linalg/distances.h"
+#include "ecotone/linalg/row_product.h"
 #include "ecotone/solve/svm/checks.h"
 #include "ecotone/solve/svm/smo.h"
 #include "ecotone/solve/svm/source.h"
@@ -171,14 +172,15 @@ Vector scores_of(const Kernel& kernel, ConstMatrixView x, ConstVectorView beta, 
   context.parallel((z.rows() + side - 1) / side, [&](Index b) {
     const Index first = b * side;
     const Index height = std::min(side, z.rows() - first);
-    Matrix k(side, side), centred;
+    Matrix k(side, side), sums(side, 1), centred;
     for (Index j = 0; j < x.rows(); j += side) {
       const Index width = std::min(side, x.rows() - j);
       auto part = k.topLeftCorner(height, width);
       training.block(z.middleRows(first, height), j, part, centred);
       for (Index r = 0; groups != nullptr && r < height; ++r)
         for (Index c = 0; c < width; ++c) part(r, c) *= groups->factor(groups->z[at(first + r)], groups->x[at(j + c)]);
-      scores.segment(first, height).noalias() += part * beta.segment(j, width);
+      multiply_rows(part, beta.segment(j, width), sums.topRows(height));
+      scores.segment(first, height) += sums.col(0).head(height);
     }
   });
   return scores;

@@ -37,7 +37,8 @@ void two_probabilities(const CalibrateMaps& maps, double s, Eigen::Ref<Eigen::Ro
 void class_probabilities(const CalibrateMaps& maps, ConstVectorView s, Eigen::Ref<Eigen::RowVectorXd> p) {
   if (s.size() == 1) return two_probabilities(maps, s[0], p);
   for (Index k = 0; k < s.size(); ++k) p[k] = mapped(maps, k, s[k]);
-  const double sum = p.sum();
+  double sum = 0;  // in this order, wherever the row lies in memory
+  for (Index k = 0; k < p.size(); ++k) sum += p[k];
   if (sum >= std::numeric_limits<double>::min()) {
     p /= sum;
   } else {

@@ -113,10 +113,11 @@ void predict_two(double score, double p0, double p1, Index row, Prediction& pred
 void predict_softmax(ConstVectorView score, Index row, Prediction& prediction) {
   Index best = 0;
   const double top = score.maxCoeff(&best);
-  // p_k = exp(s_k - max s) / sum_l exp(s_l - max s)
+  // p_k = exp(s_k - max s) / sum_l exp(s_l - max s), by loops that do not depend on where the row lies in memory
   auto p = prediction.probability.row(row);
-  p = (score.array() - top).exp().matrix().transpose();
-  p /= p.sum();
+  double sum = 0;
+  for (Index k = 0; k < score.size(); ++k) sum += p[k] = std::exp(score[k] - top);
+  for (Index k = 0; k < score.size(); ++k) p[k] /= sum;
   prediction.score.row(row) = score.transpose();
   prediction.index[at(row)] = static_cast<std::int32_t>(best);
 }

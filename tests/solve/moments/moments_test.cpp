@@ -202,6 +202,17 @@ TEST(MomentsFile, IsReadAsItWasWritten) {
   }
 }
 
+/// Squares of tiny values vanish where their sums do not; such moments are as good as any.
+TEST(MomentsFile, OfTinyAndOfConstantValuesReadsBack) {
+  for (const double unit : {1e-300, 1e-160, 1.0, 1e140}) {
+    const Features x = Features::dense(Matrix::Constant(6, 2, 0.1 * unit));
+    const Vector y = Vector::Constant(6, -unit), none;
+    const std::vector<std::int32_t> group = {0, 0, 0, 1, 1, 1};
+    const Moments moments = gather_moments({x, group, {"u", "v"}, y, none}, GramKind::double_precision, Context());
+    EXPECT_NO_THROW(moments_from(TensorFile::parse(moments_tensors(moments).bytes(), "m.eco"))) << unit;
+  }
+}
+
 TEST(MomentsFile, RefusesWhatDoesNotFit) {
   const Moments good = Sample(200, 5).moments(GramKind::double_precision);
   const auto code = [](const TensorWriter& writer) {
@@ -241,6 +252,11 @@ TEST(MomentsFile, RefusesWhatDoesNotFit) {
   EXPECT_EQ(wrong([](Moments& m) { m.gram[0].add(1, 2, std::nan("")); }), "bad_moments");
   EXPECT_EQ(wrong([](Moments& m) { m.gram.pop_back(); }), "bad_moments");
   EXPECT_EQ(wrong([](Moments& m) { m.labelled[2] = 7; }), "bad_moments");
+  // Sums that no rows have.
+  EXPECT_EQ(wrong([](Moments& m) { m.y1[1] = 1e308; }), "bad_moments");
+  EXPECT_EQ(wrong([](Moments& m) { m.weight.setConstant(1e-300); }), "bad_moments");
+  EXPECT_EQ(wrong([](Moments& m) { m.x1(0, 3) *= 1e9; }), "bad_moments");
+  EXPECT_EQ(wrong([](Moments& m) { m.xy(0, 3) = -1e9; }), "bad_moments");
 }
 
 }  // namespace moments_test

@@ -67,6 +67,7 @@ class Reader {
     if ((m.rows.array() < 0).any() || (m.weight.array() < 0).any() || (m.yy.array() < 0).any() ||
         (m.xx.array() < 0).any())
       bad("a count, weight or sum of squares is negative");
+    check_sums(m);
     read_grams(m);
     if (file_.names().size() != 8 + m.gram.size() + m.single_gram.size()) bad("unexpected arrays");
     return m;
@@ -137,6 +138,26 @@ class Reader {
     constexpr double largest = 9007199254740992.0;  // 2^53
     if ((rows.array().floor() != rows.array()).any() || !(rows.sum() <= largest))
       bad("array 'rows' holds values that are not whole numbers or are too large");
+  }
+
+  /// (sum w a b)^2 <= (sum w a^2) (sum w b^2), up to rounding and to squares that vanish.
+  static bool possible(double product, double a, double b) {
+    constexpr double vanished = 1e-150;
+    return std::abs(product) <= (1 + 1e-6) * (std::sqrt(a) + vanished) * (std::sqrt(b) + vanished);
+  }
+
+  /// Sums that no rows have would end in a computation that makes no sense.
+  void check_sums(const Moments& m) const {
+    for (Index g = 0; g < m.group_count(); ++g) {
+      const auto impossible = [&](const char* sum, const char* squares) {
+        bad(fmt::format("'{}' of group '{}' is not possible with {}", sum, m.groups[at(g)], squares));
+      };
+      if (!possible(m.y1[g], m.weight[g], m.yy[g])) impossible("y1", "'yy' and 'weight'");
+      for (Index j = 0; j < m.cols(); ++j) {
+        if (!possible(m.x1(g, j), m.weight[g], m.xx(g, j))) impossible("x1", "'xx' and 'weight'");
+        if (!possible(m.xy(g, j), m.xx(g, j), m.yy[g])) impossible("xy", "'xx' and 'yy'");
+      }
+    }
   }
 
   std::vector<std::int64_t> integers(const std::string& name, Index size) const {

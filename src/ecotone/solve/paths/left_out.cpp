@@ -63,7 +63,8 @@ LeftOutTable choose_left_out(std::vector<Candidate> candidates, const LeftOutVal
   Matrix table = known_rows(values.auroc);
   result.criterion = table.rows() > 0 ? LeftOutCriterion::auroc : loss;
   if (table.rows() == 0) table = known_rows(values.loss);
-  if (table.rows() == 0) internal_error("no group was left out");
+  if (table.rows() == 0)
+    data_error("non_finite", "the loss of every left-out domain overflows; divide labels and columns by a number");
   result.groups = table.rows();
   const bool root = result.criterion == LeftOutCriterion::rmse;
   const Vector mean = (root ? Matrix(table.cwiseMax(0.0).cwiseSqrt()) : table).colwise().mean().transpose();

@@ -58,6 +58,7 @@ class Model {
 
   /// Model files are safetensors with everything but the arrays in the metadata; equal models give equal bytes.
   std::string bytes() const;
+  /// Writes the file once it is known that it can be read back.
   void save(const std::filesystem::path& path) const;
   static Model load(const std::filesystem::path& path);
   /// From a file's content; every length, name and number is checked (`file` errors `bad_model`, `newer_format`).

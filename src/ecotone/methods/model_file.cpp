@@ -238,6 +238,19 @@ StageState checked_state(const Fitted& fitted, const std::string& who) {
   return state;
 }
 
+/// A model that no verb can read must not be written, so each stage is loaded from its state first.
+void require_readable(const Stage& stage, const StageState& state, const StageInput& input) {
+  const auto unreadable = [&](const std::string& why) {
+    internal_error("{}: the fitted model cannot be read back, so it is not written: {}", stage.method->name, why);
+  };
+  try {
+    if (same(stage.method->load(state, stage.options, input)->save(), state)) return;
+  } catch (const Error& error) {
+    unreadable(error.what());
+  }
+  unreadable("it has inconsistent content");
+}
+
 /// Whether a note may have this name: lower-case letters and _, other than inspect's own entries.
 bool is_note_name(std::string_view name) {
   constexpr std::array<std::string_view, 10> taken = {"format",  "format_version", "version", "pipeline", "task",
@@ -334,7 +347,16 @@ TensorWriter Model::to_tensors() const {
 
 std::string Model::bytes() const { return to_tensors().bytes(); }
 
-void Model::save(const std::filesystem::path& path) const { to_tensors().write(path); }
+void Model::save(const std::filesystem::path& path) const {
+  StageInput input{static_cast<Index>(features_.size()), task_, classes_};
+  for (std::size_t i = 0; i < fitted_.size(); ++i) {
+    const Stage& stage = pipeline_.stages()[i];
+    if (stage.method->reads_scores()) input.cols = score_columns(classes_.size());
+    require_readable(stage, checked_state(*fitted_[i], stage.method->name), input);
+    input.cols = fitted_[i]->output_cols(input.cols);
+  }
+  to_tensors().write(path);
+}
 
 Model Model::load(const std::filesystem::path& path) { return from_tensors(TensorFile::read(path)); }
 

@@ -1,5 +1,6 @@
 #include "ecotone/solve/boost/stump.h"
 
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -7,7 +8,8 @@ namespace ecotone {
 
 Stump make_stump(const StumpCandidate& candidate, const StumpScale& scale, double lo, double hi) {
   const double range = hi - lo;
-  const double least = 1e-9 * (range > 0 ? std::min(range, 1.0) : 1.0);
+  // Never 0, even if the range is the smallest number there is.
+  const double least = std::max(1e-9 * (range > 0 ? std::min(range, 1.0) : 1.0), std::numeric_limits<double>::min());
   const double below = candidate.theta - lo;
   const double above = hi - candidate.theta;
   Stump stump{.attribute = candidate.attribute, .theta = candidate.theta};

@@ -338,5 +338,18 @@ TEST(DaBoost, RefusesTreesThatDoNotFit) {
   EXPECT_EQ(code_of([&] { DaBoost::load(good, options, input); }), "bad_model");
 }
 
+TEST(DaBoost, OfTheSmallestNumbersCanBeReadBack) {
+  for (const double unit : {5e-324, 1e-315, 1e-300}) {
+    TrainView view = overlapping(60, 3, 2, 2, 20);
+    Matrix x = view.x.to_matrix();
+    for (Index i = 0; i < x.rows(); ++i) x.row(i).head(2) << unit * static_cast<double>(i % 3), unit;
+    view.x = Features::dense(x);
+    for (const char* text : {"daboost rounds=20 vote=2", "daboost rounds=20 vote=2 scale=half", "adaboost rounds=9"}) {
+      const Model model = fitted(text, view);
+      EXPECT_TRUE(reloaded(model).bytes() == model.bytes()) << text << " " << unit;
+    }
+  }
+}
+
 }  // namespace daboost_test
 }  // namespace ecotone::test

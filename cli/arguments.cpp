@@ -146,6 +146,11 @@ bool has_pipeline(const std::vector<std::string>& arguments) {
   return !std::all_of(arguments.begin(), arguments.end(), is_data);
 }
 
+void require_data_ending(std::string_view verb, const std::string& path) {
+  if (path.ends_with(".eco") || path.ends_with(".csv") || !replaces_a_file(path)) return;
+  option_error("bad_output", "{}: -o must end in .eco or .csv, got '{}'", verb, path);
+}
+
 void require_writable(const std::string& path) {
   // A named pipe is not tried: opened and given up, it would be at its end for its reader.
   std::error_code ignored;

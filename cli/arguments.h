@@ -50,6 +50,10 @@ DataAndSpaces data_and_spaces(const std::vector<std::string>& arguments);
 /// Whether any of the arguments is a pipeline and not data.
 bool has_pipeline(const std::vector<std::string>& arguments);
 
+/// Option error `bad_output` when a file of this name would not be read as the data that are written to it. Devices and
+/// pipes may have any name.
+void require_data_ending(std::string_view verb, const std::string& path);
+
 /// A file error (`cannot_write`) when the file could not be written; found out before the work, not after it. Empty and
 /// `-` always can.
 void require_writable(const std::string& path);

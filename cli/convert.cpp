@@ -29,8 +29,7 @@ std::string format_table() {
 
 void run_convert(const ConvertFlags& flags, Session& session) {
   const bool eco = flags.output.ends_with(".eco");
-  if (!eco && !flags.output.ends_with(".csv"))
-    option_error("bad_output", "convert: -o must end in .eco or .csv, got '{}'", flags.output);
+  require_data_ending("convert", flags.output);
   const std::vector<std::filesystem::path> paths(flags.data.begin(), flags.data.end());
   require_files(paths);
   require_separate(files_read(paths, flags.read), {flags.output});

@@ -6,6 +6,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <charconv>
 
 #include "cli/output.h"
 #include "cli/verbs.h"
@@ -156,7 +157,16 @@ void Flags::number(const std::string& names, int& value, int low, int high, cons
 }
 
 void Flags::number(const std::string& names, std::uint64_t& value, const std::string& help) {
-  grouped(*app_.add_option(names, value, help)).type_name("N");
+  const CLI::Validator whole(
+      [](std::string& text) {
+        std::uint64_t number = 0;
+        const char* const end = text.data() + text.size();
+        const auto read = std::from_chars(text.data(), end, number);
+        const bool good = read.ec == std::errc() && read.ptr == end;
+        return good ? std::string() : fmt::format("a whole number from 0 to 2^64 - 1 is needed, got '{}'", text);
+      },
+      "");
+  grouped(*app_.add_option(names, value, help)).check(whole)->type_name("N");
 }
 
 void Flags::output(std::string& path, const std::string& help, Need need) {
@@ -224,6 +234,7 @@ void Flags::finish() const {
 void Flags::check_values() {
   const CLI::Validator value(
       [flags = flag_names(app_)](std::string& given) {
+        if (given.empty()) return std::string("the value is empty; omit the flag, or give it a value");
         const bool flag = std::ranges::find(flags, given) != flags.end();
         return flag ? fmt::format("a value is needed here, not the flag {}", given) : std::string();
       },

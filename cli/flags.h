@@ -95,7 +95,7 @@ class Flags {
 
   /// Reads the option structs; after the command line was read. Option errors `bad_option` name the flag.
   void finish() const;
-  /// Refuses a flag where a flag's value should be: `--label --json`. The last of the declarations.
+  /// Refuses a flag where a flag's value should be (`--label --json`) and an empty value. The last of the declarations.
   void check_values();
 
  private:

@@ -67,6 +67,7 @@ void run_generate(const GenerateFlags& flags, Session& session) {
   const bool to_screen = flags.output.empty() || flags.output == "-";
   if (to_screen && session.json())
     option_error("no_output", "generate: --json needs -o FILE, because standard output holds the JSON document");
+  require_data_ending("generate", flags.output);
   const OptionTexts options = settings(flags);
   require_writable(flags.output);
   const Dataset data = session.timed("draw", [&] { return generate(flags.name, options, session.context()); });

@@ -4,6 +4,7 @@
 
 #include "cli/output.h"
 #include "cli/signals.h"
+#include "ecotone/report/text/line.h"
 
 namespace ecotone::cli {
 namespace {
@@ -24,7 +25,7 @@ const Context& Session::context() {
 }
 
 void Session::say(const std::string& text) {
-  if (!flags_.json) write_standard_output(text);
+  if (!flags_.json) write_standard_output(printable(text));  // names in a file must not control the terminal
 }
 
 void Session::print(Json document) {

@@ -56,6 +56,35 @@ def test_bad_threads(ecotone):
     assert "--threads" in ecotone.error("methods", "--threads", "many", exit=OPTION, code="usage")
 
 
+@pytest.mark.parametrize("seed", ("-1", "18446744073709551616", "99999999999999999999999", "1.5", "0x10", "+1", " 1"))
+def test_bad_seed(ecotone, seed):
+    message = ecotone.error("generate", "moons", "--seed", seed, "-o", "m.csv", exit=OPTION, code="usage")
+    assert "--seed" in message and "whole number" in message and f"'{seed}'" in message
+
+
+def test_largest_seed(ecotone, tmp_path):
+    largest, before = (ecotone("generate", "moons", "--seed", str(2**64 - k)).stdout for k in (1, 2))
+    assert largest != before
+
+
+def test_empty_values_are_refused(ecotone, small, tmp_path):
+    """An unset variable of the shell is not "not given"."""
+    given = ("evaluate", small, "logistic l2=0.1", *SMALL_COLUMNS)
+    for flag in ("--report", "--metric", "--features", "--label", "--seed", "--threads", "--where", "--title"):
+        message = ecotone.error(*given, flag, "", exit=OPTION, code="usage")
+        assert flag in message, message
+    assert "--report: the value is empty" in ecotone(*given, "--report", "", exit=OPTION).stderr
+    assert "--output" in ecotone.error("fit", *given[1:], "-o", "", exit=OPTION, code="usage")
+
+
+def test_generate_writes_what_the_name_says(ecotone, tmp_path):
+    for name in ("x.npy", "x", "x.csv.gz"):
+        message = ecotone.error("generate", "moons", "-o", tmp_path / name, exit=OPTION, code="bad_output")
+        assert "must end in .eco or .csv" in message and name in message
+    assert list(tmp_path.iterdir()) == []
+    assert ecotone("generate", "moons", "-o", "/dev/stdout").stdout.startswith("x1,")
+
+
 # --- pipelines and options
 
 

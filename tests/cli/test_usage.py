@@ -25,6 +25,22 @@ def table(text):
 # --- the program about itself
 
 
+def test_names_in_a_file_cannot_control_the_terminal(ecotone, small, tmp_path):
+    """Escape sequences in names of domains and classes."""
+    wild = tmp_path / "wild.csv"
+    wild.write_text(small.read_text().replace("yes", "y\x1b[31m\x07es").replace("\na,", "\n\x1b[2Ja,"))
+    model, eco = tmp_path / "m.eco", tmp_path / "d.eco"
+    for command in (
+        ("fit", wild, "scale | logistic l2=0.1", *SMALL_COLUMNS, "-o", model),
+        ("convert", wild, *SMALL_COLUMNS, "-o", eco),
+        ("inspect", model),
+        ("evaluate", wild, "scale | logistic l2=0.1", *SMALL_COLUMNS),
+        ("diagnose", wild, *SMALL_COLUMNS),
+    ):
+        done = ecotone(*command)
+        assert "es" in done.stdout and not set("\x1b\x07") & set(done.stdout + done.stderr), command
+
+
 def test_help(ecotone):
     page = ecotone("--help").stdout
     for verb in VERBS:

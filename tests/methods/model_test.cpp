@@ -152,6 +152,22 @@ TEST(Model, AHoleIsNamedByTheRowOfTheFile) {
             std::string::npos);
 }
 
+TEST(Model, AnAnswerThatOverflowsIsRefused) {
+  TrainView view = overlapping(60, 3, 2, 3);
+  const Batch large{Features::dense(Matrix::Constant(2, 3, 1.7e308)), std::nullopt, {6, 7}};
+  const auto refused = [&](const char* text) {
+    EXPECT_NE(
+        message_of([&] { fitted(text, view).predict(large, context()); }).find("the values of row 7 are too large"),
+        std::string::npos)
+        << text;
+  };
+  for (const char* text : {"logistic l2=1e-6", "svm kernel=linear"}) refused(text);
+  view.y = {Task::regress, {}, {}, 1e3 * view.x.to_matrix().col(0)};
+  for (const char* text :
+       {"ridge lam=0.1", "tgreedy steps=3", "greedy steps=3", "step size=2 lam=0.1", "least_squares"})
+    refused(text);
+}
+
 TEST(Model, ChecksComeInOrder) {
   TrainView empty = view_of(Features::dense(Matrix(0, 2)), no_labels());
   EXPECT_EQ(code_of([&] { fitted("logistic", empty); }), "empty_data");

@@ -138,6 +138,13 @@ void drop_unseen_levels(Features& x, Schema& schema, const Context& context) {
   x = x.columns(kept, schema.feature_names(), context);
 }
 
+/// Whatever overflows on the way to an answer: the row is named, and nothing that is not a number is answered.
+void require_finite_answers(const std::string& who, const Prediction& prediction, const Batch& batch) {
+  for (const ConstMatrixView part : {ConstMatrixView(prediction.probability), ConstMatrixView(prediction.score),
+                                     ConstMatrixView(prediction.value), ConstMatrixView(prediction.variance)})
+    require_finite_scores(who, part, batch);
+}
+
 /// The stages before the learner as the last pipeline left them, with their texts, each fitted on the output of the one
 /// before it.
 struct StageChain {
@@ -331,6 +338,7 @@ Prediction Model::predict(const Batch& batch, const Context& context) const {
     if (method.reads_scores()) current.x = Features::dense(decision_scores(prediction));
     if (method.reads_features) require_finite_features(method.name, current.x, current.origin, context);
     prediction = fitted_[i]->predict(current, context);
+    require_finite_answers(method.name, prediction, current);
   }
   return prediction;
 }

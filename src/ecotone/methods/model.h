@@ -32,7 +32,8 @@ class Model {
                                 const Context& context);
 
   /// Predictions for a batch whose columns are matched with the model's by name (by position when the batch has none).
-  /// Option error `no_learner` when the pipeline does not end in a learner.
+  /// Option error `no_learner` when the pipeline does not end in a learner; data error `non_finite` when an answer
+  /// would not be finite.
   Prediction predict(const Batch& batch, const Context& context) const;
   /// The features after the last stage that transforms.
   Features transform(const Batch& batch, const Context& context) const;

@@ -127,6 +127,18 @@ def test_first_interrupt_ends_a_wait_for_a_pipe(ecotone, small, tmp_path, writte
     assert '"code": "cancelled"' in out and "error: " in err
 
 
+def test_a_limit_of_the_address_space_is_named_with_sizes(ecotone, tmp_path):
+    """`ulimit -v` is a limit of memory like any other; what does not fit is refused before it is drawn."""
+    limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+    for settings in (("logistic", "rows=1000000", "features=1000"), ("synthetic_domains", "relu=1000000")):
+        begin = time.monotonic()
+        message = ecotone.error(
+            "generate", *settings, "-o", tmp_path / "d.csv", exit=3, code="not_enough_memory", preexec_fn=limit
+        )
+        assert "needs" in message and "GB, but only" in message, message
+        assert time.monotonic() - begin < 10
+
+
 @pytest.mark.parametrize("verb", ("fit", "predict"))
 def test_a_named_pipe_as_output(ecotone, small, tmp_path, verb):
     """The reader gets every byte, and one signal ends the wait for a reader."""

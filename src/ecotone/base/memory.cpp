@@ -1,11 +1,13 @@
 #include "ecotone/base/memory.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "ecotone/base/cgroup.h"
@@ -29,6 +31,17 @@ std::size_t system_memory() {
   return static_cast<std::size_t>(pages) * static_cast<std::size_t>(size);
 }
 
+/// Bytes left below the limit of the address space (`ulimit -v`), or nothing without a limit.
+std::optional<std::size_t> address_space_left() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  std::ifstream file("/proc/self/statm");
+  std::size_t pages = 0;
+  file >> pages;  // all of them, whether in memory or not
+  const std::size_t used = pages * static_cast<std::size_t>(std::max(0L, sysconf(_SC_PAGESIZE)));
+  return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+}
+
 std::string size_text(std::size_t bytes) {
   const auto value = static_cast<double>(bytes);
   if (value < 1e6) return fmt::format("{:.1f} kB", value / 1e3);
@@ -39,9 +52,10 @@ std::string size_text(std::size_t bytes) {
 }  // namespace
 
 std::size_t available_memory() {
-  const std::size_t system = system_memory();
-  const auto left = Cgroup().memory_left();
-  return left ? std::min(system, *left) : system;
+  std::size_t least = system_memory();
+  for (const auto& left : {Cgroup().memory_left(), address_space_left()})
+    if (left) least = std::min(least, *left);
+  return least;
 }
 
 void require_memory(std::size_t bytes, std::string_view who, std::string_view what, std::string_view advice) {

@@ -92,12 +92,13 @@ void draw_domain(const World& world, SpuriousLaw mode, MatrixView x, Random& ran
 }
 
 Dataset draw_synthetic_domains(const SyntheticDomainsOptions& options, const Context& context) {
-  const World world = draw_world(options, context);
   std::vector<std::string> domains;
   for (int d = 1; d <= options.sources + options.tests; ++d) domains.push_back(fmt::format("d{}", d));
   const std::vector<Index> rows(domains.size(), options.rows);
   const Index cols = options.relu > 0 ? options.relu : options.features;
+  // First, because it knows at once whether the memory suffices, and the world may take long to draw.
   Draft draft("synthetic_domains", std::move(domains), rows, cols, {"-1", "1"});
+  const World world = draw_world(options, context);
   context.parallel(draft.domains(), [&](Index d) {
     Random random = context.random("synthetic_domains", static_cast<std::uint64_t>(d));
     auto x = draft.x(d);

@@ -185,5 +185,12 @@ TEST(SvmStage, RefusesHostileStates) {
   EXPECT_EQ(code([](StageState& s) { s.info.erase("offset"); }), "bad_model");
 }
 
+/// Rounding keeps the violation above such a tolerance, and the fit would take all its steps.
+TEST(Svm, RefusesAToleranceBelowRounding) {
+  for (const char* text : {"svm tolerance=1e-300", "dasvm tolerance=1e-300", "svm tolerance=0"})
+    EXPECT_EQ(code_of([&] { Pipeline::parse(text); }), "bad_option") << text;
+  EXPECT_NO_THROW(Pipeline::parse("svm tolerance=1e-12"));
+}
+
 }  // namespace svm_test
 }  // namespace ecotone::test

@@ -58,7 +58,7 @@ struct SvmOptions {
         field("tolerance", &O::tolerance,
               "Stopping tolerance: the largest violation of the optimality conditions or, where weights are fitted "
               "(see route), 10 x the relative duality gap",
-              above(0.0)),
+              at_least(1e-12)),  // rounding keeps fits from getting closer
         field("route", &O::route,
               "exact: one coefficient per row, updated in pairs; low_rank: weights of a low-rank kernel map, or of the "
               "columns themselves if the kernel is linear and there are at most 1,000 columns, in time linear in the "

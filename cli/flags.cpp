@@ -297,6 +297,7 @@ const Verb* CommandLine::parse(int argc, char** argv) {
   const std::string first = argv[1];
   if (first == "help") {
     const auto verb = argc > 2 ? state_->find(argv[2]) : std::nullopt;
+    if (argc > 2 && !verb && !std::string_view(argv[2]).starts_with('-')) state_->unknown_verb(argv[2]);
     write_standard_output((verb ? *state_->apps[*verb] : program).help());
     return nullptr;
   }

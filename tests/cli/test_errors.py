@@ -36,6 +36,11 @@ def test_unknown_verb_without_a_near_one(ecotone):
     assert "evaluate" in ecotone.error("xyzzy", exit=OPTION, code="unknown_verb")
 
 
+def test_help_of_an_unknown_verb(ecotone):
+    assert "did you mean 'fit'?" in ecotone.error("help", "fti", exit=OPTION, code="unknown_verb")
+    assert "Usage: ecotone fit" in ecotone("help", "fit").stdout
+
+
 def test_unknown_flag(ecotone, small):
     message = ecotone.error("evaluate", small, "logistic", "--lable", "y", exit=OPTION, code="unknown_flag")
     assert "'--lable'" in message and "did you mean '--label'?" in message

@@ -142,9 +142,9 @@ TEST(Npy, BadFilesAreRefused) {
   const Folder folder;
   const std::string good = npy<double>("<f8", "(2, 3)", {1, 2, 3, 4, 5, 6});
   for (const std::string& bytes :
-       {std::string("\x93NUMPY"), good.substr(0, 20), good.substr(0, good.size() - 1), npy<double>(">f8", "(1,)", {1}),
-        npy<double>("<c16", "(1,)", {1}), npy<double>("<f8", "(1, 1, 1)", {1}), npy<double>("<f8", "()", {1}),
-        npy<double>("<f8", "(-1,)", {1}), npy<double>("<f8", "(1", {1}),
+       {std::string("\x93NUMPY"), good.substr(0, 20), good.substr(0, good.size() - 1), good + '\0',
+        npy<double>(">f8", "(1,)", {1}), npy<double>("<c16", "(1,)", {1}), npy<double>("<f8", "(1, 1, 1)", {1}),
+        npy<double>("<f8", "()", {1}), npy<double>("<f8", "(-1,)", {1}), npy<double>("<f8", "(1", {1}),
         npy<double>("<f8", "(9223372036854775807,)", {1}), npy<double>("<f8", "(1,), 'x': 1", {1}),
         "\x93NUMPY\x09" + good.substr(7)}) {
     try {

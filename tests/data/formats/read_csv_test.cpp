@@ -226,6 +226,31 @@ TEST(ReadCsv, MessagesCountRowsInTheFile) {
   EXPECT_NE(message.find("row 3"), std::string::npos) << message;
 }
 
+/// Whatever pass over the file meets them: text columns need a pass of their own.
+TEST(ReadCsv, OfTwoFaultsTheFirstInTheFileIsReported) {
+  const std::string bad_weight = "v,heavy,s,u\n", ragged = "v,1,s,u,5\n", good = "v,1,s,u\n", numbers = "1,1,2,3\n";
+  for (const std::string& first_rows : {good + good, numbers + numbers + good}) {
+    for (const bool weight_first : {true, false}) {
+      const std::string text = "y,w,d,a\n" + first_rows + (weight_first ? bad_weight : ragged) + good +
+                               (weight_first ? ragged : bad_weight) + good;
+      const ReadOptions options{.label = "y", .weight = "w"};
+      const char* const code = weight_first ? "bad_value" : "ragged_row";
+      const std::string message = message_of(code, ErrorKind::data, [&] { csv(text, options); });
+      for (std::size_t bytes = 1; bytes < 80; bytes += 3)
+        EXPECT_EQ(
+            message_of(code, ErrorKind::data, [&] { csv(text, options, {.segment_bytes = bytes}, context_of(2)); }),
+            message)
+            << bytes;
+    }
+  }
+  // Both faults in one row, as a fuzzer found it: the bad weight stands before the field too many.
+  const std::string found =
+      "\xef\xbb\xbfy;w;d;a2\x12\r;a2\x12\r\n\r\n/\xbfy;2;d2;d;a\r\n1;0\x80\x80\x80\x80\x80s;0;;0t;\r\n";
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{2}, std::size_t{40}, CsvTuning{}.segment_bytes})
+    message_of("bad_value", ErrorKind::data,
+               [&] { csv(found, {.label = "y", .weight = "w"}, {.segment_bytes = bytes}); });
+}
+
 TEST(ReadCsv, FilteredRowsLeaveNoTrace) {
   // The text in a filtered row would make x categorical, its domain a third one and its label a third class.
   const Dataset data = csv("d,x,y,keep\na,1,p,1\nc,oops,q,0\nb,2,r,1\n",

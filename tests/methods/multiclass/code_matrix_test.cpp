@@ -83,6 +83,16 @@ TEST_F(CodeFile, IsReadAsItStands) {
   EXPECT_EQ(fit("1,-1,-1\n-1,1,-1\n-1,-1,1"), "none");
 }
 
+TEST_F(CodeFile, IsLookedForWithTwoClassesToo) {
+  const TrainView two = overlapping(60, 3, 2, 1);
+  const auto fit_two = [&] { fitted(fmt::format("logistic l2=0.1 multiclass=ecoc code='{}'", path.string()), two); };
+  EXPECT_EQ(code_of(fit_two), "cannot_open");
+  std::ofstream(path) << "1\n-1\n1\n";
+  EXPECT_EQ(code_of(fit_two), "shape_mismatch");
+  std::ofstream(path) << "1\n-1\n";
+  EXPECT_EQ(code_of(fit_two), "none");
+}
+
 TEST_F(CodeFile, ErrorsByName) {
   EXPECT_EQ(fit("1,-1\n-1,1\n"), "shape_mismatch");
   EXPECT_EQ(fit(""), "shape_mismatch");

@@ -175,7 +175,7 @@ NumberArray open_npy(const ByteSource& source) {
   const std::size_t cols = header.shape.size() == 2 ? header.shape[1] : 1;
   const std::size_t offset = place.begin + place.length;
   const std::size_t bytes = array_bytes(source, rows, cols, size_of(*element));
-  if (bytes > source.size() - offset)
+  if (bytes != source.size() - offset)
     data_error("bad_npy", "{}: {} x {} values need {} bytes, but the file has {}", source.name(), rows, cols, bytes,
                source.size() - offset);
   if (rows > 0 && cols == 0) data_error("empty_data", "{}: an array without columns", source.name());

@@ -231,6 +231,11 @@ StageResult fit_combined(const Method& method, const TrainView& view, const Opti
         "{}: distributional=true needs all rows of a domain, and multiclass=ovo fits on two classes at a time; "
         "use multiclass=ova",
         method.name);
+  const bool straight = goes_straight(view.y.task, view.y.classes.size(), options);
+  // Two classes need no code, but a file that is wrong or not there is an error all the same.
+  if (straight && !options.code.path.empty() && options.multiclass == Decomposition::ecoc &&
+      view.y.task == Task::classify)
+    read_code(options.code.path, view.y.classes);
   TrainView weighted = view;
   if (options.class_weight != "none") {
     if (view.y.task != Task::classify) {
@@ -239,9 +244,8 @@ StageResult fit_combined(const Method& method, const TrainView& view, const Opti
     }
     weighted.weight = class_weighted_rows(method.name, view, options.class_weight);
   }
-  StageResult result = goes_straight(view.y.task, view.y.classes.size(), options)
-                           ? method.fit(weighted, values, context, cache)
-                           : fit_problems(method, weighted, options, values, context, cache);
+  StageResult result = straight ? method.fit(weighted, values, context, cache)
+                                : fit_problems(method, weighted, options, values, context, cache);
   if (options.class_weight != "none") result.next = view;
   return result;
 }

@@ -131,13 +131,16 @@ void GreedyPath::renew_residual(const GramColumns& columns, const Context& conte
   const auto& support = result_.support;
   over_columns(means_.cols(), context, [&](Index first, Index last) {
     residual_.middleCols(first, last - first) = means_.xy.middleCols(first, last - first);
-    for (std::size_t k = 0; k < support.size(); ++k)
+    for (std::size_t k = 0; k < support.size(); ++k) {
+      if (k % 64 == 63) context.check_cancelled();
       means_.subtract_column(columns.column(support[k]), support[k], weight_[k], first, last, residual_);
+    }
   });
   if (options_.mode != PathMode::ortho_resid) return;
   // z_k = E[X~_k (Y - w.X)|d] by L z = residual on the support.
   Matrix z(means_.groups(), static_cast<Index>(support.size()));
   for (std::size_t k = 0; k < support.size(); ++k) {
+    context.check_cancelled();
     const auto place = static_cast<Index>(k);
     z.col(place) = residual_.col(support[k]);
     for (std::size_t l = 0; l < k; ++l) z.col(place) -= basis_[l][support[k]] * z.col(static_cast<Index>(l));

@@ -140,6 +140,9 @@ SvmFit fit_rows(const SvmProblem& problem, const Kernel& kernel, ConstMatrixView
                 const Context& context) {
   check_kernel(kernel);
   const std::vector<Index> rows = checked_rows(problem, x);
+  if (!kernel_diagonal(kernel, x).allFinite())
+    data_error("non_finite", "{}: the values are so large that the {} kernel overflows; scale the columns first",
+               problem.who, kernel_name(kernel.kind));
   // The rows, and a second copy while they are reordered.
   require_memory(2 * rows.size() * at(x.cols()) * sizeof(double), problem.who, fmt::format("{} rows", rows.size()),
                  "use fewer rows or columns");

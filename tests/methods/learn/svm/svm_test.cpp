@@ -185,6 +185,15 @@ TEST(SvmStage, RefusesHostileStates) {
   EXPECT_EQ(code([](StageState& s) { s.info.erase("offset"); }), "bad_model");
 }
 
+/// A model that cannot answer the rows that it was fitted on is none.
+TEST(Svm, RefusesValuesWhoseKernelOverflows) {
+  TrainView view = overlapping(40, 3, 2, 2);
+  view.x = Features::dense(1e200 * view.x.to_matrix());
+  for (const char* text : {"svm kernel=linear", "svm kernel=poly"})
+    EXPECT_EQ(code_of([&] { fitted(text, view); }), "non_finite") << text;
+  EXPECT_EQ(code_of([&] { fitted("svm", view); }), "none");
+}
+
 /// Rounding keeps the violation above such a tolerance, and the fit would take all its steps.
 TEST(Svm, RefusesAToleranceBelowRounding) {
   for (const char* text : {"svm tolerance=1e-300", "dasvm tolerance=1e-300", "svm tolerance=0"})

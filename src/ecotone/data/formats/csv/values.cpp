@@ -222,12 +222,16 @@ std::vector<std::vector<std::string>> collect_words(const CsvTable& table, const
   RowPlan common;
   common.n_codes = static_cast<Index>(inputs.size());
   common.code_limit = limit;
+  // Weights are checked here, too: of two faults in a file the first is reported, whichever pass meets it.
+  if (columns.weight >= 0) fields[at(columns.weight)] = {FieldUse::number, true, 0};
   const std::vector<RowPlan> plans = table.plans(fields, common);
   std::vector<RowFindings> findings(table.tasks().size());
-  RowTarget target;
-  target.codes.resize(inputs.size());
   context.parallel(static_cast<Index>(findings.size()), [&](Index t) {
     const CsvTask& task = table.tasks()[at(t)];
+    std::vector<double> weights(columns.weight >= 0 ? at(task.kept) : 0);
+    RowTarget target;
+    target.numbers = {weights.data()};
+    target.codes.resize(inputs.size());
     table.with_text(task.file, task.chunk.begin, task.chunk.end, [&](RowText run) {
       findings[at(t)] =
           parse_rows(table.files()[task.file].source, run, task.chunk.rows, task.keep, plans[task.file], target);

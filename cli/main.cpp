@@ -4,8 +4,8 @@
 #include "cli/output.h"
 #include "cli/signals.h"
 #include "cli/verbs.h"
-#include "ecotone/base/file.h"
 #include "ecotone/base/memory.h"
+#include "ecotone/base/waiting.h"
 
 namespace ecotone::cli {
 namespace {

@@ -12,6 +12,7 @@
 #include "base/temp_folder.h"
 #include "ecotone/base/file.h"
 #include "ecotone/base/thread_pool.h"
+#include "ecotone/base/waiting.h"
 
 namespace ecotone {
 namespace atomic_file_test {

@@ -17,6 +17,7 @@
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
 #include "ecotone/base/thread_pool.h"
+#include "ecotone/base/waiting.h"
 
 namespace ecotone {
 

@@ -9,15 +9,13 @@
 
 namespace ecotone {
 
-class CancelFlag;
-
 /// A file that appears whole or not at all: it is written next to its target under a temporary name (`.NAME.PID.tmp`),
 /// then synced and renamed by `commit`. Destroyed without a commit, it leaves nothing behind and the old file stays as
 /// it was. Every failure is a `file` error that names the path: `no_space` for a full disk, quota or size limit,
 /// otherwise `cannot_write`. Programs ignore SIGXFSZ and SIGPIPE, so that these are errors and do not end the process.
-/// A symbolic link stays and its target is replaced; the mode of an existing file is kept. Pipes, devices and
-/// /dev/stdout are written directly; a named pipe waits for its reader. What a killed process left behind is removed by
-/// the next process that writes the same target.
+/// A symbolic link stays and its target is replaced; the mode of an existing file is kept. Pipes (once they have a
+/// reader), devices and /dev/stdout are written directly. What a killed process left behind is removed by the next
+/// process that writes the same target.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path target);
@@ -34,10 +32,6 @@ class AtomicFile {
   struct State;
   std::unique_ptr<State> state_;
 };
-
-/// Lets waits for the reader of a pipe end with the `cancelled` error once the flag is requested (null: never). A
-/// process-wide setting: programs call it once, the library never does.
-void stop_waiting_when(const CancelFlag* requested);
 
 /// Read-only random access with pread; never maps. Short reads are retried; the end of the file within a request is
 /// reported.

@@ -7,8 +7,7 @@
 
 namespace ecotone {
 
-/// Memory that can be taken now without swapping: the smallest of MemAvailable, what the cgroup leaves and what the
-/// limit of the address space leaves.
+/// Memory that can be taken now without swapping: the least that MemAvailable, the cgroup and `ulimit -v` leave.
 std::size_t available_memory();
 /// Throws the data error `not_enough_memory` if `bytes` exceeds the available memory: "WHO: WHAT needs 7.5 GB, but only
 /// 3.1 GB is available; ADVICE".

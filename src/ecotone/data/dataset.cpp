@@ -5,6 +5,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/data/formats/number.h"
+#include "ecotone/data/row_weight.h"
 #include "ecotone/data/storage/subset_storage.h"
 
 namespace ecotone {

@@ -109,17 +109,13 @@ struct Batch {
 /// The training view of `source` rows (those without a label are left out) and `target` rows, each in ascending order.
 /// Classes and domains are only those of the chosen rows, so nothing about the labels of other rows can reach the view.
 /// Without a label column y is an empty regression label, and all source rows are kept, first. Data errors: `no_labels`
-/// if no source row has a label, and those of require_weight.
+/// if no source row has a label, and those of require_weight (row_weight.h) if a row weight cannot be used.
 TrainView train_view(const Dataset& data, std::span<const Index> source, std::span<const Index> target,
                      const Context& context);
 /// The training view by the roles of the data set.
 TrainView train_view(const Dataset& data, const Context& context);
 /// The given rows as a batch, with their domains.
 Batch batch(const Dataset& data, std::span<const Index> rows);
-
-/// Data errors `bad_weight` and `negative_weight`: a row weight is 0 or from 1e-150 to 1e150, so that sums and squares
-/// of weights stay in the range of numbers. `column` may be empty, `row` counts from 0.
-void require_weight(double weight, const std::string& column, Index row);
 
 /// Keeps only the classes that occur, in their order.
 void drop_unused_classes(Labels& labels);

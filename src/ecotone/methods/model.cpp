@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ecotone/base/blocks.h"
+#include "ecotone/data/row_weight.h"
 #include "ecotone/methods/cross_fit.h"
 #include "ecotone/methods/fit_cache.h"
 #include "ecotone/methods/requirements.h"

@@ -32,8 +32,7 @@ class Model {
                                 const Context& context);
 
   /// Predictions for a batch whose columns are matched with the model's by name (by position when the batch has none).
-  /// Option error `no_learner` when the pipeline does not end in a learner; data error `non_finite` when an answer
-  /// would not be finite.
+  /// Option error `no_learner` when the pipeline does not end in a learner.
   Prediction predict(const Batch& batch, const Context& context) const;
   /// The features after the last stage that transforms.
   Features transform(const Batch& batch, const Context& context) const;
@@ -59,7 +58,6 @@ class Model {
 
   /// Model files are safetensors with everything but the arrays in the metadata; equal models give equal bytes.
   std::string bytes() const;
-  /// Writes the file once it is known that it can be read back.
   void save(const std::filesystem::path& path) const;
   static Model load(const std::filesystem::path& path);
   /// From a file's content; every length, name and number is checked (`file` errors `bad_model`, `newer_format`).

@@ -8,9 +8,12 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
+#include "ecotone/base/random.h"
 #include "ecotone/base/tensor_file.h"
 #include "ecotone/data/dataset.h"
 #include "ecotone/methods/model.h"
+#include "ecotone/methods/registry.h"
+#include "methods/each_method.h"
 
 namespace {
 
@@ -40,18 +43,42 @@ TrainView three_classes() {
   return view;
 }
 
-/// Valid models to start from.
+/// Overlapping classes in three columns and two domains, then rows of a target.
+TrainView small_view(Index classes) {
+  constexpr Index sources = 36, targets = 12;
+  Random random(1, "fuzz_model");
+  TrainView view;
+  Matrix x(sources + targets, 3);
+  for (Index i = 0; i < x.rows(); ++i) {
+    for (Index j = 0; j < x.cols(); ++j) x(i, j) = random.normal() + (j == i % classes ? 0.5 : 0.0);
+    view.domain.index.push_back(i < sources ? static_cast<std::int32_t>(i / classes % 2) : 2);
+    if (i < sources) view.y.index.push_back(static_cast<std::int32_t>(i % classes));
+  }
+  for (Index c = 0; c < classes; ++c) view.y.classes.push_back(std::string(1, static_cast<char>('a' + c)));
+  view.x = Features::dense(std::move(x), {"a", "b", "c"});
+  view.domain.names = {"s", "r", "t"};
+  view.role = {Role::source, Role::source, Role::target};
+  return view;
+}
+
+/// Valid models to start from: one of each registered method, and where it learns more classes or numbers, of these.
 void write_seeds(const std::filesystem::path& folder) {
   int number = 0;
-  const auto write = [&](const char* text, const TrainView& view) {
+  const auto write = [&](const std::string& text, const TrainView& view) {
     const Model model = Model::fit(Pipeline::parse(text), view, Schema{}, one_thread());
     write_text(folder / ("seed_model_" + std::to_string(number++)), model.bytes());
   };
+  const TrainView two = small_view(2), three = small_view(3);
+  for (const Method& method : methods()) {
+    const std::string text = test::alone(method);
+    write(text, test::suited(method, two));
+    if (method.combines_classes()) write(text, three);
+  }
   write("impute indicator=true | scale | logistic l2=0.1", tiny_view());
   write("impute strategy=median | constant", tiny_view());
   write("scale", tiny_view());
   for (const char* multiclass : {"softmax", "ova", "ovo", "ecoc"})
-    write(("impute | logistic l2=0.1 multiclass=" + std::string(multiclass)).c_str(), three_classes());
+    write("impute | logistic l2=0.1 multiclass=" + std::string(multiclass), three_classes());
 }
 
 }  // namespace

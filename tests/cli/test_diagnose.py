@@ -113,7 +113,7 @@ def test_a_pipeline_that_predicts_has_no_features(ecotone, small):
 
 def test_a_pipeline_that_cannot_be_compared(ecotone, small, tmp_path):
     columns = ("diagnose", small, *SMALL_COLUMNS)
-    ecotone.error(*columns, "--pipeline", "", exit=2, code="empty_pipeline")
+    ecotone.error(*columns, "--pipeline", "", exit=2, code="usage")
     message = ecotone.error(*columns, "--pipeline", "scale | dica", "--target", "a,b,c", exit=3, code="no_labels")
     assert "--target" in message and "--label" not in message
     equal = tmp_path / "equal.csv"

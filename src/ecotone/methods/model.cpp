@@ -141,9 +141,13 @@ void drop_unseen_levels(Features& x, Schema& schema, const Context& context) {
 
 /// Whatever overflows on the way to an answer: the row is named, and nothing that is not a number is answered.
 void require_finite_answers(const std::string& who, const Prediction& prediction, const Batch& batch) {
-  for (const ConstMatrixView part : {ConstMatrixView(prediction.probability), ConstMatrixView(prediction.score),
-                                     ConstMatrixView(prediction.value), ConstMatrixView(prediction.variance)})
-    require_finite_scores(who, part, batch);
+  const auto check = [&](const auto& part) {
+    if (!part.allFinite()) require_finite_scores(who, part, batch);  // by rows only where there is one to name
+  };
+  check(prediction.probability);
+  check(prediction.score);
+  check(prediction.value);
+  check(prediction.variance);
 }
 
 /// The stages before the learner as the last pipeline left them, with their texts, each fitted on the output of the one

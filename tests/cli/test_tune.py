@@ -12,10 +12,10 @@ GRID = "impute | scale | logistic l2={1,0.1,0.01}"
 
 
 def test_scores_are_those_of_evaluate(ecotone, clinics):
-    out = ecotone.json("tune", clinics, GRID, *CLINIC_COLUMNS, "--metric", "log_loss")
+    out = ecotone.json("tune", clinics, GRID + " tol=1e-10", *CLINIC_COLUMNS, "--metric", "log_loss")
     assert out["search"] == "grid" and out["metric"] == "log_loss" and out["held_out"] == "domains"
     texts = [point["pipeline"] for point in out["points"]]
-    assert texts == [f"impute | scale | logistic l2={l2}" for l2 in ("1", "0.1", "0.01")]
+    assert texts == [f"impute | scale | logistic l2={l2} tol=1e-10" for l2 in ("1", "0.1", "0.01")]
     single = ecotone.json("evaluate", clinics, *texts, *CLINIC_COLUMNS)
     assert out["folds"] == [d["domain"] for d in single["pipelines"][0]["domains"]]
     for point, pipeline in zip(out["points"], single["pipelines"]):

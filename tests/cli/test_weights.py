@@ -44,7 +44,7 @@ def fit(ecotone, path, folder, pipeline):
 
 
 def test_weighted_fit_is_that_of_scikit_learn(ecotone, shift, tmp_path):
-    model, stages = fit(ecotone, shift, tmp_path, f"weight.logistic l2={L2} | logistic l2={L2}")
+    model, stages = fit(ecotone, shift, tmp_path, f"weight.logistic l2={L2} | logistic l2={L2} tol=1e-10")
     x, y, source = read(shift)
     score = logistic(x, source.astype(int), L2).decision_function(x[source])
     log_weight = np.log(source.sum() / (~source).sum()) - score

@@ -87,7 +87,7 @@ def test_generate_writes_what_the_name_says(ecotone, tmp_path):
         message = ecotone.error("generate", "moons", "-o", tmp_path / name, exit=OPTION, code="bad_output")
         assert "must end in .eco or .csv" in message and name in message
     assert list(tmp_path.iterdir()) == []
-    assert ecotone("generate", "moons", "-o", "/dev/stdout").stdout.startswith("x1,")
+    assert ecotone("generate", "moons", "-o", "/dev/stdout").stdout.startswith("domain,x1,")
 
 
 # --- pipelines and options

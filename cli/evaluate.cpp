@@ -173,8 +173,7 @@ void run_evaluate(const EvaluateFlags& flags, Session& session) {
 void declare_evaluate(Flags& flags, EvaluateFlags& inputs) {
   inputs.flags = &flags;
   flags.arguments("DATA... PIPELINE...", inputs.arguments,
-                  "Data files, then pipelines \"stage key=value | stage ...\"; the others are compared with the first. "
-                  "Of options in braces, key={a,b,c}, values are chosen within the training rows of every split");
+                  "Data files, then pipelines; options in braces, key={a,b,c}, are chosen within the training rows");
   flags.complete_arguments({method_names()});
   flags.options(inputs.options);
   std::vector<std::string> scorers;

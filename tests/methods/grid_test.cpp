@@ -131,8 +131,8 @@ TEST(Grid, APipelineAloneRefusesIt) {
   EXPECT_EQ(code_of([] { Pipeline::parse("logistic l2={1,2}"); }), "unexpected_grid");
   EXPECT_EQ(
       message_of([] { Pipeline::parse("scale | logistic l2={1,2}"); }),
-      "logistic: l2={...} is a grid, which works only with tune or evaluate --choose (position 18); quote a value that "
-      "begins with {");
+      "logistic: l2={...} is a grid, which works only with tune and evaluate (position 18); quote a value that begins "
+      "with {");
   // A quoted brace is a value.
   EXPECT_EQ(code_of([] { Pipeline::parse("logistic norm='{sum}'"); }), "bad_option");
   EXPECT_EQ(grid_code("logistic norm='{sum}'"), "bad_option");

@@ -95,11 +95,13 @@ TEST(DasvmStage, WarnsOfSeveralClassesThatBecomeOne) {
 }
 
 TEST(DasvmStage, SaysThatAMachineDidNotConverge) {
-  const Model model = fitted(std::string(narrow) + " tolerance=1e-300", view_of_moons(moons("20", "40")));
-  EXPECT_FALSE(model.statuses()[0].converged);
-  EXPECT_EQ(model.statuses()[0].text.substr(0, 14), "stopped after ");
-  EXPECT_EQ(model.inspect()["stages"][0]["reason"], "not_converged");
-  EXPECT_EQ(reloaded(model).bytes(), model.bytes());
+  DasvmOptions options{.sigma = AutoNumber{0.25}};
+  options.tolerance = 1e-300;  // pipelines refuse it; rounding keeps fits from getting so close
+  FitCache cache;
+  const StageResult result = Dasvm::fit(view_of_moons(moons("20", "40")), options, context(), cache);
+  EXPECT_FALSE(result.status.converged);
+  EXPECT_EQ(result.status.text.substr(0, 14), "stopped after ");
+  EXPECT_EQ(result.fitted->save().info["reason"], "not_converged");
 }
 
 TEST(DasvmStage, SaysThatItDidNotSettle) {

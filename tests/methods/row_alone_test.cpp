@@ -79,23 +79,33 @@ INSTANTIATE_TEST_SUITE_P(EveryMethod, RowAlone, testing::ValuesIn([] {
                          });
 
 /// Routes that the defaults do not take.
-TEST(RowAloneRoutes, AreAnsweredTheSame) {
-  const TrainView classes = overlapping(150, 5, 2, 3, 40), three = overlapping(150, 5, 3, 3, 40);
-  for (const char* text :
-       {"svm kernel=poly", "svm kernel=laplacian", "svm kernel=linear", "svm route=low_rank rank=20",
-        "svm kernel=linear route=low_rank", "svm probability=true", "scale | logistic l2=0.1 multiclass=softmax",
-        "logistic l2=0.1 multiclass=ovo", "logistic l2=0.1 multiclass=ecoc", "adaboost rounds=9 base=tree",
-        "daboost rounds=9 vote=2 smooth=knn", "svm | calibrate method=isotonic", "kpca kernel=poly | svm",
-        "kpca route=lowrank rank=20 map=fourier | svm", "kpca kernel=laplacian | ridge"}) {
-    expect_alone(text, classes);
-    if (std::string(text).find("threshold") == std::string::npos) expect_alone(text, three);
-  }
-  TrainView numbers = suited(method("gp"), classes);
-  for (const char* text :
-       {"gp mean=linear sigma=3", "gp kernel=linear", "gp route=low_rank rank=20 sigma=3 mean=linear", "ridge", "svm",
-        "tgreedy steps=2", "step", "coir output_kernel=rbf | gp sigma=3"})
-    expect_alone(text, numbers);
+class RowAloneRoutes : public testing::TestWithParam<const char*> {};
+
+TEST_P(RowAloneRoutes, OfClassesAreAnsweredTheSame) {
+  expect_alone(GetParam(), overlapping(150, 5, 2, 3, 40));
+  expect_alone(GetParam(), overlapping(150, 5, 3, 3, 40));
 }
+
+INSTANTIATE_TEST_SUITE_P(All, RowAloneRoutes,
+                         testing::Values("scale | svm kernel=poly C=0.01", "svm kernel=laplacian", "svm kernel=linear",
+                                         "svm route=low_rank rank=20", "svm kernel=linear route=low_rank",
+                                         "svm probability=true", "scale | logistic l2=0.1 multiclass=softmax",
+                                         "logistic l2=0.1 multiclass=ovo", "logistic l2=0.1 multiclass=ecoc",
+                                         "adaboost rounds=9 base=tree", "daboost rounds=9 vote=2 smooth=knn",
+                                         "svm | calibrate method=isotonic", "kpca kernel=poly | svm",
+                                         "kpca route=lowrank rank=20 map=fourier | svm",
+                                         "kpca kernel=laplacian | ridge"));
+
+class RowAloneNumbers : public testing::TestWithParam<const char*> {};
+
+TEST_P(RowAloneNumbers, AreAnsweredTheSame) {
+  expect_alone(GetParam(), suited(method("gp"), overlapping(150, 5, 2, 3, 40)));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RowAloneNumbers,
+                         testing::Values("gp mean=linear sigma=3", "gp kernel=linear",
+                                         "gp route=low_rank rank=20 sigma=3 mean=linear", "ridge", "svm",
+                                         "tgreedy steps=2", "step", "coir output_kernel=rbf | gp sigma=3"));
 
 }  // namespace row_alone_test
 }  // namespace ecotone::test

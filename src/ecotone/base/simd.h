@@ -71,6 +71,16 @@ void run_wide(Args&&... args) {
   loop(std::forward<Args>(args)...);
 }
 
+/// The same for a loop of two kinds, loop<fused>, that does not leave it to the compiler what is fused (lanes.h): a
+/// value has the same bytes wherever the loop computes it.
+template <auto fused_loop, auto plain_loop, class... Args>
+void run_fused(Args&&... args) {
+#if defined(__x86_64__)
+  if (may_use(Instructions::avx2)) return simd::fused<fused_loop>(std::forward<Args>(args)...);
+#endif
+  plain_loop(std::forward<Args>(args)...);
+}
+
 /// The same without fused operations: identical bytes on all kernels.
 template <auto loop, class... Args>
 void run_wide_exactly(Args&&... args) {

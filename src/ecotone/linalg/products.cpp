@@ -32,28 +32,29 @@ using lanes::Four;
 }
 
 /// The products of `count` rows of x with w.
-template <int count>
+template <bool fused, int count>
 [[gnu::always_inline]] inline void some_dots(const double* x, Index stride, Index cols, const double* w, double* out,
                                              Index step) {
   Four sum[count] = {};
   Index j = 0;
   for (; j + 4 <= cols; j += 4) {
     const Four v = four_at(w + j);
-    for (int r = 0; r < count; ++r) sum[r] += four_at(x + r * stride + j) * v;
+    for (int r = 0; r < count; ++r) lanes::add_product<fused>(four_at(x + r * stride + j), v, sum[r]);
   }
   for (int r = 0; r < count; ++r) {
     double rest = 0;
-    for (Index k = j; k < cols; ++k) rest += x[r * stride + k] * w[k];
+    for (Index k = j; k < cols; ++k) lanes::add_product<fused>(x[r * stride + k], w[k], rest);
     out[r * step] = ((sum[r][0] + sum[r][1]) + (sum[r][2] + sum[r][3])) + rest;
   }
 }
 
 /// out = X w
+template <bool fused>
 [[gnu::always_inline]] inline void row_dots(const double* x, Index stride, Index rows, Index cols, const double* w,
                                             double* out, Index step) {
   Index i = 0;
-  for (; i + 4 <= rows; i += 4) some_dots<4>(x + i * stride, stride, cols, w, out + i * step, step);
-  for (; i < rows; ++i) some_dots<1>(x + i * stride, stride, cols, w, out + i * step, step);
+  for (; i + 4 <= rows; i += 4) some_dots<fused, 4>(x + i * stride, stride, cols, w, out + i * step, step);
+  for (; i < rows; ++i) some_dots<fused, 1>(x + i * stride, stride, cols, w, out + i * step, step);
 }
 
 /// sum += X'v, four rows at a time.
@@ -155,7 +156,8 @@ void multiply(ConstMatrixView a, ConstMatrixView b, MatrixView c) {
     return;
   }
   if (c.cols() == 1 && is_packed(b))
-    return run_wide<row_dots>(a.data(), a.outerStride(), a.rows(), a.cols(), b.data(), c.data(), c.outerStride());
+    return run_fused<row_dots<true>, row_dots<false>>(a.data(), a.outerStride(), a.rows(), a.cols(), b.data(), c.data(),
+                                                      c.outerStride());
   cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(c.rows()), static_cast<int>(c.cols()),
               static_cast<int>(a.cols()), 1.0, a.data(), static_cast<int>(a.outerStride()), b.data(),
               static_cast<int>(b.outerStride()), 0.0, c.data(), static_cast<int>(c.outerStride()));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ecotone/base/error.h"
+#include "ecotone/base/lanes.h"
 #include "ecotone/base/simd.h"
 #include "ecotone/linalg/row_product.h"
 
@@ -12,18 +13,23 @@ namespace {
 constexpr double safe_condition = 1e3;
 
 /// x <- L^-1 x for each row x.
+template <bool fused>
 [[gnu::always_inline]] inline void solve_each(const double* lower, Index stride, Index width, double* rows,
                                               Index row_stride, Index count) {
   for (Index r = 0; r < count; ++r) {
     double* const x = rows + r * row_stride;
     for (Index i = 0; i < width; ++i) {
       const double* const l = lower + i * stride;
-      double sum[4] = {};
+      lanes::Four sum = {}, left, right;
+      double rest = 0;
       Index k = 0;
-      for (; k + 4 <= i; k += 4)
-        for (Index lane = 0; lane < 4; ++lane) sum[lane] += l[k + lane] * x[k + lane];
-      for (; k < i; ++k) sum[0] += l[k] * x[k];
-      x[i] = (x[i] - ((sum[0] + sum[1]) + (sum[2] + sum[3]))) / l[i];
+      for (; k + 4 <= i; k += 4) {
+        lanes::load(l + k, left);
+        lanes::load(x + k, right);
+        lanes::add_product<fused>(left, right, sum);
+      }
+      for (; k < i; ++k) lanes::add_product<fused>(l[k], x[k], rest);
+      x[i] = (x[i] - (((sum[0] + sum[1]) + (sum[2] + sum[3])) + rest)) / l[i];
     }
   }
 }
@@ -53,8 +59,8 @@ void RowSolver::solve(MatrixView rows) const {
       const Matrix right_hand_side = part;
       multiply_rows_by_transpose(1.0, right_hand_side, factor_.block(j, j, width, width), 0.0, part);
     } else {
-      run_wide<solve_each>(factor_.data() + j * size() + j, size(), width, part.data(), part.outerStride(),
-                           part.rows());
+      run_fused<solve_each<true>, solve_each<false>>(factor_.data() + j * size() + j, size(), width, part.data(),
+                                                     part.outerStride(), part.rows());
     }
   }
 }

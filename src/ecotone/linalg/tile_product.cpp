@@ -31,7 +31,7 @@ struct Registers {
   }
   /// this += value other
   [[gnu::always_inline]] void add(double value, const Registers& other) {
-    first += value * other.first;
+    lanes::add_product<(sizeof(V) > sizeof(Two))>(value, other.first, first);  // wider vectors come with FMA
     rest.add(value, other.rest);
   }
 };

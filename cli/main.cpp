@@ -1,4 +1,7 @@
+#include <sys/resource.h>
 #include <unistd.h>
+
+#include <cstdlib>
 
 #include "cli/errors.h"
 #include "cli/output.h"
@@ -9,6 +12,17 @@
 
 namespace ecotone::cli {
 namespace {
+
+/// OpenBLAS starts a thread per processor when it is loaded; each waits forever for 128 MB if an address space limit
+/// does not leave them. Products run on our own threads, so under such a limit the program starts again with one of
+/// those. Before all other initialisers, the first of which would wait for the threads to end.
+[[gnu::constructor(101)]] void start_with_one_blas_thread(int, char** argv) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  if (std::getenv("OPENBLAS_NUM_THREADS") != nullptr) return;
+  setenv("OPENBLAS_NUM_THREADS", "1", 1);
+  execv("/proc/self/exe", argv);
+}
 
 /// The exit status.
 int run(int argc, char** argv) {

@@ -293,7 +293,7 @@ def test_mapped_data_truncated_while_read(ecotone, tmp_path):
 
 def test_interrupt_says_so_in_json(ecotone, clinics, tmp_path):
     """SIGINT before the work begins is found by the work: exit 130, a JSON error."""
-    command = [ecotone.path, "evaluate", str(clinics), *[PIPELINE] * 20, *CLINIC_COLUMNS, "--json"]
+    command = [ecotone.path, "evaluate", str(clinics), *[PIPELINE] * 100, *CLINIC_COLUMNS, "--json"]
     for attempt in range(20):
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         time.sleep(0.05 + 0.02 * attempt)

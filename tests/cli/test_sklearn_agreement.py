@@ -8,7 +8,7 @@ from conftest import CLINIC_COLUMNS
 from scipy.special import expit
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, roc_auc_score
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, brier_score_loss, log_loss, roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
 L2 = 0.01
@@ -55,7 +55,8 @@ def metrics(truth, probability):
         "balanced_accuracy": balanced_accuracy_score(truth, predicted),
         "auroc": roc_auc_score(truth, positive),
         "log_loss": log_loss(truth, np.clip(probability, 1e-15, 1 - 1e-15), labels=[0, 1]),
-        "brier": float(((probability - np.eye(2)[truth]) ** 2).sum(axis=1).mean()),
+        "brier": brier_score_loss(truth, positive),
+        "brier_sum": float(((probability - np.eye(2)[truth]) ** 2).sum(axis=1).mean()),
         "calibration_error": calibration_error(truth, probability),
     }
 

@@ -37,6 +37,7 @@ TEST(Evaluate, ScoresAreThoseOfAModelFittedByHand) {
     EXPECT_EQ(get(score.metrics, "auroc"), auroc(truth.index, prediction.probability));
     EXPECT_EQ(get(score.metrics, "log_loss"), log_loss(truth.index, prediction.probability));
     EXPECT_EQ(get(score.metrics, "brier"), brier(truth.index, prediction.probability));
+    EXPECT_EQ(get(score.metrics, "brier_sum"), brier_sum(truth.index, prediction.probability));
     EXPECT_EQ(get(score.metrics, "calibration_error"),
               calibration_error(truth.index, prediction.index, prediction.probability));
     for (std::size_t i = 0; i < held_out.size(); ++i) {
@@ -80,8 +81,8 @@ TEST(Evaluate, JsonHasTheShapeOfTheDesign) {
   EXPECT_EQ(json.at("protocol"), "leave-one-domain-out");
   EXPECT_EQ(json.at("task"), "classify");
   EXPECT_EQ(json.at("classes"), Json::array({"c0", "c1"}));
-  EXPECT_EQ(json.at("metrics"),
-            Json::array({"accuracy", "balanced_accuracy", "auroc", "log_loss", "brier", "calibration_error"}));
+  EXPECT_EQ(json.at("metrics"), Json::array({"accuracy", "balanced_accuracy", "auroc", "log_loss", "brier", "brier_sum",
+                                             "calibration_error"}));
   const Json& first = json.at("pipelines").at(0);
   EXPECT_EQ(first.at("difference"), Json::object());
   const Json& second = json.at("pipelines").at(1);

@@ -163,7 +163,7 @@ TEST(LogLoss, OfUniformProbabilitiesIsLogK) {
     const Sample s = random_sample(20, classes, 1);
     const Matrix uniform = Matrix::Constant(20, classes, 1.0 / static_cast<double>(classes));
     EXPECT_NEAR(log_loss(s.truth, uniform), std::log(static_cast<double>(classes)), 1e-14);
-    EXPECT_NEAR(brier(s.truth, uniform), 1 - 1 / static_cast<double>(classes), 1e-14);
+    EXPECT_NEAR(brier_sum(s.truth, uniform), 1 - 1 / static_cast<double>(classes), 1e-14);
   }
 }
 
@@ -174,9 +174,21 @@ TEST(LogLoss, IsClipped) {
   EXPECT_DOUBLE_EQ(log_loss(Classes{5}, sure), -std::log(1e-15));  // unseen in training
 }
 
+TEST(Brier, IsThatOfScikitLearn) {
+  // brier_score_loss([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]) of scikit-learn
+  const Matrix two = rows({{0.9, 0.1}, {0.1, 0.9}, {0.2, 0.8}, {0.7, 0.3}});
+  EXPECT_NEAR(brier(Classes{0, 1, 1, 0}, two), 0.0375, 1e-15);
+  EXPECT_NEAR(brier_sum(Classes{0, 1, 1, 0}, two), 0.075, 1e-15);
+  // Of more classes: brier_score_loss([0, 1, 2], [[0.8, 0.1, 0.1], [0.2, 0.5, 0.3], [0.1, 0.4, 0.5]])
+  const Matrix three = rows({{0.8, 0.1, 0.1}, {0.2, 0.5, 0.3}, {0.1, 0.4, 0.5}});
+  EXPECT_NEAR(brier(Classes{0, 1, 2}, three), 0.28666666666666668, 1e-15);
+  EXPECT_EQ(brier_sum(Classes{0, 1, 2}, three), brier(Classes{0, 1, 2}, three));
+}
+
 TEST(Brier, SumsOverClasses) {
   // (0.2^2 + 0.2^2 + 0.9^2 + 0.9^2) / 2
-  EXPECT_NEAR(brier(Classes{0, 1}, rows({{0.8, 0.2}, {0.9, 0.1}})), (0.08 + 1.62) / 2, 1e-15);
+  EXPECT_NEAR(brier_sum(Classes{0, 1}, rows({{0.8, 0.2}, {0.9, 0.1}})), (0.08 + 1.62) / 2, 1e-15);
+  EXPECT_NEAR(brier(Classes{0, 1}, rows({{0.8, 0.2}, {0.9, 0.1}})), (0.04 + 0.81) / 2, 1e-15);
   EXPECT_DOUBLE_EQ(brier(Classes{0}, rows({{1, 0, 0}})), 0.0);
   EXPECT_DOUBLE_EQ(brier(Classes{1}, rows({{1, 0, 0}})), 2.0);
   EXPECT_DOUBLE_EQ(brier(Classes{3}, rows({{1, 0, 0}})), 2.0);
@@ -250,8 +262,8 @@ TEST(Metrics, SizesAreChecked) {
 }
 
 TEST(MetricInfos, NamesOfATaskInOrder) {
-  EXPECT_THAT(metric_names(Task::classify),
-              testing::ElementsAre("accuracy", "balanced_accuracy", "auroc", "log_loss", "brier", "calibration_error"));
+  EXPECT_THAT(metric_names(Task::classify), testing::ElementsAre("accuracy", "balanced_accuracy", "auroc", "log_loss",
+                                                                 "brier", "brier_sum", "calibration_error"));
   EXPECT_THAT(metric_names(Task::regress), testing::ElementsAre("rmse", "mae", "r2"));
   EXPECT_FALSE(find_metric("log_loss")->higher_is_better);
   EXPECT_TRUE(find_metric("r2")->higher_is_better);

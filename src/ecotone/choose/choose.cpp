@@ -23,7 +23,7 @@ const MetricInfo& metric_of(const std::string& name, Task task) {
 /// The loss that the metric averages, or the closest one to it.
 RowLoss loss_of(const MetricInfo& metric) {
   if (metric.name == "log_loss") return RowLoss::log_loss;
-  if (metric.name == "brier") return RowLoss::brier;
+  if (metric.name == "brier" || metric.name == "brier_sum") return RowLoss::brier;
   return RowLoss::automatic;
 }
 

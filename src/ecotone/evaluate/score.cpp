@@ -65,6 +65,7 @@ Metrics class_metrics(const Labels& y, const std::vector<Pick>& picks) {
           {"auroc", auroc_by_model(y, picks)},
           {"log_loss", log_loss(rows.truth, rows.probability)},
           {"brier", brier(rows.truth, rows.probability)},
+          {"brier_sum", brier_sum(rows.truth, rows.probability)},
           {"calibration_error", calibration_error(rows.truth, rows.predicted, rows.probability)}};
 }
 

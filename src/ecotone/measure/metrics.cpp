@@ -14,7 +14,7 @@ namespace {
 constexpr double smallest_probability = 1e-15;
 constexpr Index calibration_bins = 15;
 
-constexpr std::array<MetricInfo, 9> all_metrics{{
+constexpr std::array<MetricInfo, 10> all_metrics{{
     {"accuracy", "accuracy", "Share of rows classified correctly.", Task::classify, true},
     {"balanced_accuracy", "balanced accuracy", "Accuracy within each class, averaged over classes.", Task::classify,
      true},
@@ -22,7 +22,11 @@ constexpr std::array<MetricInfo, 9> all_metrics{{
      Task::classify, true},
     {"log_loss", "log loss", "Mean negative logarithm of the probability given to the true class.", Task::classify,
      false},
-    {"brier", "Brier score", "Mean squared error of the probabilities, summed over classes.", Task::classify, false},
+    {"brier", "Brier score",
+     "Mean squared error of the probability (two classes: of the second; more: summed over classes).", Task::classify,
+     false},
+    {"brier_sum", "Brier sum", "Mean squared error of the probabilities, summed over classes for two classes too.",
+     Task::classify, false},
     {"calibration_error", "calibration error",
      "Mean gap between stated confidence and observed accuracy, over 15 bins.", Task::classify, false},
     {"rmse", "RMSE", "Root mean squared error, in units of the label.", Task::regress, false},
@@ -130,7 +134,13 @@ double log_loss(Truth truth, ConstMatrixView probability) {
 }
 
 double brier(Truth truth, ConstMatrixView probability) {
-  check_rows("brier", rows_of(truth), probability.rows());
+  const double sum = brier_sum(truth, probability);
+  // (p_0 - y_0)^2 = (p_1 - y_1)^2
+  return std::max(class_count(truth), probability.cols()) == 2 ? sum / 2 : sum;
+}
+
+double brier_sum(Truth truth, ConstMatrixView probability) {
+  check_rows("brier_sum", rows_of(truth), probability.rows());
   double sum = 0;
   for (Index i = 0; i < rows_of(truth); ++i) {
     const Index k = truth[at(i)];

@@ -33,9 +33,13 @@ std::optional<double> auroc(std::span<const std::uint8_t> positive, std::span<co
 std::optional<double> auroc(Truth truth, ConstMatrixView probability);
 /// Mean of -log of the probability given to the true class, clipped to [1e-15, 1 - 1e-15].
 double log_loss(Truth truth, ConstMatrixView probability);
-/// Mean squared distance between the probabilities and the indicator of the true class, summed over classes (so 0 to
-/// 2).
+/// Brier score, 0 to 1 for two classes: the mean of (p - y)^2, p the probability of the second class and y 1 where it
+/// is the truth. For more classes, or with a truth that the model has never seen, `brier_sum`. The same as
+/// scikit-learn's brier_score_loss.
 double brier(Truth truth, ConstMatrixView probability);
+/// Mean squared distance between the probabilities and the indicator of the true class, summed over classes (so 0 to 2,
+/// and twice `brier` for two classes). This is what the design and the golden cases of trust call the Brier score.
+double brier_sum(Truth truth, ConstMatrixView probability);
 /// Expected calibration error: rows fall into 15 equal-width bins of their top probability; the mean over rows of
 /// |accuracy - mean top probability| of their bin.
 double calibration_error(Truth truth, Predicted predicted, ConstMatrixView probability);

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
-PAPER = "dica kernel=rbf sigma=1.5 lam=0.1 epsilon=1e-4 components=2 form=paper scaling=reference"
+PAPER = "dica kernel=rbf sigma=1.5 lam=0.1 epsilon=1e-4 weight=1 components=2 form=paper scaling=reference"
 
 
 @pytest.fixture(scope="module")

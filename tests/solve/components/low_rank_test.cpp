@@ -68,7 +68,12 @@ std::vector<ComponentOptions> every_method(double lam) {
       for (const auto form : {ComponentForm::paper, ComponentForm::symmetric})
         for (const auto scaling : {ComponentScaling::reference, ComponentScaling::metric, ComponentScaling::variance}) {
           if (form == ComponentForm::paper && (lam == 0 || !supervised)) continue;
-          all.push_back({supervised, weight, lam, form, scaling, 2});
+          all.push_back({.supervised = supervised,
+                         .weight = weight,
+                         .lam = lam,
+                         .form = form,
+                         .scaling = scaling,
+                         .components = 2});
         }
   return all;
 }

@@ -20,6 +20,11 @@ constexpr double output_residual = 1e-14;
 
 }  // namespace
 
+double weight_used(const ComponentOptions& options, double tr_kq, double mean_diagonal) {
+  if (!options.relative) return options.weight;
+  return tr_kq > 1e-12 * mean_diagonal ? options.weight / tr_kq : 0;
+}
+
 ChosenPairs choose_pairs(const GeneralEigen& eigen, Index components) {
   const Index size = eigen.real.size();
   ChosenPairs chosen;

@@ -30,7 +30,8 @@ enum class ComponentScaling { reference, metric, variance };
 
 struct ComponentOptions {
   bool supervised = false;
-  double weight = 0;  ///< w in M; 0: no invariance term
+  double weight = 0;      ///< w in M; 0: no invariance term
+  bool relative = false;  ///< w is weight / tr(KQ), or 0 if tr(KQ) is rounding
   double lam = 0.1;
   ComponentForm form = ComponentForm::symmetric;  ///< for supervised components
   ComponentScaling scaling = ComponentScaling::variance;
@@ -43,10 +44,14 @@ struct ComponentSpectrum {
   bool complex_pair = false;
   double most_negative = 0;            ///< the smallest Re g if it is negative, else 0
   double tr_kq = 0;                    ///< distributional variance tr(KQ) of the rows
+  double weight = 0;                   ///< w of M as it was used
   double distributional_variance = 0;  ///< tr(B'KQKB) of the scaled components, without the weight
   double norm = 0;                     ///< tr(B'KB)
   Index size() const { return gamma.size(); }
 };
+
+/// w of M for rows with this tr(KQ) and mean diagonal of the centred K.
+double weight_used(const ComponentOptions& options, double tr_kq, double mean_diagonal);
 
 /// The eigenpairs that count: Re g descends, Re g > 1e-10 max|g|, at most `components` of them; a complex pair is two
 /// columns (so there may be one more). Columns of `z` have length 1 and signs as in SymmetricEigen.

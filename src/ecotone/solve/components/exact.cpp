@@ -268,6 +268,7 @@ ExactComponents finished(const ComponentProblem& problem, const ComponentOptions
   result.spectrum.complex_pair = found.pairs.complex_pair;
   result.spectrum.most_negative = found.pairs.most_negative;
   result.spectrum.tr_kq = b.f.cwiseProduct(b.u).sum();
+  result.spectrum.weight = options.weight;
   result.spectrum.distributional_variance = transpose_product(b.f, result.projections, context).squaredNorm();
   result.spectrum.norm = v.cwiseProduct(result.projections).sum();
   result.map.kernel = problem.kernel;
@@ -336,10 +337,11 @@ std::size_t route_bytes(const ComponentOptions& options, ExactRoute route, const
   return sum;
 }
 
-ExactComponents exact_components(const ComponentProblem& problem, const ComponentOptions& options, ExactRoute route,
+ExactComponents exact_components(const ComponentProblem& problem, const ComponentOptions& given, ExactRoute route,
                                  const Context& context) {
   check_kernel(problem.kernel);
-  check(problem, options, route);
+  check(problem, given, route);
+  ComponentOptions options = given;
   const Index n = problem.x.rows();
   const RouteSize size{n, problem.x.cols(), problem.groups, options.supervised ? problem.output->g.cols() : 0,
                        context.threads()};
@@ -362,6 +364,8 @@ ExactComponents exact_components(const ComponentProblem& problem, const Componen
   const GramOperator gram_operator(problem.kernel, x, keep ? GramOperator::Tiles::kept : GramOperator::Tiles::computed,
                                    context);
   const Begin b = begin(problem, options, gram_operator, context);
+  const double mean_diagonal = kernel_diagonal(problem.kernel, x).mean() - b.means.mean();
+  options.weight = weight_used(given, b.f.cwiseProduct(b.u).sum(), mean_diagonal);
   const auto solve = [&]() -> UnscaledExact {
     if (nothing_varies(problem, b, x)) return {{}, Matrix(n, 0), Matrix(n, 0), {}, true};
     if (route == ExactRoute::matvec) {

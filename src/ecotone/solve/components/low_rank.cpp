@@ -65,7 +65,6 @@ Reduced reduce(const LowRankSums& sums, const ComponentOptions& options, double 
   Reduced reduced;
   reduced.rows = static_cast<Index>(sums.rows);
   reduced.lam = options.lam;
-  reduced.weight = options.weight;
   for (Index g = 0; g < sums.groups(); ++g)
     if (sums.group_rows[g] == 0) data_error("empty_group", "components: group {} of {} has no rows", g, sums.groups());
   const Vector mean = sums.group_sum.colwise().sum().transpose() / sums.rows;
@@ -82,6 +81,7 @@ Reduced reduce(const LowRankSums& sums, const ComponentOptions& options, double 
   // D = F'R; the shift cancels.
   const Matrix means = sums.group_rows.cwiseInverse().asDiagonal() * sums.group_sum;
   reduced.d = product(from_group_means(means), reduced.u, context);
+  reduced.weight = weight_used(options, reduced.d.squaredNorm(), reduced.lambda.sum() / sums.rows);
   if (options.supervised) add_outputs(sums, epsilon, mean, reduced, context);
   return reduced;
 }
@@ -247,6 +247,7 @@ LowRankComponents low_rank_components(const LowRankSums& sums, const ComponentOp
   LowRankComponents result;
   result.mean = reduced.mean;
   result.spectrum.tr_kq = reduced.d.squaredNorm();
+  result.spectrum.weight = reduced.weight;
   // Complex pairs are never separated: their g is the same.
   const Index count = meaningful_components(reduced, options, found.pairs.gamma);
   result.spectrum.most_negative = found.pairs.most_negative;

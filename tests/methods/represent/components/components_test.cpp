@@ -107,6 +107,21 @@ TEST(Components, SayWhatAUserShouldKnow) {
   EXPECT_EQ(warnings_of(golden_stage(golden, "dica"), golden_view(golden)), Codes{"no_components"});
 }
 
+TEST(Components, TheAutomaticWeightIsOneOverTheDistributionalVariance) {
+  const TrainView view = overlapping(90, 3, 3, 3);
+  for (const std::string stage : {"dica", "udica", "dica route=lowrank rank=90", "udica lam=0"}) {
+    EXPECT_EQ(warnings_of(stage, view), Codes{}) << stage;
+    const Json found = stage_of(fitted(stage, view));
+    EXPECT_EQ(found["options"]["weight"], "auto");
+    EXPECT_DOUBLE_EQ(found["weight"].get<double>() * found["tr_KQ"].get<double>(), 1.0) << stage;
+    const Json given = stage_of(fitted(fmt::format("{} weight={}", stage, found["weight"].get<double>()), view));
+    for (std::size_t k = 0; k < found["gamma"].size(); ++k)
+      EXPECT_NEAR(found["gamma"][k].get<double>(), given["gamma"][k].get<double>(), 1e-12) << stage;
+  }
+  // Nothing to be invariant to: the result of coir.
+  EXPECT_EQ(stage_of(fitted("udica", overlapping(40, 3, 2, 1)))["weight"], 0.0);
+}
+
 TEST(Components, ClearAnswersToBadInput) {
   const TrainView view = overlapping(30, 3, 2, 2);
   EXPECT_EQ(code_of([&] { fitted("dica lam=0 route=cholesky", view); }), "bad_option");

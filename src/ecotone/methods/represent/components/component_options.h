@@ -24,7 +24,7 @@ struct ComponentStageOptions {
   int components = 2;
   double lam = 0.1;
   double epsilon = 1e-4;
-  double weight = 1;
+  AutoNumber weight;
   ComponentForm form = ComponentForm::symmetric;
   ComponentScaling scaling = ComponentScaling::variance;
   ComponentCentre centre = ComponentCentre::train;
@@ -65,7 +65,7 @@ struct ComponentStageOptions {
   static constexpr auto invariance_fields() {
     return std::tuple{field("weight", &ComponentStageOptions::weight,
                             "Weight w of the distributional variance; it has no effect far below 1 / tr(KQ), so try 1, "
-                            "10, 100, ... times that",
+                            "10, 100, ... times that. auto: 1 / tr(KQ); the paper has 1",
                             at_least(0.0))};
   }
   static constexpr auto output_fields() {

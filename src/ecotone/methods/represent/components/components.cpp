@@ -81,7 +81,8 @@ ComponentRoute route_of(const ComponentKind& kind, const ComponentOptions& optio
 
 ComponentOptions solver_options(const ComponentKind& kind, const ComponentStageOptions& options) {
   return {.supervised = kind.supervised,
-          .weight = kind.invariant ? options.weight : 0,
+          .weight = kind.invariant ? options.weight.value.value_or(1) : 0,
+          .relative = kind.invariant && options.weight.is_auto(),
           .lam = options.lam,
           .form = options.form,
           .scaling = options.scaling,

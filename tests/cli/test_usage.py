@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import subprocess
 
 import pytest
@@ -14,7 +15,7 @@ VERBS = (
 ).split()
 GENERATORS = (
     "moons wishart logistic clinics misspecified strong noshift separable10 noisy10 hidden_blob three_classes "
-    "synthetic_domains"
+    "synthetic_domains target_shift"
 ).split()
 
 

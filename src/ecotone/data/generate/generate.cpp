@@ -17,6 +17,7 @@ std::vector<Generator> make_generators() {
   std::vector<Generator> list{moons_generator(), wishart_generator(), logistic_generator(), clinics_generator()};
   for (auto& group : {shift_generators(), active_generators()}) list.insert(list.end(), group.begin(), group.end());
   list.push_back(synthetic_domains_generator());
+  list.push_back(target_shift_generator());
   return list;
 }
 

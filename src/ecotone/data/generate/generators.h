@@ -21,6 +21,7 @@ std::vector<Generator> shift_generators();
 /// Problems for active learning: separable10, noisy10, hidden_blob, three_classes.
 std::vector<Generator> active_generators();
 Generator synthetic_domains_generator();
+Generator target_shift_generator();
 
 /// A generator whose options are a struct.
 template <class Options, Dataset (*draw_one)(const Options&, const Context&)>

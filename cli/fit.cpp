@@ -57,7 +57,8 @@ void declare_fit(Flags& flags, FitFlags& inputs) {
                   "Data files, then one pipeline: \"stage key=value | stage ...\"");
   flags.complete_arguments({method_names()});
   flags.output(inputs.output, "The model file to write (.eco)", Need::required);
-  flags.flag("--guard", inputs.guard, "Adapt to the target only if the estimated gain exceeds its standard error");
+  flags.flag("--guard", inputs.guard,
+             "Adapt to the target only if sources reach it and the estimated gain exceeds its noise");
   add_data_flags(flags, inputs.read, DataUse::training);
 }
 

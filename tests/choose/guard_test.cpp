@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "ecotone/base/tensor_file.h"
+#include "ecotone/data/generate/generate.h"
 #include "ecotone/methods/cross_fit.h"
 #include "ecotone/methods/registry.h"
 #include "evaluate/support.h"
@@ -111,7 +112,9 @@ TEST(Guard, TakesAnAdaptationThatGains) {
   EXPECT_NEAR(*guarded.note.gain, *guarded.note.estimate_plain - *guarded.note.estimate_adapted, 1e-12);
   EXPECT_EQ(guarded.model.pipeline().text(), "weight.test | logistic l2=0.001");
   EXPECT_EQ(guarded.model.notes().at("guard").at("chosen"), "adapted");
-  EXPECT_THAT(guarded.note.sentence(), HasSubstr("adapted, estimated Brier score 0."));
+  EXPECT_EQ(guarded.note.decided_by, "gain");
+  EXPECT_TRUE(guarded.note.overlap->enough());
+  EXPECT_THAT(guarded.note.sentence(), HasSubstr("adapted, estimated log loss 0."));
 }
 
 TEST(Guard, DeclinesOneThatHarms) {
@@ -119,6 +122,7 @@ TEST(Guard, DeclinesOneThatHarms) {
   const Guarded guarded = guarded_fit(weighted(method), straight(), Schema{}, {}, on(2));
   EXPECT_FALSE(guarded.note.adapted);
   EXPECT_LT(*guarded.note.gain, *guarded.note.standard_error);
+  EXPECT_EQ(guarded.note.decided_by, "within_error");
   EXPECT_EQ(guarded.model.pipeline().text(), "logistic l2=0.001");
   // The plain model itself, with a note beside it.
   const Model plain = Model::fit(Pipeline::parse("logistic l2=0.001"), straight(), Schema{}, on(2));
@@ -141,7 +145,63 @@ TEST(Guard, DeclinesATargetOfTooFewRows) {
   const TrainView view = view_of_rows(whole, labelled, std::vector<Index>{whole.labelled()});
   const Guarded guarded = guarded_fit(weighted(method), view, Schema{}, {}, on(1));
   EXPECT_FALSE(guarded.note.adapted);
-  EXPECT_THAT(guarded.note.sentence(), HasSubstr("the target has 1 rows, and 1 columns need at least 2"));
+  EXPECT_THAT(guarded.note.sentence(), HasSubstr("plain, because the target has 1 row, and 1 column needs at least 2"));
+}
+
+/// The target of the generator target_shift, out of the sources' reach.
+TrainView out_of_reach(int sources, std::uint64_t seed) {
+  const Dataset data = generate(
+      "target_shift", {{"shift", "concept"}, {"overlap", "false"}, {"sources", std::to_string(sources)}, {"test", "0"}},
+      on(1, seed));
+  std::vector<Index> rows(static_cast<std::size_t>(data.rows() - 300));
+  std::iota(rows.begin(), rows.end(), Index{0});
+  return train_view(data, rows, data.domain.rows_of(sources), on(1));
+}
+
+TEST(Guard, DeclinesWhereNothingOverlaps) {
+  const Pipeline pipeline = Pipeline::parse("scale | weight.logistic | logistic l2=0.005");
+  int tempted = 0;
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
+    const TrainView view = out_of_reach(1, seed);
+    const Scores scores =
+        score_candidates(view, Schema{}, {plain_counterpart(pipeline), pipeline}, Scorer::importance, {}, on(2, seed));
+    tempted += *scores.candidates[1].gain > errors_to_exceed(scores) * *scores.candidates[1].gain_error;
+    const GuardNote note = guarded_fit(pipeline, view, Schema{}, {}, on(2, seed)).note;
+    EXPECT_FALSE(note.adapted);
+    EXPECT_EQ(note.decided_by, "no_overlap");
+    EXPECT_GT(*note.overlap->auroc, 0.99);
+    EXPECT_LT(note.overlap->ess_raw, 3);
+    EXPECT_FALSE(note.estimate_adapted);  // nothing was fitted to find out
+    EXPECT_THAT(note.sentence(), HasSubstr("plain, because source and target do not overlap (AUROC "));
+    EXPECT_EQ(GuardNote::from_json(note.to_json(), "note").to_json(), note.to_json());
+  }
+  EXPECT_GT(tempted, 0);  // weighted rows alone would have said yes
+}
+
+TEST(Guard, DeclinesATargetFartherThanAnySource) {
+  const Pipeline pipeline = Pipeline::parse("scale | weight.logistic | logistic l2=0.005");
+  const GuardNote note = guarded_fit(pipeline, out_of_reach(6, 1), Schema{}, {}, on(2)).note;
+  EXPECT_FALSE(note.adapted);
+  EXPECT_EQ(note.scorer, Scorer::transfer);
+  EXPECT_EQ(note.decided_by, "beyond_sources");
+  EXPECT_THAT(note.sentence(), HasSubstr("only 0 of 6 source domains are as far from the others"));
+}
+
+TEST(Guard, CountsSourceDomainsThatAreAsFarFromEachOther) {
+  // Every domain lies in a corner of its own, so each shows what happens in a new corner.
+  Dataset data = tiny(5, 40);
+  Matrix x(data.rows(), 7);
+  x << data.x.to_matrix(), Matrix::Zero(data.rows(), 5);
+  for (Index i = 0; i < data.rows(); ++i) x(i, 2 + data.domain.index[static_cast<std::size_t>(i)]) = 20 + x(i, 0);
+  data.x = Features::dense(x);
+  set_targets(data, {data.domain.names.back()});
+  const TrainView view = train_view(data, on(1));
+  const Scores scores = score_candidates(
+      view, Schema{}, {Pipeline::parse("constant"), Pipeline::parse("logistic l2=1")}, Scorer::automatic, {}, on(2));
+  EXPECT_FALSE(scores.overlap->enough());
+  EXPECT_EQ(scores.apart, 4);
+  EXPECT_TRUE(scores.candidates[1].gain);
+  EXPECT_FALSE(scores.candidates[1].importance_gain);  // weights rows
 }
 
 TEST(Guard, NeedsATarget) {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "ecotone/choose/score_kinds.h"
+#include "ecotone/choose/veto.h"
 #include "ecotone/data/generate/generate.h"
 #include "ecotone/methods/grid.h"
 #include "ecotone/methods/model.h"
@@ -131,7 +133,8 @@ TEST(ScoreImportance, WithAShiftCountsTheRowsThatLieWhereTheTargetIs) {
   data.x = Features::dense(x, {"a"});
   const TrainView view = last_as_target(data);
   const double unweighted = losses_by_hand(view, "logistic l2=0.001", RowLoss::error, on(1, 3)).mean();
-  const double estimate = *scored(view, {"logistic l2=0.001"}, Scorer::importance).candidates[0].estimate;
+  const double estimate =
+      *scored(view, {"logistic l2=0.001"}, Scorer::importance, {.loss = RowLoss::error}).candidates[0].estimate;
   EXPECT_LT(unweighted, 0.3);
   EXPECT_GT(estimate, unweighted + 0.1);
 }
@@ -143,7 +146,7 @@ TEST(ScoreImportance, GivenRowWeightsMultiply) {
   EXPECT_DOUBLE_EQ(*scored(view, {"constant"}, Scorer::importance).candidates[0].estimate, before);
   for (Index i = 0; i < view.labelled(); ++i) view.weight[i] = view.y.index[static_cast<std::size_t>(i)] == 0 ? 1 : 0;
   // Only rows of one class count, and so the constant says that class.
-  EXPECT_EQ(*scored(view, {"constant"}, Scorer::importance).candidates[0].estimate, 0.0);
+  EXPECT_NEAR(*scored(view, {"constant"}, Scorer::importance).candidates[0].estimate, 0.0, 2e-15);
   view.weight.setZero();
   EXPECT_EQ(error_of([&] { scored(view, {"constant"}, Scorer::importance); }).code(), "zero_weights");
 }
@@ -285,7 +288,7 @@ TEST(ScoreReverse, MatchesAHandComputation) {
 
 TEST(ScoreReverse, OneClassOnTheTargetIsTheWorstScoreAndNoError) {
   const TrainView view = last_as_target(tiny(3, 60));
-  const Scores scores = scored(view, {"constant", "logistic l2=0.05"}, Scorer::reverse);
+  const Scores scores = scored(view, {"constant", "logistic l2=0.05"}, Scorer::reverse, {.loss = RowLoss::brier});
   EXPECT_EQ(*scores.candidates[0].estimate, 2.0);  // the largest Brier score
   EXPECT_LT(*scores.candidates[1].estimate, 0.8);
   EXPECT_EQ(choose(scores), 1U);
@@ -410,7 +413,7 @@ Scores made(Scorer asked, const std::vector<std::optional<double>>& estimates, d
 
 TEST(Choose, AsksForMoreErrorsOfFewDomains) {
   Scores scores{.candidates = std::vector<CandidateScore>(2)};
-  EXPECT_EQ(errors_to_exceed(scores), 1);
+  EXPECT_EQ(errors_to_exceed(scores), 1.28);  // weighted rows
   // P(t_2 > t) = P(Z > 1)
   scores.freedom = 2;
   EXPECT_NEAR(errors_to_exceed(scores), 1.3213, 1e-3);
@@ -437,6 +440,54 @@ TEST(Choose, AGainOfOtherDomainsIsNoneWhereRowsLikeTheTargetsLose) {
   EXPECT_EQ(choose(scores), 0U);
   scores.candidates[1].importance_gain = 0.001;
   EXPECT_EQ(choose(scores), 1U);
+}
+
+TEST(Choose, TheFirstVetoNamesTheDecision) {
+  Scores scores = made(Scorer::automatic, {0.5, 0.3}, 0.5);
+  EXPECT_EQ(decide(scores).by, "within_error");
+  scores.candidates[1].gain_error = 0.01;
+  EXPECT_EQ(decide(scores).by, "gain");
+  EXPECT_EQ(decide(scores).chosen, 1U);
+  scores.candidates[1].importance_gain = -0.1;
+  EXPECT_EQ(decide(scores).by, "loss_near_target");
+  scores.candidates[1].gain.reset();
+  EXPECT_EQ(decide(scores).by, "not_scored");
+  scores.overlap = Overlap{.auroc = 0.96, .ess_raw = 4, .rows = 100, .cols = 4};
+  EXPECT_EQ(decide(scores).by, "no_overlap");
+  EXPECT_THAT(decide(scores).words, HasSubstr("AUROC 0.960"));
+  scores.overlap->ess_raw = 5;
+  EXPECT_EQ(decide(scores).by, "not_scored");
+  scores.overlap->auroc = 0.995;
+  scores.used = Scorer::transfer;
+  scores.freedom = 5;
+  scores.apart = 2;
+  EXPECT_EQ(decide(scores).by, "beyond_sources");
+  scores.apart = 3;
+  EXPECT_EQ(decide(scores).by, "not_scored");
+  scores.cols = 9;
+  scores.targets = 9;
+  EXPECT_EQ(decide(scores).by, "few_target_rows");
+  std::set<std::string_view> names;
+  for (const Veto& veto : vetoes()) names.insert(veto.name);
+  EXPECT_EQ(names.size(), vetoes().size());
+}
+
+TEST(Scorer, TheDefaultLossIsProper) {
+  EXPECT_EQ(resolved(RowLoss::automatic, Task::classify), RowLoss::log_loss);
+  EXPECT_EQ(resolved(RowLoss::automatic, Task::regress), RowLoss::squared);
+}
+
+TEST(ScoreTransfer, ASquaredErrorIsNotARoot) {
+  const TrainView view = last_as_target(tiny_regression(4, 30));
+  double sum = 0;
+  for (std::int32_t d = 0; d < 3; ++d) {
+    std::vector<Index> train, held;
+    for (Index i = 0; i < view.labelled(); ++i)
+      (view.domain.index[static_cast<std::size_t>(i)] == d ? held : train).push_back(i);
+    const double mean = view.y.value(train).mean();
+    sum += (view.y.value(held).array() - mean).square().mean();
+  }
+  EXPECT_NEAR(*scored(view, {"constant"}, Scorer::transfer).candidates[0].estimate, sum / 3, 1e-10);
 }
 
 TEST(Choose, LowestEstimateAndTheFirstAmongEquals) {

@@ -26,13 +26,13 @@ def test_an_adaptation_that_gains_is_used(ecotone, problems, tmp_path):
     found = ecotone.json("fit", data, WEIGHTED, *TARGET, "--guard", "-o", model)
     guard = found["guard"]
     assert guard["chosen"] == "adapted"
-    assert guard["scorer"] == "importance" and guard["loss"] == "brier"
+    assert guard["scorer"] == "importance" and guard["loss"] == "log_loss"
     assert guard["gain"] == pytest.approx(guard["estimate_plain"] - guard["estimate_adapted"])
     assert guard["gain"] > guard["standard_error"] > 0
     assert found["pipeline"] == guard["adapted"] == WEIGHTED
     assert guard["plain"] == "logistic l2=0.001"
     assert ecotone.json("inspect", model)["guard"] == guard
-    line = f"adapted, estimated Brier score {guard['estimate_adapted']:.3g} against {guard['estimate_plain']:.3g} plain"
+    line = f"adapted, estimated log loss {guard['estimate_adapted']:.3g} against {guard['estimate_plain']:.3g} plain"
     assert line in ecotone("inspect", model).stdout
     assert line in ecotone("fit", data, WEIGHTED, *TARGET, "--guard", "-o", model).stdout
 
@@ -42,13 +42,32 @@ def test_one_that_does_not_is_declined_and_the_plain_model_remains(ecotone, prob
     found = ecotone.json("fit", data, WEIGHTED, *TARGET, "--guard", "-o", model)
     guard = found["guard"]
     assert guard["chosen"] == "plain"
-    assert guard["gain"] <= guard["standard_error"]
+    assert guard["gain"] <= 1.28 * guard["standard_error"] and guard["decided_by"] == "within_error"
+    assert guard["overlap"]["auroc"] < 0.6 and guard["overlap"]["rows"] == 300
     assert found["pipeline"] == "logistic l2=0.001"
     shown = ecotone("inspect", model).stdout
-    assert "guard     plain, estimated Brier score" in shown and f"declined  {WEIGHTED}" in shown
+    assert "guard     plain, estimated log loss" in shown and f"declined  {WEIGHTED}" in shown
     ecotone("fit", data, "logistic l2=0.001", *TARGET, "-o", plain)
     said = lambda path: ecotone("predict", path, data).stdout
     assert said(model) == said(plain)
+
+
+def test_where_nothing_overlaps_the_plain_model_is_fitted_without_estimates(ecotone, tmp_path):
+    data, model = tmp_path / "far.csv", tmp_path / "model.eco"
+    ecotone("generate", "target_shift", "--set", "overlap=false", "--seed", 1, "-o", data)
+    guard = ecotone.json("fit", data, WEIGHTED, *TARGET, "--guard", "-o", model)["guard"]
+    assert guard["chosen"] == "plain" and guard["decided_by"] == "no_overlap"
+    assert guard["overlap"]["auroc"] > 0.99 and guard["overlap"]["ess_raw"] < 3
+    assert guard["estimate_plain"] is None and guard["gain"] is None
+    assert "guard     plain, because source and target do not overlap" in ecotone("inspect", model).stdout
+    two = ("--where", "domain!=test", "--protocol", "adapt", "--choose", "auto")
+    pipelines = ("logistic l2=0.001", WEIGHTED)
+    out = ecotone.json("evaluate", data, *pipelines, "--label", "label", "--domain", "domain", *two)
+    for target in out["scorers"][0]["targets"]:
+        assert target["chosen"] == 0 and target["decided_by"] == "no_overlap"
+        assert target["overlap"]["auroc"] > 0.99
+    text = ecotone("evaluate", data, *pipelines, "--label", "label", "--domain", "domain", *two).stdout
+    assert "decided by" in text and "no_overlap" in text
 
 
 def test_equal_bytes_for_any_number_of_threads(ecotone, problems, tmp_path):

@@ -44,6 +44,16 @@ const std::vector<InnerFold>& CandidateFits::folds() {
   return folds_;
 }
 
+const TargetRatio& CandidateFits::ratio() {
+  if (!ratio_) ratio_ = target_ratio(view_, schema_, "importance", quiet_);
+  return *ratio_;
+}
+
+const Overlap& CandidateFits::overlap() {
+  if (!overlap_) overlap_ = overlap_of(ratio(), quiet_);
+  return *overlap_;
+}
+
 std::vector<std::optional<Error>> CandidateFits::run(std::string_view purpose, std::size_t parts,
                                                      const std::function<TrainView(std::size_t)>& make,
                                                      const Body& body) {

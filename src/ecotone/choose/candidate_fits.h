@@ -54,6 +54,10 @@ class CandidateFits {
   };
   const std::vector<Attempt<Full>>& full();
 
+  /// The density ratio of the target to the labelled rows, and their overlap. There must be target rows.
+  const TargetRatio& ratio();
+  const Overlap& overlap();
+
   /// Runs body(candidate, part, view of the part, cache, context) for every candidate and part; those of one part share
   /// the view, the cache and the seed. Small data run in parallel on all threads. Data and option errors are kept,
   /// those of the first failing part.
@@ -78,6 +82,8 @@ class CandidateFits {
   std::vector<InnerFold> folds_;
   std::vector<Attempt<HeldOut>> held_out_;
   std::vector<Attempt<Full>> full_;
+  std::optional<TargetRatio> ratio_;
+  std::optional<Overlap> overlap_;
 };
 
 }  // namespace ecotone

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/choose/veto.h"
 #include "ecotone/evaluate/evaluate.h"
 #include "ecotone/measure/intervals.h"
 #include "ecotone/measure/metrics.h"
@@ -23,7 +24,7 @@ const MetricInfo& metric_of(const std::string& name, Task task) {
 /// The loss that the metric averages, or the closest one to it.
 RowLoss loss_of(const MetricInfo& metric) {
   if (metric.name == "log_loss") return RowLoss::log_loss;
-  if (metric.name == "brier" || metric.name == "brier_sum") return RowLoss::brier;
+  if (metric.name.starts_with("brier")) return RowLoss::brier;
   return RowLoss::automatic;
 }
 
@@ -53,7 +54,13 @@ std::vector<TargetTruth> true_scores(const Dataset& data, const std::vector<Pipe
 
 /// The true cost of a choice for a target, by its labels.
 TargetChoice judged(const Scores& scores, std::size_t chosen, const TargetTruth& truth, const MetricInfo& metric) {
-  TargetChoice result{truth.domain, scores.used, chosen, scores.candidates, truth.score[chosen], {}, {}, {}};
+  TargetChoice result;
+  result.domain = truth.domain;
+  result.used = scores.used;
+  result.chosen = chosen;
+  result.estimates = scores.candidates;
+  result.overlap = scores.overlap;
+  result.score = truth.score[chosen];
   if (result.score) {
     result.regret = better_by(*truth.score[*truth.best], *result.score, metric);
     if (truth.score[0]) result.gain = better_by(*result.score, *truth.score[0], metric);
@@ -124,6 +131,7 @@ Choice choose_candidates(const Dataset& data, const std::vector<Pipeline>& candi
       try {
         const Scores scores = scorer.scores(choice.scorer);
         choice.targets.push_back(judged(scores, choose(scores), result.targets[s], metric));
+        if (choice.scorer == Scorer::automatic) choice.targets.back().decided_by = decide(scores).by;
       } catch (const Error& error) {
         if (options.scorers.size() == 1 || (error.kind() != ErrorKind::data && error.kind() != ErrorKind::option))
           throw;

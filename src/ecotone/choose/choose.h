@@ -27,6 +27,8 @@ struct TargetChoice {
   Scorer used = Scorer::importance;
   std::size_t chosen = 0;  ///< into the candidates
   std::vector<CandidateScore> estimates;
+  std::optional<Overlap> overlap;          ///< of the sources and this target; `automatic` only
+  std::string decided_by;                  ///< what decided (veto.h); `automatic` only
   std::optional<double> score;             ///< of the choice; empty if the metric is undefined
   std::optional<double> regret;            ///< to the best candidate, >= 0
   std::optional<double> gain;              ///< over no adaptation, the first candidate

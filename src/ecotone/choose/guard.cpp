@@ -5,6 +5,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/json_number.h"
+#include "ecotone/choose/veto.h"
 #include "ecotone/methods/registry.h"
 
 namespace ecotone {
@@ -62,15 +63,31 @@ class NoteReader {
 
   bool has(const char* key) const { return json_.contains(key); }
 
+  Overlap overlap() const {
+    const NoteReader inner(json_["overlap"], origin_);
+    Overlap result{.auroc = inner.number("auroc")};
+    result.ess_raw = inner.number("ess_raw").value_or(0);
+    result.rows = inner.count("rows");
+    result.cols = inner.count("columns");
+    return result;
+  }
+
  private:
+  Index count(const char* key) const {
+    const std::optional<double> value = number(key);
+    if (!value || *value < 0 || *value > 9e15 || *value != std::floor(*value))
+      bad(fmt::format("'{}' must be a count", key));
+    return static_cast<Index>(*value);
+  }
+
   const Json& json_;
   const std::string& origin_;
 };
 
-GuardNote note_of(const Scores& scores, bool adapted) {
+GuardNote note_of(const Scores& scores, Decision decision) {
   const CandidateScore& plain = scores.candidates[0];
   const CandidateScore& other = scores.candidates[1];
-  return {.adapted = adapted,
+  return {.adapted = decision.chosen == 1,
           .scorer = scores.used,
           .loss = scores.loss,
           .estimate_plain = plain.estimate,
@@ -78,6 +95,9 @@ GuardNote note_of(const Scores& scores, bool adapted) {
           .gain = other.gain,
           .standard_error = other.gain_error,
           .importance_gain = other.importance_gain,
+          .overlap = scores.overlap,
+          .decided_by = std::string(decision.by),
+          .reason = std::move(decision.words),
           .adapted_pipeline = other.pipeline,
           .plain_pipeline = plain.pipeline,
           .error = other.error.empty() ? plain.error : other.error};
@@ -111,6 +131,9 @@ Json GuardNote::to_json() const {
                {"standard_error", json_number(standard_error)},
                {"adapted", adapted_pipeline},
                {"plain", plain_pipeline}};
+  if (!decided_by.empty()) json["decided_by"] = decided_by;
+  if (!reason.empty()) json["reason"] = reason;
+  if (overlap) json["overlap"] = overlap->to_json();
   if (importance_gain) json["importance_gain"] = *importance_gain;
   if (!error.empty()) json["error"] = error;
   return json;
@@ -136,6 +159,9 @@ GuardNote GuardNote::from_json(const Json& json, const std::string& origin) {
   note.gain = read.number("gain");
   note.standard_error = read.number("standard_error");
   if (read.has("importance_gain")) note.importance_gain = read.number("importance_gain");
+  if (read.has("decided_by")) note.decided_by = read.text("decided_by");
+  if (read.has("reason")) note.reason = read.text("reason");
+  if (read.has("overlap")) note.overlap = read.overlap();
   note.adapted_pipeline = read.text("adapted");
   note.plain_pipeline = read.text("plain");
   if (read.has("error")) note.error = read.text("error");
@@ -145,17 +171,19 @@ GuardNote GuardNote::from_json(const Json& json, const std::string& origin) {
 std::string GuardNote::sentence() const {
   const char* chosen = adapted ? "adapted" : "plain";
   const char* other = adapted ? "plain" : "adapted";
-  if (!estimate_plain || !estimate_adapted)
+  if ((!estimate_plain || !estimate_adapted) && !error.empty())
     return fmt::format("{}, because the {} pipeline could not be scored ({})", chosen, other, error);
+  if (!estimate_plain || !estimate_adapted)
+    return fmt::format("{}, because {}", chosen, reason.empty() ? "nothing could be estimated" : reason);
   const auto text = [](const std::optional<double>& value) {
     return value ? fmt::format("{:.3g}", *value) : std::string("unknown");
   };
   const std::string near =
       importance_gain ? fmt::format("; {} near the target's rows", text(importance_gain)) : std::string();
-  return fmt::format("{}, estimated {} {} against {} {} (by {}: gain {}, standard error {}{})", chosen,
+  return fmt::format("{}, estimated {} {} against {} {} (by {}: gain {}, standard error {}{}){}", chosen,
                      loss_words(loss), text(adapted ? estimate_adapted : estimate_plain),
                      text(adapted ? estimate_plain : estimate_adapted), other, scorer_name(scorer), text(gain),
-                     text(standard_error), near);
+                     text(standard_error), near, decided_by.empty() ? "" : fmt::format("; decided by {}", decided_by));
 }
 
 std::optional<GuardNote> guard_note(const Model& model, const std::string& origin) {
@@ -170,21 +198,11 @@ Guarded guarded_fit(const Pipeline& pipeline, const TrainView& view, const Schem
   if (!view.has_target())
     data_error("no_target",
                "guard: there are no unlabelled rows of a target domain to adapt to; name it with --target");
-  // Weights estimated from a handful of rows cannot be judged by the rows that they weight.
-  const Index targets = view.x.rows() - view.labelled();
-  std::size_t chosen = 0;
-  GuardNote note;
-  note.loss = resolved(options.loss, view.y.task);
-  note.adapted_pipeline = candidates[1].text();
-  note.plain_pipeline = candidates[0].text();
-  note.error =
-      fmt::format("the target has {} rows, and {} columns need at least {}", targets, view.x.cols(), view.x.cols() + 1);
-  if (targets > view.x.cols()) {
-    const Scores scores = score_candidates(view, schema, candidates, Scorer::automatic, options, context);
-    chosen = choose(scores);
-    note = note_of(scores, chosen == 1);
-  }
-  return {Model::fit(candidates[chosen], view, schema, context).with_note("guard", note.to_json()), std::move(note)};
+  const Scores scores = score_candidates(view, schema, candidates, Scorer::automatic, options, context);
+  const Decision decision = decide(scores);
+  GuardNote note = note_of(scores, decision);
+  return {Model::fit(candidates[decision.chosen], view, schema, context).with_note("guard", note.to_json()),
+          std::move(note)};
 }
 
 }  // namespace ecotone

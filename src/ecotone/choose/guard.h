@@ -26,16 +26,21 @@ struct GuardNote {
   std::optional<double> gain;  ///< of the adapted over the plain, paired
   std::optional<double> standard_error;
   std::optional<double> importance_gain;  ///< with the scorer transfer: the gain that importance estimates
+  std::optional<Overlap> overlap;         ///< of source and target
+  std::string decided_by;                 ///< a veto's name, "gain" or "reference_failed" (veto.h); empty in old models
+  std::string reason;                     ///< the veto in words; empty: there was none
   std::string adapted_pipeline;
   std::string plain_pipeline;
   std::string error;  ///< why one of them could not be scored; empty
 
-  /// {"chosen": "adapted" | "plain", "scorer", "loss", "estimate_plain", "estimate_adapted", "gain", "standard_error",
-  /// "adapted", "plain"}, and "importance_gain" and "error" where there is one.
+  /// {"chosen": "adapted" | "plain", "decided_by", "scorer", "loss", "estimate_plain", "estimate_adapted", "gain",
+  /// "standard_error", "adapted", "plain"}, and "overlap" ({"auroc", "ess_raw", "rows", "columns"}), "reason",
+  /// "importance_gain" and "error" where there is one.
   Json to_json() const;
   /// Checks every field, because the note may come from any file. File error `bad_model` naming `origin`.
   static GuardNote from_json(const Json& json, const std::string& origin);
-  /// "adapted, estimated Brier score 0.213 against 0.381 plain (by importance: gain 0.168, standard error 0.021)"
+  /// "adapted, estimated log loss 0.413 against 0.681 plain (by importance: gain 0.268, standard error 0.041)" or
+  /// "plain, because source and target do not overlap (...)"
   std::string sentence() const;
 };
 
@@ -48,8 +53,8 @@ struct Guarded {
 };
 
 /// Estimates with the scorer `automatic` the target loss of the pipeline and of its plain counterpart, and fits the one
-/// that `choose` picks; fits the plain one without scoring if the target has fewer rows than columns + 1. Errors: those
-/// of plain_counterpart, of CandidateScorer and of the fit.
+/// that `decide` picks: the plain one without scoring if no estimate would count. Errors: those of plain_counterpart,
+/// of CandidateScorer and of the fit.
 Guarded guarded_fit(const Pipeline& pipeline, const TrainView& view, const Schema& schema, const ScorerOptions& options,
                     const Context& context);
 

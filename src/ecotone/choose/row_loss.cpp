@@ -43,7 +43,7 @@ RowLoss loss_by_name(std::string_view name) {
 }
 
 RowLoss resolved(RowLoss loss, Task task) {
-  if (loss == RowLoss::automatic) return task == Task::classify ? RowLoss::brier : RowLoss::squared;
+  if (loss == RowLoss::automatic) return task == Task::classify ? RowLoss::log_loss : RowLoss::squared;
   if ((loss == RowLoss::squared) == (task == Task::regress)) return loss;
   option_error("bad_option", "the loss {} is not a loss for {}", loss_name(loss),
                task == Task::classify ? "classification (error, log_loss, brier)" : "regression (squared)");

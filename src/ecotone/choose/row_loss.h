@@ -13,7 +13,7 @@ namespace ecotone {
 
 /// The loss of one row's prediction.
 enum class RowLoss {
-  automatic,  ///< brier for classification, squared for regression
+  automatic,  ///< log_loss for classification, squared for regression
   error,      ///< 1 for a wrong class
   log_loss,   ///< -ln of the true class's probability, clipped to [1e-15, 1 - 1e-15]
   brier,      ///< squared distance of the probabilities from the truth's indicator

@@ -39,6 +39,8 @@ double negative_density(const Matrix& probability, const Context& context);
 Vector control_variate_terms(ConstVectorView ratio, ConstVectorView loss);
 /// The number of folds of `transfer` in this view: source domains that can be treated as the target, at most 20.
 Index transfer_folds(const TrainView& view, const Context& context);
+/// How many of these source domains do not overlap the others (overlap.h).
+Index domains_apart(CandidateFits& fits);
 /// Whole source domains in at most `most` folds; no folds if there are fewer than three domains, or if holding out a
 /// fold leaves one class.
 std::vector<InnerFold> whole_domain_folds(const TrainView& view, Index most, const Context& context);

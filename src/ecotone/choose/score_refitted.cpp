@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -108,6 +107,20 @@ Index transfer_folds(const TrainView& view, const Context& context) {
   return static_cast<Index>(pseudo_targets(view, context).size());
 }
 
+Index domains_apart(CandidateFits& fits) {
+  const TrainView& view = fits.view();
+  const std::vector<InnerFold> folds = pseudo_targets(view, fits.context());
+  std::vector<char> apart(folds.size(), 0);
+  fits.context().parallel(static_cast<Index>(folds.size()), [&](Index f) {
+    const InnerFold& fold = folds[static_cast<std::size_t>(f)];
+    const Context context = fits.context().derived("score-apart", static_cast<std::uint64_t>(f));
+    const TrainView part = view_of_rows(view, fold.train, fold.held);
+    const Overlap overlap = overlap_of(target_ratio(part, fits.schema(), "overlap", context), context);
+    apart[static_cast<std::size_t>(f)] = overlap.enough() ? 0 : 1;
+  });
+  return std::ranges::count(apart, 1);
+}
+
 std::vector<InnerFold> whole_domain_folds(const TrainView& view, Index most, const Context& context) {
   if (source_domains(view) < 3) return {};
   std::vector<InnerFold> folds = inner_folds(view, context, most);
@@ -139,9 +152,7 @@ std::vector<CandidateScore> score_transfer(CandidateFits& fits) {
     const Vector weights = weights_of(view, folds[f].held);
     const bool counted = weights.size() > 0 && weights.sum() > 0;
     const Vector lost = fits.losses(model, folds[f].held, context);
-    const double mean = mean_error(lost, counted ? weights : Vector()).mean;
-    // The root of a squared loss has the label's units, so that the domain with the largest errors does not dominate.
-    means[c][static_cast<Index>(f)] = fits.loss() == RowLoss::squared ? std::sqrt(mean) : mean;
+    means[c][static_cast<Index>(f)] = mean_error(lost, counted ? weights : Vector()).mean;
   };
   const auto make = [&](std::size_t f) { return view_of_rows(view, folds[f].train, folds[f].held); };
   const auto errors = fits.run("score-transfer", folds.size(), make, body);

@@ -3,20 +3,10 @@
 
 #include "ecotone/choose/score_kinds.h"
 #include "ecotone/measure/weights.h"
-#include "ecotone/solve/ratios/density_ratio.h"
 
 namespace ecotone {
 
 namespace {
-
-/// ln(p_target / p_source) at the labelled rows, from imputed and standardised features.
-Vector log_ratio(const TrainView& view, const Schema& schema, Scorer who, const Context& context, Index& cols) {
-  const Model prepare = Model::fit(Pipeline::parse("impute | scale"), view, schema, context);
-  const Features x = prepare.transform({view.x, view.domain, view.origin}, context);
-  cols = x.cols();
-  const RatioOptions options{.who = scorer_name(who).data()};
-  return logistic_ratio(x, view.labelled(), options, context).log_weight;
-}
 
 /// The given row weights scaled to mean 1; all 1 if there are none.
 Vector given_weights(const TrainView& view) {
@@ -28,11 +18,10 @@ Vector given_weights(const TrainView& view) {
 }  // namespace
 
 std::vector<CandidateScore> score_importance(CandidateFits& fits) {
-  Index cols = 0;
-  const Vector log_weight = log_ratio(fits.view(), fits.schema(), Scorer::importance, fits.context(), cols);
+  const TargetRatio& ratio = fits.ratio();
   // Half of the 20 (M + 1) rows that stages flatten to: estimating one mean needs fewer rows than a fit, and the rows
   // near the target decide it.
-  const Flattened flat = flatten_to_ess(log_weight, 10.0 * static_cast<double>(cols + 1));
+  const Flattened flat = flatten_to_ess(ratio.log_weight, 10.0 * static_cast<double>(ratio.x.cols() + 1));
   const Vector weights = flat.weights.cwiseProduct(given_weights(fits.view()));
   Losses losses;
   for (const auto& each : fits.held_out())
@@ -63,8 +52,7 @@ std::vector<CandidateScore> score_control_variate(CandidateFits& fits) {
     // The ratio in the features that the candidate's learner sees.
     TrainView seen = fits.view();
     seen.x = full[c].value->model->transform({seen.x, seen.domain, seen.origin}, fits.context());
-    Index cols = 0;
-    const Vector log_weight = log_ratio(seen, Schema{}, Scorer::control_variate, fits.context(), cols);
+    const Vector log_weight = target_ratio(seen, Schema{}, "control_variate", fits.context()).log_weight;
     const Vector ratio = log_weight.array().min(largest).exp();
     // Given weights shift weight between rows; the mean, which the control variate takes to be 1, stays.
     const Vector both = ratio.cwiseProduct(given);

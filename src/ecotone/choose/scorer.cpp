@@ -6,6 +6,7 @@
 
 #include "ecotone/base/options.h"
 #include "ecotone/choose/score_kinds.h"
+#include "ecotone/choose/veto.h"
 #include "ecotone/measure/intervals.h"
 
 namespace ecotone {
@@ -15,7 +16,7 @@ namespace {
 constexpr std::array<ScorerInfo, 8> infos = {{
     {Scorer::automatic, "auto",
      "transfer and importance with at least three source domains, else importance; keeps the first candidate unless "
-     "the gain is large for its standard error",
+     "source and target overlap and the gain is large for its standard error",
      true},
     {Scorer::transfer, "transfer", "Mean loss over the source domains, each treated as the target in turn", true},
     {Scorer::importance, "importance", "Loss on held-out source rows, weighted by the density ratio to the target",
@@ -57,6 +58,18 @@ std::vector<CandidateScore> run(Scorer scorer, CandidateFits& fits) {
   }
 }
 
+/// Looks at the target's rows and at the overlap. False if no estimate would count, so that none is needed.
+bool look_first(Scores& scores, CandidateFits& fits) {
+  scores.targets = fits.targets();
+  scores.cols = fits.view().x.cols();
+  for (const Pipeline& candidate : fits.candidates()) scores.candidates.emplace_back().pipeline = candidate.text();
+  if (scores.targets == 0) return true;
+  if (veto_before_estimates(scores) != nullptr) return false;
+  scores.overlap = fits.overlap();
+  if (!scores.overlap->enough() && scores.used == Scorer::transfer) scores.apart = domains_apart(fits);
+  return veto_before_estimates(scores) == nullptr;
+}
+
 }  // namespace
 
 std::span<const ScorerInfo> scorer_infos() { return infos; }
@@ -88,7 +101,7 @@ CandidateScorer::CandidateScorer(const TrainView& view, const Schema& schema, st
 CandidateScorer::~CandidateScorer() = default;
 
 Scores CandidateScorer::scores(Scorer scorer) {
-  Scores result{.asked = scorer, .used = scorer, .loss = fits_->loss(), .candidates = {}};
+  Scores result{.asked = scorer, .used = scorer, .loss = fits_->loss(), .overlap = {}, .candidates = {}};
   const Index folds = transfer_folds(fits_->view(), fits_->context());
   if (scorer == Scorer::automatic) result.used = folds >= 3 ? Scorer::transfer : Scorer::importance;
   if (result.used == Scorer::transfer) result.freedom = folds - 1;
@@ -102,8 +115,9 @@ Scores CandidateScorer::scores(Scorer scorer) {
                "(evaluate)",
                info.name);
   if (result.used == Scorer::circular) result.loss = circular_loss(fits_->view().y.task);
+  if (scorer == Scorer::automatic && !look_first(result, *fits_)) return result;
   result.candidates = run(result.used, *fits_);
-  if (scorer == Scorer::automatic && result.used == Scorer::transfer && fits_->targets() > 0) {
+  if (result.used == Scorer::transfer && result.overlap && result.overlap->enough()) {
     const std::vector<CandidateScore> near = score_importance(*fits_);
     for (std::size_t c = 0; c < near.size(); ++c) result.candidates[c].importance_gain = near[c].gain;
   }
@@ -120,7 +134,8 @@ Scores score_candidates(const TrainView& view, const Schema& schema, std::vector
 
 double errors_to_exceed(const Scores& scores) {
   constexpr double up_to_one = 0.84134474606854293;  // P(Z <= 1)
-  return scores.freedom > 0 ? t_quantile(up_to_one, static_cast<double>(scores.freedom)) : 1.0;
+  constexpr double of_rows = 1.28;                   // P(Z > 1.28) = 0.1
+  return scores.freedom > 0 ? t_quantile(up_to_one, static_cast<double>(scores.freedom)) : of_rows;
 }
 
 namespace {
@@ -137,12 +152,12 @@ std::size_t lowest(const std::vector<CandidateScore>& all) {
 std::size_t choose(const Scores& scores) {
   const auto& all = scores.candidates;
   if (scores.asked != Scorer::automatic || !all.front().estimate) return lowest(all);
-  // Do no harm: a gain within its noise does not count, nor does a gain on other domains alone.
+  // Do no harm.
   const double needed = errors_to_exceed(scores);
   std::size_t best = 0;
   double most = 0;
   for (std::size_t c = 1; c < all.size(); ++c) {
-    if (!all[c].gain || !all[c].gain_error || all[c].importance_gain.value_or(0) < 0) continue;
+    if (veto_against(scores, c) != nullptr) continue;
     const double sure = *all[c].gain - needed * *all[c].gain_error;
     if (sure <= most) continue;
     best = c;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ecotone/base/context.h"
+#include "ecotone/choose/overlap.h"
 #include "ecotone/choose/row_loss.h"
 #include "ecotone/data/dataset.h"
 #include "ecotone/methods/pipeline.h"
@@ -34,7 +35,7 @@ Scorer scorer_by_name(std::string_view name);
 std::vector<Scorer> scorers_of(Task task);
 
 struct ScorerOptions {
-  RowLoss loss = RowLoss::automatic;  ///< brier for classification, squared for regression
+  RowLoss loss = RowLoss::automatic;  ///< log_loss for classification, squared for regression
   int folds = 5;                      ///< of held-out source rows; whole domains if there are at least three
 };
 
@@ -57,6 +58,11 @@ struct Scores {
   Scorer used = Scorer::importance;  ///< never automatic
   RowLoss loss = RowLoss::error;     ///< never automatic
   Index freedom = 0;                 ///< degrees of freedom of errors over domains; 0: they are over rows
+  /// What `automatic` looks at before any estimate; the others leave it empty.
+  std::optional<Overlap> overlap = {};
+  Index targets = 0;  ///< target rows
+  Index cols = 0;     ///< columns of the view
+  Index apart = 0;    ///< source domains that the others do not overlap; counted only if the target is such a domain
   /// In the order of the candidates; the first is the reference, "no adaptation".
   std::vector<CandidateScore> candidates;
 };
@@ -84,12 +90,13 @@ class CandidateScorer {
 Scores score_candidates(const TrainView& view, const Schema& schema, std::vector<Pipeline> candidates, Scorer scorer,
                         const ScorerOptions& options, const Context& context);
 
-/// How many standard errors a gain must exceed: one, or the corresponding quantile of Student's t for few domains.
+/// How many standard errors a gain must exceed. Over domains: one, or the corresponding quantile of Student's t for few
+/// of them. Over weighted rows of one or two source domains: 1.28, which a gain of 0 exceeds in one case of ten.
 double errors_to_exceed(const Scores& scores);
 
 /// The candidate to take: the one with the lowest estimate, the first among ties. `automatic`, which must do no harm,
-/// departs from the reference only for a candidate whose paired gain exceeds `errors_to_exceed` standard errors and for
-/// which `importance` sees no loss; among several, the one that exceeds them by most.
+/// departs from the reference only for a candidate that no veto speaks against (veto.h): among others its paired gain
+/// exceeds `errors_to_exceed` standard errors; among several, the one that exceeds them by most.
 std::size_t choose(const Scores& scores);
 
 }  // namespace ecotone

@@ -24,14 +24,17 @@ Json target_json(const TargetChoice& target) {
     if (!score.error_code.empty()) one["error"] = {{"code", score.error_code}, {"message", score.error}};
     estimates.push_back(std::move(one));
   }
-  return {{"domain", target.domain},
-          {"used", scorer_name(target.used)},
-          {"chosen", target.chosen},
-          {"score", json_number(target.score)},
-          {"regret", json_number(target.regret)},
-          {"gain", json_number(target.gain)},
-          {"rank_correlation", json_number(target.rank_correlation)},
-          {"estimates", std::move(estimates)}};
+  Json json = {{"domain", target.domain},
+               {"used", scorer_name(target.used)},
+               {"chosen", target.chosen},
+               {"score", json_number(target.score)},
+               {"regret", json_number(target.regret)},
+               {"gain", json_number(target.gain)},
+               {"rank_correlation", json_number(target.rank_correlation)},
+               {"estimates", std::move(estimates)}};
+  if (!target.decided_by.empty()) json["decided_by"] = target.decided_by;
+  if (target.overlap) json["overlap"] = target.overlap->to_json();
+  return json;
 }
 
 Json scorer_json(const ScorerChoice& choice) {

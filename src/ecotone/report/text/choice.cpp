@@ -83,6 +83,8 @@ std::string one_scorer(const Choice& choice, const Numbers& numbers) {
   Grid grid;
   grid.lines.push_back(
       {"domain", "rows", "scorer", "chosen", "score", "best", "its score", "none", "regret", "gain", "rank"});
+  const bool reasons = scorer.scorer == Scorer::automatic;
+  if (reasons) grid.lines.back().emplace_back("decided by");
   const std::size_t shown = std::min(scorer.targets.size(), most_domains);
   for (std::size_t t = 0; t < shown; ++t) {
     const TargetChoice& target = scorer.targets[t];
@@ -93,11 +95,13 @@ std::string one_scorer(const Choice& choice, const Numbers& numbers) {
                           truth.best ? numbers.text(truth.score[*truth.best]) : "-", numbers.text(truth.score[0]),
                           numbers.text(target.regret), numbers.difference(target.gain),
                           correlation(target.rank_correlation)});
+    if (reasons) grid.lines.back().push_back(target.decided_by);
   }
   grid.rules = {0, grid.lines.size() - 1};
   grid.lines.push_back({"mean", "", "", "", numbers.text(scorer.mean.score), "", numbers.text(choice.best.score),
                         numbers.text(choice.reference.score), numbers.text(scorer.mean.regret),
                         numbers.difference(scorer.mean.gain), correlation(scorer.mean.rank_correlation)});
+  if (reasons) grid.lines.back().emplace_back();
   std::string text = grid.text();
   if (shown < scorer.targets.size())
     text += fmt::format("({} more domains are in the mean; --json lists them)\n", scorer.targets.size() - shown);

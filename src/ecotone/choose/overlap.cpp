@@ -1,0 +1,50 @@
+#include "ecotone/choose/overlap.h"
+
+#include <fmt/format.h>
+
+#include "ecotone/base/json_number.h"
+#include "ecotone/measure/metrics.h"
+#include "ecotone/methods/model.h"
+#include "ecotone/solve/ratios/domain_auroc.h"
+
+namespace ecotone {
+
+namespace {
+
+constexpr double separated = 0.99;         // no row of one sample looks like one of the other
+constexpr double nearly_separated = 0.95;  // few do: the effective sample size decides
+
+}  // namespace
+
+bool Overlap::enough() const {
+  const double found = auroc.value_or(1);
+  if (found > separated) return false;
+  return found <= nearly_separated || ess_raw >= static_cast<double>(cols + 1);
+}
+
+std::string Overlap::words() const {
+  return fmt::format("AUROC {} of a classifier of source against target, raw effective sample size {:.1f} of {} row{}",
+                     auroc ? fmt::format("{:.3f}", *auroc) : "unknown", ess_raw, rows, rows == 1 ? "" : "s");
+}
+
+Json Overlap::to_json() const {
+  return {{"auroc", json_number(auroc)}, {"ess_raw", ess_raw}, {"rows", rows}, {"columns", cols}};
+}
+
+TargetRatio target_ratio(const TrainView& view, const Schema& schema, const char* who, const Context& context) {
+  const Model prepare = Model::fit(Pipeline::parse("impute | scale"), view, schema, context);
+  Features x = prepare.transform({view.x, view.domain, view.origin}, context);
+  Vector log_weight = logistic_ratio(x, view.labelled(), {.who = who}, context).log_weight;
+  return {std::move(log_weight), std::move(x)};
+}
+
+Overlap overlap_of(const TargetRatio& ratio, const Context& context) {
+  const Index rows = ratio.log_weight.size();
+  const Vector weights = (ratio.log_weight.array() - ratio.log_weight.maxCoeff()).exp();
+  return {.auroc = domain_auroc(ratio.x, rows, {.who = "overlap"}, context),
+          .ess_raw = effective_sample_size(weights),
+          .rows = rows,
+          .cols = ratio.x.cols()};
+}
+
+}  // namespace ecotone

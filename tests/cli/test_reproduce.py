@@ -3,7 +3,7 @@
 import csv
 from xml.etree import ElementTree
 
-ROW = {"row", "column", "published", "published_spread", "ours", "spread", "repetitions", "verdict"}
+ROW = {"row", "column", "earlier", "earlier_spread", "margin", "ours", "spread", "repetitions", "verdict"}
 WEIGHTING = ("reproduce", "sayed2022", "--example", "weighting", "--repetitions", "2")
 
 
@@ -24,9 +24,19 @@ def test_an_item_as_json(ecotone):
     for row in out["rows"]:
         assert row["repetitions"] == 2
         # The verdict follows from the numbers beside it.
-        allowed = 2 * (row["published_se"] ** 2 + row["se"] ** 2) ** 0.5
-        agrees = abs(row["ours"] - row["published"]) <= allowed
-        assert row["verdict"] == ("agrees" if agrees else "differs")
+        noise = 2 * (row["earlier_se"] ** 2 + row["se"] ** 2) ** 0.5
+        difference = abs(row["ours"] - row["earlier"])
+        agrees = max(difference, noise) <= row["margin"]
+        differs = difference > max(row["margin"], noise)
+        assert row["verdict"] == ("agrees" if agrees else "differs" if differs else "cannot tell")
+    count = lambda verdict: sum(row["verdict"] == verdict for row in out["rows"])
+    assert out["summary"] == {
+        "numbers": "earlier",
+        "cells": 39,
+        "agree": count("agrees"),
+        "differ": count("differs"),
+        "cannot_tell": count("cannot tell"),
+    }
     for claim in out["claims"]:
         row = next(r for r in out["rows"] if (r["row"], r["column"]) == (claim["row"], claim["column"]))
         assert claim["ours"] == row["ours"] and claim["holds"] == (row["ours"] <= claim["at_most"])
@@ -34,7 +44,8 @@ def test_an_item_as_json(ecotone):
 
 def test_text_says_the_rule_and_the_claims(ecotone):
     text = ecotone(*WEIGHTING).stdout
-    assert "published" in text and "ours" in text and "2 sqrt(se_published^2 + se_ours^2)" in text
+    assert text.startswith("39 earlier cells: ") and "published" not in text
+    assert "earlier" in text and "ours" in text and "n = 2 sqrt(its se^2 + our se^2)" in text
     assert "default weights gain at least 12 points on misspecified" in text
     assert "left out: true density ratio" in text
 

@@ -9,12 +9,13 @@ namespace ecotone::test {
 namespace experiment_test {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// A small experiment: the plain model, one without the features, and one that is the plain model in another column.
 Json recipe() {
   return Json::parse(R"({
     "paper": "key", "title": "Small", "items": [{
-      "example": "one", "title": "t", "kind": "shift", "metric": "error", "repetitions": 3,
+      "example": "one", "title": "t", "kind": "shift", "metric": "error", "repetitions": 3, "margin": {"wide": 12},
       "columns": [{"column": "wide", "generator": "noshift", "options": {"test": "500", "features": "4"}},
                   {"column": "narrow", "generator": "misspecified", "options": {"test": "500"}}],
       "rows": [{"row": "plain", "pipeline": "logistic l2=0.01"},
@@ -50,19 +51,20 @@ TEST(Experiment, RunsAndSetsPublishedBesideOurs) {
   EXPECT_EQ(plain.published_spread, 10);  // 5 sqrt(4)
   EXPECT_GT(plain.ours, 10);
   EXPECT_LT(plain.ours, 35);
-  EXPECT_EQ(plain.verdict, "agrees");
+  EXPECT_EQ(plain.verdict, Verdict::agrees);
   // The other rows are differences: the constant loses about 25 points, far from the number that is claimed here.
   EXPECT_GT(result.rows[1].ours, 10);
-  EXPECT_EQ(result.rows[1].verdict, "differs");
+  EXPECT_EQ(result.rows[1].verdict, Verdict::differs);
   EXPECT_FALSE(result.rows[1].published_spread);
   // In the other column both rows are one pipeline.
   EXPECT_EQ(result.rows[3].ours, 0);
-  EXPECT_EQ(result.rows[3].verdict, "no published value");
+  EXPECT_EQ(result.rows[3].verdict, Verdict::none);
   EXPECT_TRUE(result.claims[0].holds);
   EXPECT_FALSE(result.claims[1].holds);
   const std::string table = reproduction_table(result);
+  EXPECT_TRUE(table.starts_with("2 published cells: 1 agree, 1 differ, 0 cannot tell\n")) << table;
   for (const char* part : {"key · one: t", "22.00 ± 5.00", "holds           worse", "does not hold   better",
-                           "left out: a row", "agrees: |ours - published|"})
+                           "left out: a row", "agrees if d and n are at most the margin"})
     EXPECT_THAT(table, HasSubstr(part));
 }
 
@@ -87,7 +89,11 @@ TEST(Experiment, JsonHasTheDesignsFields) {
     EXPECT_TRUE(json["rows"][0].contains(name)) << name;
   EXPECT_EQ(json["rows"][0]["repetitions"], 1);
   EXPECT_TRUE(json["rows"][0]["spread"].is_null());
-  EXPECT_EQ(json["rows"][0]["verdict"], "one repetition");
+  EXPECT_EQ(json["rows"][0]["verdict"], "cannot tell");
+  EXPECT_TRUE(json["rows"][3]["verdict"].is_null());
+  EXPECT_EQ(json["rows"][0]["margin"], 12);
+  EXPECT_EQ(json["summary"],
+            (Json{{"numbers", "published"}, {"cells", 2}, {"agree", 0}, {"differ", 0}, {"cannot_tell", 2}}));
   EXPECT_EQ(json["claims"][0]["at_least"], 1);
 }
 
@@ -95,13 +101,51 @@ TEST(Experiment, VerdictsFollowTheRule) {
   ReproducedRow row;
   row.ours = 3;
   row.se = 0.3;
-  EXPECT_EQ(verdict(row), "no published value");
+  EXPECT_EQ(verdict(row), Verdict::none);
   row.published = 4;
-  EXPECT_EQ(verdict(row), "differs");
-  row.published_se = 0.41;  // 2 sqrt(0.3^2 + 0.41^2) = 1.016
-  EXPECT_EQ(verdict(row), "agrees");
+  EXPECT_EQ(verdict(row), Verdict::cannot_tell);  // no margin
+  row.margin = 0.7;
+  EXPECT_EQ(verdict(row), Verdict::differs);
+  row.published_se = 0.41;  // 2 sqrt(0.3^2 + 0.41^2) = 1.016: the noise explains it
+  EXPECT_EQ(verdict(row), Verdict::cannot_tell);
   row.published_se = 0.39;  // 0.984
-  EXPECT_EQ(verdict(row), "differs");
+  EXPECT_EQ(verdict(row), Verdict::differs);
+  row.margin = 1;
+  EXPECT_EQ(verdict(row), Verdict::agrees);
+  row.published_se = 0.41;  // too noisy to say so
+  EXPECT_EQ(verdict(row), Verdict::cannot_tell);
+  row.se.reset();
+  EXPECT_EQ(verdict(row), Verdict::cannot_tell);
+}
+
+TEST(Experiment, AnEarlierStudyIsNotCalledPublished) {
+  Json numbers = published();
+  numbers["earlier"] = true;
+  Json json = recipe();
+  json["items"][0]["processor"] = "ties";
+  const Experiment experiment = parse(json, numbers);
+  const Reproduction result = reproduce(experiment, experiment.items[0], {}, on(2));
+  const std::string table = reproduction_table(result);
+  EXPECT_TRUE(table.starts_with("2 earlier cells: "));
+  EXPECT_THAT(table, Not(HasSubstr("published")));
+  EXPECT_THAT(table, HasSubstr("\ndepends on the processor: ties\n"));
+  const Json out = to_json(result);
+  EXPECT_FALSE(out["rows"][0].contains("published"));
+  EXPECT_EQ(out["rows"][0]["earlier"], 22);
+  EXPECT_EQ(out["processor"], "ties");
+}
+
+TEST(Experiment, ClaimsMayAllowForTheStandardError) {
+  Json json = recipe();
+  json["items"][0]["claims"] = Json::parse(R"([
+    {"claim": "a", "row": "plain", "column": "wide", "at_most": 0, "errors": 1000},
+    {"claim": "b", "row": "plain", "column": "wide", "at_most": 0, "errors": 0.001},
+    {"claim": "c", "row": "plain", "column": "wide", "at_least": 99, "errors": 1000}])");
+  const Experiment experiment = parse(json);
+  const Reproduction result = reproduce(experiment, experiment.items[0], {}, on(2));
+  EXPECT_TRUE(result.claims[0].holds);
+  EXPECT_FALSE(result.claims[1].holds);
+  EXPECT_TRUE(result.claims[2].holds);
 }
 
 TEST(Experiment, RefusesFieldsByName) {
@@ -132,6 +176,14 @@ TEST(Experiment, RefusesFieldsByName) {
   json = recipe();
   json["items"][0]["claims"][0]["at_most"] = 2;
   EXPECT_THAT(refusal(json), HasSubstr("either 'at_most' or 'at_least'"));
+  json = recipe();
+  json["items"][0]["margin"] = {{"narrow", 1}};
+  EXPECT_THAT(refusal(json), HasSubstr("have a number beside ours but no 'margin'"));
+  json["items"][0]["margin"] = -1;
+  EXPECT_THAT(refusal(json), HasSubstr("'margin' must be a number > 0"));
+  json = recipe();
+  json["items"][0]["claims"][0]["errors"] = -1;
+  EXPECT_THAT(refusal(json), HasSubstr("'errors' must be >= 0"));
   json = recipe();
   json["items"][0]["table"] = "1";
   EXPECT_THAT(refusal(json), HasSubstr("both example and table"));

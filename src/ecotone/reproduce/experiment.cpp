@@ -30,6 +30,9 @@ Claim parse_claim(const Json& json, const std::string& where) {
   if (fields.has("at_least")) claim.at_least = fields.number("at_least");
   if (claim.at_most.has_value() == claim.at_least.has_value())
     file_error("bad_experiment", "{}: either 'at_most' or 'at_least' is needed", fields.where());
+  if (fields.has("errors")) claim.errors = fields.number("errors");
+  if (claim.errors < 0 || (claim.errors > 0 && !claim.minus.empty()))
+    file_error("bad_experiment", "{}: 'errors' must be >= 0 and works only without 'minus'", fields.where());
   fields.finish();
   return claim;
 }
@@ -41,6 +44,21 @@ const ExperimentKind& kind_by_name(const std::string& name, const std::string& w
     names.emplace_back(kind.name);
   }
   file_error("bad_experiment", "{}: unknown kind '{}'; choose one of {}", where, name, fmt::join(names, ", "));
+}
+
+/// A number for all cells, or an object of numbers by row or column.
+std::vector<std::pair<std::string, double>> parse_margins(const Json& json, const std::string& where) {
+  std::vector<std::pair<std::string, double>> margins;
+  const auto add = [&](const std::string& name, const Json& value) {
+    if (!value.is_number() || !(value.get<double>() > 0))
+      file_error("bad_experiment", "{}: field 'margin' must be a number > 0, or an object of them", where);
+    margins.emplace_back(name, value.get<double>());
+  };
+  if (!json.is_object())
+    add("", json);
+  else
+    for (const auto& [name, value] : json.items()) add(name, value);
+  return margins;
 }
 
 void require_cell(const std::vector<CellName>& cells, const std::string& row, const std::string& column,
@@ -73,8 +91,11 @@ ExperimentItem parse_item(const Json& json, const std::vector<Published>& publis
   if (named.has("claims"))
     for (const Json& claim : named.list("claims")) item.claims.push_back(parse_claim(claim, where));
   if (named.has("left_out")) item.left_out = named.texts("left_out");
+  if (json.contains("margin")) item.margins = parse_margins(json["margin"], where);
+  item.processor = named.text("processor", "");
   item.recipe = json;
-  for (const char* name : {"title", "kind", "metric", "repetitions", "trimmed", "claims", "left_out"})
+  for (const char* name :
+       {"title", "kind", "metric", "repetitions", "trimmed", "claims", "left_out", "margin", "processor"})
     item.recipe.erase(name);
   item.recipe.erase(item.sort);
   const std::vector<CellName> cells = kind_by_name(item.kind, where).check(item, where);
@@ -83,8 +104,13 @@ ExperimentItem parse_item(const Json& json, const std::vector<Published>& publis
     require_cell(cells, claim.row, claim.column, where);
     if (!claim.minus.empty()) require_cell(cells, claim.minus, claim.column, where);
   }
-  for (const Published& number : published)
-    if (number.item == item.name) require_cell(cells, number.row, number.column, where);
+  for (const Published& number : published) {
+    if (number.item != item.name) continue;
+    require_cell(cells, number.row, number.column, where);
+    if (!margin_of(item, number.row, number.column))
+      file_error("bad_experiment", "{}: row '{}' and column '{}' have a number beside ours but no 'margin'", where,
+                 number.row, number.column);
+  }
   return item;
 }
 
@@ -110,6 +136,13 @@ Published parse_published(const Json& json, const std::string& file) {
 
 }  // namespace
 
+std::optional<double> margin_of(const ExperimentItem& item, const std::string& row, const std::string& column) {
+  for (const std::string& name : {row, column, std::string()})
+    for (const auto& [of, margin] : item.margins)
+      if (of == name) return margin;
+  return std::nullopt;
+}
+
 Experiment parse_experiment(const std::string& name, std::string_view recipe, std::string_view published) {
   const std::string recipe_file = name + "/experiment.json";
   const std::string published_file = name + "/published.json";
@@ -118,6 +151,7 @@ Experiment parse_experiment(const std::string& name, std::string_view recipe, st
   Experiment experiment{.name = name, .paper = {}, .title = {}, .source = {}, .items = {}, .published = {}};
   JsonFields published_fields(numbers, published_file);
   experiment.source = published_fields.text("source");
+  if (published_fields.has("earlier")) experiment.earlier = published_fields.flag("earlier");
   if (published_fields.has("numbers"))
     for (const Json& number : published_fields.list("numbers"))
       experiment.published.push_back(parse_published(number, published_file));

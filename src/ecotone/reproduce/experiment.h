@@ -12,10 +12,11 @@
 #include "ecotone/base/json.h"
 #include "ecotone/reproduce/figure.h"
 
-/// Experiments of papers: what was done, as data (docs/reproduce.md), and the published numbers beside ours.
+/// Experiments of papers: what was done, as data (docs/reproduce.md), and the published numbers beside ours. Numbers of
+/// an earlier study of our own are not published ones and go by another name.
 namespace ecotone {
 
-/// A number that a paper gives for one row and column of an item.
+/// A number that a paper, or an earlier study of ours, gives for one row and column of an item.
 struct Published {
   std::string item, row, column;
   double value = 0;
@@ -30,6 +31,7 @@ struct Claim {
   std::string row, column;
   std::string minus;                        ///< the other row; empty: none
   std::optional<double> at_most, at_least;  ///< one of them
+  double errors = 0;                        ///< how many of the row's standard errors may exceed the limit
 };
 
 /// One table, figure or example of an experiment.
@@ -43,20 +45,27 @@ struct ExperimentItem {
   int trimmed = 0;  ///< number of smallest and of largest values left out of means and spreads
   std::vector<Claim> claims;
   std::vector<std::string> left_out;  ///< what the paper has but this does not, and why
-  Json recipe;                        ///< the fields specific to the kind
+  /// Differences that do not matter, in units of the metric, by row, by column, or (empty name) of all others.
+  std::vector<std::pair<std::string, double>> margins;
+  std::string processor;  ///< why its numbers depend on the processor; empty: they do not
+  Json recipe;            ///< the fields specific to the kind
 };
 
 struct Experiment {
   std::string name;   ///< of its folder
   std::string paper;  ///< key of docs/glossary.md
   std::string title;
-  std::string source;  ///< where the published numbers are from
+  std::string source;    ///< where the published numbers are from
+  bool earlier = false;  ///< they are of an earlier study of ours, not of a paper
   std::vector<ExperimentItem> items;
   std::vector<Published> published;
 
   /// By name. Option error `unknown_item`, listing the items.
   const ExperimentItem& item(std::string_view item_name, std::string_view sort = {}) const;
 };
+
+/// The margin of a cell: that of its row, of its column, or of the item.
+std::optional<double> margin_of(const ExperimentItem& item, const std::string& row, const std::string& column);
 
 /// From the texts of experiment.json and published.json. File errors `bad_experiment` name the field: unknown or
 /// missing fields, and published numbers or claims about cells that do not exist.
@@ -101,15 +110,20 @@ struct ExperimentKind {
 };
 std::span<const ExperimentKind> experiment_kinds();
 
-/// One cell of ours beside the published number.
+enum class Verdict { none, agrees, differs, cannot_tell };
+/// "agrees", "differs", "cannot tell"; empty for none.
+std::string_view verdict_name(Verdict verdict);
+
+/// One cell of ours beside the number that it is compared with.
 struct ReproducedRow {
   std::string row, column;
-  std::optional<double> published, published_spread, published_se;
+  std::optional<double> published, published_spread, published_se;  ///< or of an earlier study
+  std::optional<double> margin;                                     ///< the largest difference that counts as none
   std::string from;
   double ours = 0;                   ///< mean over the repetitions that count
   std::optional<double> spread, se;  ///< standard deviation over these repetitions, and that / sqrt(their number)
   Index repetitions = 0;
-  std::string verdict;
+  Verdict verdict = Verdict::none;
 };
 
 struct ReproducedClaim {
@@ -123,16 +137,28 @@ struct Reproduction {
   std::vector<ReproducedRow> rows;
   std::vector<ReproducedClaim> claims;
   std::vector<std::string> left_out;
+  std::string processor;
+  bool earlier = false;  ///< the numbers beside ours are of an earlier study
   int trimmed = 0;
   bool matrix = false;  ///< layout of its table
 };
 
+/// "published" or "earlier": the name of the numbers beside ours.
+std::string_view reference_name(const Reproduction& reproduction);
+
 /// The rule behind all verdicts, in one sentence.
 std::string_view verdict_rule();
 
-/// |ours - published| <= 2 sqrt(se_published^2 + se_ours^2): agrees, else differs; a standard error that the paper does
-/// not give counts as 0. Without a published number, or with one repetition, the verdict says so.
-std::string verdict(const ReproducedRow& row);
+/// With d = |ours - published| and n = 2 sqrt(se_published^2 + se_ours^2): agrees if both are at most the margin,
+/// differs if d exceeds both the margin and n; otherwise, or with one repetition, nothing can be told. A standard error
+/// that is not given counts as 0. None without a number to compare with.
+Verdict verdict(const ReproducedRow& row);
+
+/// How many cells have a number beside them, and their verdicts.
+struct VerdictCounts {
+  Index cells = 0, agree = 0, differ = 0, cannot_tell = 0;
+};
+VerdictCounts count_verdicts(const Reproduction& reproduction);
 
 /// Runs an item; every repetition has its own seed, derived from the context's. A note says if there are fewer than 30
 /// repetitions and fewer than the item has. Option errors: `idle_flag` if data are given to a kind that reads none,

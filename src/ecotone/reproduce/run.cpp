@@ -35,20 +35,24 @@ ReproducedRow beside_published(const Experiment& experiment, const ExperimentIte
   row.spread = sample_sd(values);
   row.repetitions = static_cast<Index>(cell.values.size());
   if (row.spread) row.se = *row.spread / std::sqrt(static_cast<double>(values.size()));
+  row.margin = row.published ? margin_of(item, row.row, row.column) : std::nullopt;
   row.verdict = verdict(row);
   return row;
 }
 
-double ours_in(const std::vector<ReproducedRow>& rows, const std::string& name, const std::string& column) {
+const ReproducedRow& cell_in(const std::vector<ReproducedRow>& rows, const std::string& name,
+                             const std::string& column) {
   for (const ReproducedRow& row : rows)
-    if (row.row == name && row.column == column) return row.ours;
+    if (row.row == name && row.column == column) return row;
   internal_error("no cell '{}' of '{}' for a claim", name, column);
 }
 
 ReproducedClaim checked(const Claim& claim, const std::vector<ReproducedRow>& rows) {
-  double ours = ours_in(rows, claim.row, claim.column);
-  if (!claim.minus.empty()) ours -= ours_in(rows, claim.minus, claim.column);
-  return {claim, ours, claim.at_most ? ours <= *claim.at_most : ours >= *claim.at_least};
+  const ReproducedRow& cell = cell_in(rows, claim.row, claim.column);
+  double ours = cell.ours;
+  if (!claim.minus.empty()) ours -= cell_in(rows, claim.minus, claim.column).ours;
+  const double noise = claim.errors * cell.se.value_or(0);
+  return {claim, ours, claim.at_most ? ours <= *claim.at_most + noise : ours >= *claim.at_least - noise};
 }
 
 const ExperimentKind& kind_of(const ExperimentItem& item) {
@@ -64,16 +68,49 @@ std::span<const ExperimentKind> experiment_kinds() {
   return kinds;
 }
 
-std::string_view verdict_rule() {
-  return "agrees: |ours - published| <= 2 sqrt(se_published^2 + se_ours^2), else differs; se_ours = spread / "
-         "sqrt(repetitions), and a standard error that is not published counts as 0";
+std::string_view reference_name(const Reproduction& reproduction) {
+  return reproduction.earlier ? "earlier" : "published";
 }
 
-std::string verdict(const ReproducedRow& row) {
-  if (!row.published) return "no published value";
-  if (!row.se) return "one repetition";
-  const double allowed = 2 * std::hypot(row.published_se.value_or(0), *row.se);
-  return std::abs(row.ours - *row.published) <= allowed ? "agrees" : "differs";
+std::string_view verdict_rule() {
+  return "with d = |ours - the number beside it| and n = 2 sqrt(its se^2 + our se^2): agrees if d and n are at most "
+         "the "
+         "margin, differs if d exceeds both, otherwise cannot tell; our se = spread / sqrt(repetitions), and a "
+         "standard "
+         "error that is not given counts as 0";
+}
+
+std::string_view verdict_name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::agrees:
+      return "agrees";
+    case Verdict::differs:
+      return "differs";
+    case Verdict::cannot_tell:
+      return "cannot tell";
+    default:
+      return "";
+  }
+}
+
+Verdict verdict(const ReproducedRow& row) {
+  if (!row.published) return Verdict::none;
+  if (!row.se || !row.margin) return Verdict::cannot_tell;
+  const double difference = std::abs(row.ours - *row.published);
+  const double noise = 2 * std::hypot(row.published_se.value_or(0), *row.se);
+  if (difference <= *row.margin && noise <= *row.margin) return Verdict::agrees;
+  return difference > *row.margin && difference > noise ? Verdict::differs : Verdict::cannot_tell;
+}
+
+VerdictCounts count_verdicts(const Reproduction& reproduction) {
+  VerdictCounts counts;
+  for (const ReproducedRow& row : reproduction.rows) {
+    counts.cells += row.verdict != Verdict::none;
+    counts.agree += row.verdict == Verdict::agrees;
+    counts.differ += row.verdict == Verdict::differs;
+    counts.cannot_tell += row.verdict == Verdict::cannot_tell;
+  }
+  return counts;
 }
 
 Reproduction reproduce(const Experiment& experiment, const ExperimentItem& item, const ReproduceOptions& options,
@@ -100,6 +137,8 @@ Reproduction reproduce(const Experiment& experiment, const ExperimentItem& item,
                       .rows = {},
                       .claims = {},
                       .left_out = item.left_out,
+                      .processor = item.processor,
+                      .earlier = experiment.earlier,
                       .trimmed = item.trimmed,
                       .matrix = kind.matrix};
   std::vector<ReproducedRow> all;

@@ -6,17 +6,20 @@ namespace ecotone {
 
 Json to_json(const Reproduction& reproduction) {
   Json json_rows = Json::array();
+  const std::string reference(reference_name(reproduction));
   for (const ReproducedRow& row : reproduction.rows) {
     json_rows.push_back({{"row", row.row},
                          {"column", row.column},
-                         {"published", json_number(row.published)},
-                         {"published_spread", json_number(row.published_spread)},
-                         {"published_se", json_number(row.published_se)},
+                         {reference, json_number(row.published)},
+                         {reference + "_spread", json_number(row.published_spread)},
+                         {reference + "_se", json_number(row.published_se)},
+                         {"margin", json_number(row.margin)},
                          {"ours", row.ours},
                          {"spread", json_number(row.spread)},
                          {"se", json_number(row.se)},
                          {"repetitions", row.repetitions},
-                         {"verdict", row.verdict}});
+                         {"verdict", nullptr}});
+    if (row.verdict != Verdict::none) json_rows.back()["verdict"] = verdict_name(row.verdict);
     if (!row.from.empty()) json_rows.back()["from"] = row.from;
   }
   Json json_claims = Json::array();
@@ -28,6 +31,7 @@ Json to_json(const Reproduction& reproduction) {
          {one.claim.at_most ? "at_most" : "at_least", one.claim.at_most ? *one.claim.at_most : *one.claim.at_least},
          {"ours", one.ours},
          {"holds", one.holds}});
+    if (one.claim.errors > 0) json_claims.back()["errors"] = one.claim.errors;
     if (!one.claim.minus.empty()) json_claims.back()["minus"] = one.claim.minus;
   }
   Json json = {{"paper", reproduction.paper},
@@ -39,6 +43,13 @@ Json to_json(const Reproduction& reproduction) {
                {"left_out", reproduction.left_out},
                {"source", reproduction.source},
                {"rule", verdict_rule()}};
+  if (const VerdictCounts counts = count_verdicts(reproduction); counts.cells > 0)
+    json["summary"] = {{"numbers", reference},
+                       {"cells", counts.cells},
+                       {"agree", counts.agree},
+                       {"differ", counts.differ},
+                       {"cannot_tell", counts.cannot_tell}};
+  if (!reproduction.processor.empty()) json["processor"] = reproduction.processor;
   if (reproduction.trimmed > 0) json["trimmed"] = reproduction.trimmed;
   return json;
 }

@@ -15,20 +15,22 @@ std::string with_error(const std::optional<double>& value, const std::optional<d
   return error ? fmt::format("{:.2f} ± {:.2f}", *value, *error) : fmt::format("{:.2f}", *value);
 }
 
-/// The block of one column of the table; shows only ours if there are no published numbers.
-std::string table_block(const std::vector<const ReproducedRow*>& rows) {
+/// The block of one column of the table; shows only ours if there are no numbers beside it. `reference` is their name.
+std::string table_block(const std::vector<const ReproducedRow*>& rows, std::string_view reference) {
   const bool published = std::ranges::any_of(rows, [](const ReproducedRow* row) { return row->published.has_value(); });
   TextTable table;
   table.columns.push_back({rows.front()->column, true});
-  if (published) table.columns.push_back({"published"});
+  if (published) table.columns.push_back({std::string(reference)});
   table.columns.push_back({"ours"});
+  if (published) table.columns.push_back({"margin"});
   if (published) table.columns.push_back({"", true});
   for (const ReproducedRow* row : rows) {
     std::vector<std::string>& line = table.lines.emplace_back();
     line.push_back(row->row);
     if (published) line.push_back(with_error(row->published, row->published_se));
     line.push_back(with_error(row->ours, row->se));
-    if (published) line.push_back(row->verdict);
+    if (published) line.push_back(row->margin ? fmt::format("{:g}", *row->margin) : "-");
+    if (published) line.emplace_back(verdict_name(row->verdict));
   }
   return table.text();
 }
@@ -51,7 +53,7 @@ std::string blocks(const Reproduction& reproduction) {
     for (const ReproducedRow& row : reproduction.rows)
       if (row.column == column) rows.push_back(&row);
     text += "\n";
-    text += table_block(rows);
+    text += table_block(rows, reference_name(reproduction));
   }
   return text;
 }
@@ -74,10 +76,19 @@ std::string matrix(const Reproduction& reproduction) {
   return "means over the targets\n\n" + table.text();
 }
 
+/// "24 published cells: 11 agree, 9 differ, 4 cannot tell"; empty where nothing stands beside ours.
+std::string verdict_summary(const Reproduction& reproduction) {
+  const VerdictCounts counts = count_verdicts(reproduction);
+  if (counts.cells == 0) return "";
+  return fmt::format("{} {} cell{}: {} agree, {} differ, {} cannot tell\n", counts.cells, reference_name(reproduction),
+                     counts.cells == 1 ? "" : "s", counts.agree, counts.differ, counts.cannot_tell);
+}
+
 }  // namespace
 
 std::string reproduction_table(const Reproduction& reproduction) {
-  std::string text = fmt::format("{} · {}: {}\n", reproduction.paper, reproduction.item, reproduction.title);
+  std::string text = verdict_summary(reproduction);
+  text += fmt::format("{} · {}: {}\n", reproduction.paper, reproduction.item, reproduction.title);
   if (reproduction.rows.empty()) return text;
   text += reproduction.matrix ? matrix(reproduction) : blocks(reproduction);
   if (!reproduction.claims.empty()) text += "\n";
@@ -86,7 +97,8 @@ std::string reproduction_table(const Reproduction& reproduction) {
                         one.ours, reproduction.matrix ? 4 : 2);
   const auto published = [](const ReproducedRow& row) { return row.published.has_value(); };
   if (std::ranges::any_of(reproduction.rows, published))
-    text += fmt::format("\n{}\npublished: {}\n", verdict_rule(), reproduction.source);
+    text += fmt::format("\n{}\n{}: {}\n", verdict_rule(), reference_name(reproduction), reproduction.source);
+  if (!reproduction.processor.empty()) text += fmt::format("depends on the processor: {}\n", reproduction.processor);
   for (const std::string& line : reproduction.left_out) text += fmt::format("left out: {}\n", line);
   return text;
 }

@@ -38,8 +38,8 @@ std::string choice_table(const Choice& choice);
 std::string tuning_table(const Tuning& tuning);
 /// The diagnosis as tables with the advice below.
 std::string diagnosis_text(const Diagnosis& diagnosis);
-/// Published numbers beside ours, a block per column, followed by the claims and, if numbers are published, the rule of
-/// the verdicts. A matrix shows only ours, a line per row.
+/// A line that counts the verdicts, then published numbers beside ours, a block per column, followed by the claims and,
+/// if numbers are published, the rule of the verdicts. A matrix shows only ours, a line per row.
 std::string reproduction_table(const Reproduction& reproduction);
 /// A table of the steps, where and why the path ends, and how penalty and size were chosen.
 std::string selection_text(const FeatureSelection& found);

@@ -127,6 +127,17 @@ std::vector<Index> domain_rows(const Dataset& data, std::string_view name, std::
   return data.domain.rows_of(found - data.domain.names.begin());
 }
 
+/// The rows of all domains whose names begin with "source".
+std::vector<Index> source_rows(const Dataset& data, std::string_view column) {
+  std::vector<Index> rows;
+  for (Index i = 0; i < data.rows(); ++i) {
+    const std::string& name =
+        data.domain.names[static_cast<std::size_t>(data.domain.index[static_cast<std::size_t>(i)])];
+    if (name.starts_with("source")) rows.push_back(i);
+  }
+  return rows.empty() ? domain_rows(data, "source", column) : rows;
+}
+
 /// Percentage of misclassified rows.
 double error_points(const Prediction& prediction, const std::vector<std::string>& classes, const Labels& y,
                     const std::vector<Index>& rows) {
@@ -157,7 +168,7 @@ Draw run_draw(const ShiftColumn& column, const std::vector<FitKey>& keys, const 
     data_error("needs_classes", "{}: kind shift needs data with classes", column.name);
   const std::vector<Index> test = domain_rows(data, "test", column.name);
   const TrainView view =
-      train_view(data, domain_rows(data, "source", column.name), domain_rows(data, "target", column.name), context);
+      train_view(data, source_rows(data, column.name), domain_rows(data, "target", column.name), context);
   const Batch unseen = batch(data, test);
   FitCache cache;
   std::map<FitKey, Fitting> done;

@@ -65,15 +65,16 @@ TEST(Weighting, FlattenReachesTheEffectiveSampleSize) {
   for (const std::string& stage : stages) {
     const WeightReport raw = report_of(weighted(stage + " flatten=none", view));
     EXPECT_EQ(raw.exponent, 1) << stage;
-    EXPECT_DOUBLE_EQ(raw.ess, raw.ess_raw) << stage;
+    EXPECT_DOUBLE_EQ(raw.ess, raw.ess_raw.value()) << stage;
     const StageResult half = weighted(stage + " flatten=400", view);
     EXPECT_NEAR(report_of(half).ess, 400, 1e-6) << stage;
     EXPECT_NEAR(effective_sample_size(half.next.weight), 400, 1e-6) << stage;
     EXPECT_LT(report_of(half).exponent, 1) << stage;
-    EXPECT_DOUBLE_EQ(report_of(half).ess_raw, raw.ess_raw) << stage;
+    EXPECT_DOUBLE_EQ(report_of(half).ess_raw.value(), raw.ess_raw.value()) << stage;
     // More than there are rows: equal weights.
     const StageResult equal = weighted(stage + " flatten=601", view);
-    EXPECT_LT(report_of(equal).exponent, 1e-12) << stage;
+    EXPECT_EQ(report_of(equal).exponent, 0) << stage;
+    EXPECT_EQ(equal.next.weight, Vector::Ones(600)) << stage;
     // By default 20 rows for each of two columns and the offset.
     EXPECT_GE(report_of(weighted(stage, view)).ess, 60 - 1e-6) << stage;
   }
@@ -125,7 +126,7 @@ TEST(Weighting, ReportsTheProductWithGivenWeights) {
       const Vector product = result.next.weight / scale;
       EXPECT_NEAR(report_of(result).ess, effective_sample_size(product), 1e-9) << text << scale;
       EXPECT_LE(report_of(result).ess, 60) << text;
-      EXPECT_DOUBLE_EQ(report_of(result).ess_raw, report_of(result).ess) << text;
+      EXPECT_DOUBLE_EQ(report_of(result).ess_raw.value(), report_of(result).ess) << text;
       EXPECT_NEAR(report_of(result).largest_share, product.maxCoeff() / product.sum(), 1e-12) << text;
       EXPECT_EQ(report_of(result).exponent, 1) << text;
     }
@@ -203,6 +204,49 @@ TEST(Weighting, WarnsOfFewEffectiveRows) {
             "weight.logistic: 20 rows are fewer than the 60 that flatten=auto asks for, so no weights are applied");
   EXPECT_EQ(said("weight.knn flatten=25 per_source=true", shifted(10, 10, 20, 0))[0].second,
             "weight.knn: 20 rows are fewer than the 25 that flatten=25 asks for, so no weights are applied");
+}
+
+TEST(Weighting, KnowsBeforeAnyWorkThatNothingCanBeWeighted) {
+  TrainView view = shifted(30, 20, 40, 1);
+  const Weigher weigher{.who = "weight.test", .log_ratio = [](const Features&, Index) -> Vector {
+                          ADD_FAILURE() << "a ratio was estimated for nothing";
+                          return {};
+                        }};
+  for (const bool per_source : {false, true}) {
+    WeightOptions options;
+    options.per_source = per_source;
+    const StageResult result = weigh(view, weigher, options, context());
+    const WeightReport report = report_of(result);
+    EXPECT_EQ(report.exponent, 0);
+    EXPECT_EQ(report.ess, 50);
+    EXPECT_FALSE(report.ess_raw || report.auroc);
+    EXPECT_EQ(result.next.weight, Vector::Ones(50));
+    const StageState state = result.fitted->save();
+    EXPECT_TRUE(state.info.at("ess_raw").is_null());
+    EXPECT_EQ(Weighting::load(state)->save().info, state.info);
+    EXPECT_EQ(state.info.contains("sources"), per_source);
+  }
+  view.weight = Vector::LinSpaced(50, 1, 3);
+  EXPECT_EQ(weigh(view, weigher, {}, context()).next.weight, view.weight);
+}
+
+TEST(Weighting, GaussianWeightsThatLeaveAFewRowsAreNotApplied) {
+  const TrainView far = shifted(300, 300, 300, 6);
+  Recorder recorder;
+  const StageResult result = weighted("weight.gaussian", far, context().observed_by(&recorder));
+  EXPECT_EQ(result.next.weight, Vector::Ones(600));
+  EXPECT_EQ(report_of(result).exponent, 0);
+  EXPECT_LT(report_of(result).ess_raw.value(), 5);
+  ASSERT_EQ(recorder.warnings.size(), 1U);
+  EXPECT_EQ(recorder.warnings[0].first, "low_effective_sample");
+  EXPECT_NE(recorder.warnings[0].second.find("so no weights are applied (flatten=none applies them)"),
+            std::string::npos);
+  // Who asks for raw weights gets them.
+  EXPECT_LT(effective_sample_size(weighted("weight.gaussian flatten=none", far).next.weight), 5);
+  Recorder by_source;
+  const StageResult each = weighted("weight.gaussian per_source=true", far, context().observed_by(&by_source));
+  EXPECT_EQ(each.next.weight, Vector::Ones(600));
+  EXPECT_NE(by_source.warnings.back().second.find("the domains 'a', 'b'"), std::string::npos);
 }
 
 TEST(Weighting, SaysWhatIsMissing) {

@@ -68,13 +68,13 @@ TEST_F(StageGolden, Learners) {
 }
 
 TEST_F(StageGolden, RefusesByName) {
-  EXPECT_EQ(code_of([&] { weights(fmt::format("weight.knn k={}", x_.rows())); }), "bad_k");
+  EXPECT_EQ(code_of([&] { weights(fmt::format("weight.knn k={} flatten=none", x_.rows())); }), "bad_k");
   TrainView constant = view();
   Matrix x = x_.to_matrix();
   x.col(1).setConstant(3);
   constant.x = Features::dense(x);
-  EXPECT_EQ(code_of([&] { fitted("weight.gaussian shrink=0", constant); }), "singular_covariance");
-  EXPECT_EQ(code_of([&] { fitted("weight.gaussian", constant); }), "none");
+  EXPECT_EQ(code_of([&] { fitted("weight.gaussian shrink=0 flatten=none", constant); }), "singular_covariance");
+  EXPECT_EQ(code_of([&] { fitted("weight.gaussian flatten=none", constant); }), "none");
 }
 
 }  // namespace weights_golden_test

@@ -16,6 +16,7 @@ namespace {
 constexpr double rows_per_parameter = 20;  // flatten=auto
 constexpr double few_per_parameter = 10;   // fewer effective rows cause a warning
 constexpr double low_exponent = 0.5;       // as does a smaller power
+constexpr double fewest_rows = 5;          // weights that leave less may be dropped
 
 /// Source rows come first: those with a label or, if nothing is labelled, those before the first target.
 Index source_rows(const TrainView& view) {
@@ -101,6 +102,11 @@ class Shaping {
     Shaped shaped{flattened(log_weight, 0).weights, std::move(flat.weights)};
     if (options_.clip.value) shaped.weights = clipped(shaped.weights, *options_.clip.value);
     measure(report, shaped, given);
+    if (*report.ess_raw < least(x.cols())) {
+      report.exponent = 0;
+      shaped.weights.setOnes();
+      measure(report, shaped, given);
+    }
     report.auroc = domain_auroc(x, sources, {.squares = weigher_.squares, .who = weigher_.who}, context_);
     if (!options_.normalise) {
       const double mean = estimated_mean(log_weight);
@@ -108,6 +114,12 @@ class Shaping {
       shaped.weights *= mean;
     }
     return shaped;
+  }
+
+  /// The raw effective sample size below which no weights are applied; 0: they always are.
+  double least(Index cols) const {
+    if (!weigher_.falls_back || !options_.flatten.is_word(WeightOptions::flatten_auto)) return 0;
+    return std::max(fewest_rows, static_cast<double>(cols + 1));
   }
 
  private:
@@ -144,6 +156,7 @@ Vector one_by_one(const TrainView& view, Index sources, double ess, const Vector
   all.rows = sources;
   double auroc = 0;
   Index told_apart = 0;  // rows of domains that have an AUROC
+  bool weighted = false;
   for (Index d = 0; d < view.domain.count(); ++d) {
     const std::vector<Index> rows = source_rows_of(view, d, sources);
     if (rows.empty()) continue;
@@ -154,16 +167,54 @@ Vector one_by_one(const TrainView& view, Index sources, double ess, const Vector
     const Shaped own = shaping.weights(x, count, ess * part, given.size() == 0 ? given : Vector(given(rows)), report);
     together.raw(rows) = own.raw;
     together.weights(rows) = own.weights;
-    all.exponent = std::min(all.exponent, report.exponent);
+    if (*report.ess_raw >= shaping.least(view.x.cols())) {
+      all.exponent = std::min(all.exponent, report.exponent);
+      weighted = true;
+    }
     if (report.auroc) {
       auroc += static_cast<double>(count) * *report.auroc;
       told_apart += count;
     }
     reports.push_back({view.domain.names[at(d)], report});
   }
+  if (!weighted) all.exponent = 0;
   measure(all, together, given);
   if (told_apart > 0) all.auroc = auroc / static_cast<double>(told_apart);
   return std::move(together.weights);
+}
+
+/// What a stage reports that cannot weight: all rows have the weight that they were given.
+WeightReport unweighted(Index rows, const Vector& given) {
+  WeightReport report{.rows = rows, .exponent = 0, .ess_raw = std::nullopt, .auroc = std::nullopt};
+  const Vector weights = scaled_product(Vector::Ones(rows), given);
+  report.ess = effective_sample_size(weights);
+  report.largest_share = report.ess > 0 ? largest_share(weights) : 0;
+  return report;
+}
+
+/// The same of every source domain.
+std::vector<Weighting::Source> unweighted_sources(const TrainView& view, Index sources, const Vector& given) {
+  std::vector<Weighting::Source> reports;
+  for (Index d = 0; d < view.domain.count(); ++d) {
+    const std::vector<Index> rows = source_rows_of(view, d, sources);
+    if (!rows.empty())
+      reports.push_back({view.domain.names[at(d)],
+                         unweighted(static_cast<Index>(rows.size()), given.size() == 0 ? given : Vector(given(rows)))});
+  }
+  return reports;
+}
+
+/// Warns about source domains whose weights were dropped.
+void warn_of_dropped(const std::vector<Weighting::Source>& sources, double least, const char* who,
+                     const Context& context) {
+  std::vector<std::string> names;
+  for (const Weighting::Source& source : sources)
+    if (source.report.ess_raw.value_or(least) < least) names.push_back(source.domain);
+  if (names.empty() || least == 0) return;
+  context.warn("low_effective_sample",
+               "{}: no weights are applied to the rows of {} '{}', because weighting would leave fewer than {:.0f} "
+               "effective rows of each",
+               who, names.size() == 1 ? "domain" : "the domains", fmt::join(names, "', '"), least);
 }
 
 /// "flatten=auto", as the user wrote it.
@@ -187,12 +238,21 @@ void warn_of_weights(const WeightReport& report, const WeightRequest& request, c
                  report.rows, request.ess, request.asked);
     return;
   }
+  const double raw_rows = report.ess_raw.value_or(0);
+  if (raw_rows < request.least) {
+    context.warn(
+        "low_effective_sample",
+        "{}: weighting to the target would leave an effective sample size of {:.1f} out of {} rows, fewer than "
+        "{:.0f}, so no weights are applied (flatten=none applies them)",
+        request.who, raw_rows, report.rows, request.least);
+    return;
+  }
   const double few = few_per_parameter * static_cast<double>(request.cols + 1);
-  if (report.exponent >= low_exponent && report.ess_raw >= few) return;
+  if (report.exponent >= low_exponent && raw_rows >= few) return;
   const std::string raw = fmt::format(
       "{}: weighting to the target would leave an effective sample size of {:.1f} out of {} rows, but {} columns need "
       "{:.0f} or more",
-      request.who, report.ess_raw, report.rows, request.cols, few);
+      request.who, raw_rows, report.rows, request.cols, few);
   if (report.exponent == 1) {
     context.warn("low_effective_sample", "{}; {}so the added variance may outweigh what the weights gain", raw,
                  request.ess == 0 ? "the weights were not flattened, " : "");
@@ -219,9 +279,17 @@ StageResult weigh(const TrainView& view, const Weigher& weigher, const WeightOpt
   std::vector<Weighting::Source> reports;
   // Without labels, no learner could use the row weights.
   const Vector given = view.labelled() > 0 ? view.weight : Vector();
-  const Vector weights = options.per_source ? one_by_one(view, sources, ess, given, shaping, all, reports)
-                                            : pooled(view, sources, ess, given, shaping, all);
   TrainView next = view;
+  // Raised to the power 0 whatever they are: no need to estimate them.
+  const bool idle = static_cast<double>(sources) < ess;
+  Vector weights = Vector::Ones(sources);
+  if (idle) {
+    all = unweighted(sources, given);
+    if (options.per_source) reports = unweighted_sources(view, sources, given);
+  } else {
+    weights = options.per_source ? one_by_one(view, sources, ess, given, shaping, all, reports)
+                                 : pooled(view, sources, ess, given, shaping, all);
+  }
   if (view.labelled() > 0) next.weight = times(weights, given);
   if (all.ess == 0) {
     data_error("zero_weights", "{}: no source row of positive weight is near a target row, so all weights are 0",
@@ -232,8 +300,10 @@ StageResult weigh(const TrainView& view, const Weigher& weigher, const WeightOpt
                    .cols = view.x.cols(),
                    .targets = view.x.rows() - sources,
                    .ess = ess,
-                   .asked = asked_for(options)},
+                   .asked = asked_for(options),
+                   .least = options.per_source ? 0 : shaping.least(view.x.cols())},
                   context);
+  if (options.per_source && !idle) warn_of_dropped(reports, shaping.least(view.x.cols()), weigher.who, context);
   return {std::make_shared<Weighting>(all, std::move(reports)), std::move(next), {}};
 }
 
@@ -242,7 +312,7 @@ namespace {
 Json to_json(const WeightReport& report) {
   return {{"rows", report.rows},
           {"exponent", report.exponent},
-          {"ess_raw", report.ess_raw},
+          {"ess_raw", report.ess_raw ? Json(*report.ess_raw) : Json(nullptr)},
           {"ess", report.ess},
           {"largest_share", report.largest_share},
           {"auroc", report.auroc ? Json(*report.auroc) : Json(nullptr)}};
@@ -260,7 +330,9 @@ WeightReport read_report(const StageState& state) {
   // Sums of rounded numbers may slightly exceed their bound.
   const double most = static_cast<double>(report.rows) * (1 + 1e-6);
   report.exponent = in_range(state, "exponent", 1);
-  report.ess_raw = in_range(state, "ess_raw", most);
+  const auto raw = state.info.find("ess_raw");
+  const bool estimated = raw == state.info.end() || !raw->is_null();
+  report.ess_raw = estimated ? std::optional(in_range(state, "ess_raw", most)) : std::nullopt;
   report.ess = in_range(state, "ess", most);
   report.largest_share = in_range(state, "largest_share", 1 + 1e-6);
   report.auroc = saved_auroc(state);

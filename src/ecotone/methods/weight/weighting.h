@@ -39,12 +39,15 @@ struct WeightOptions {
 
 /// The result of weighting one sample of source rows to the target.
 struct WeightReport {
-  Index rows = 0;            ///< source rows
-  double exponent = 1;       ///< the power to which the weights were raised
-  double ess_raw = 0;        ///< effective sample size of the estimated weights times the given row weights
+  Index rows = 0;       ///< source rows
+  double exponent = 1;  ///< the power to which the weights were raised
+  /// Effective sample size of the estimated weights times the given row weights; empty if none were estimated, because
+  /// flattening would make them equal anyway.
+  std::optional<double> ess_raw = 0.0;
   double ess = 0;            ///< of the weights passed to the learner
   double largest_share = 0;  ///< the largest of these weights as a share of their sum
-  /// Cross-validated, of a classifier of source against target; empty if one of them has a single row.
+  /// Cross-validated, of a classifier of source against target; empty if one of them has a single row or if no weights
+  /// were estimated.
   std::optional<double> auroc;
 };
 
@@ -55,6 +58,7 @@ struct WeightRequest {
   Index targets = 0;  ///< rows
   double ess = 0;     ///< effective sample size to flatten to; 0: none
   std::string asked;  ///< how it was asked for: "flatten=auto"
+  double least = 0;   ///< raw effective sample size below which no weights are applied
 };
 
 /// Warns `few_target_rows` if the target has fewer rows than a linear model has parameters, and `low_effective_sample`
@@ -94,10 +98,14 @@ struct Weigher {
   const char* who;
   LogRatio log_ratio;
   bool squares = false;  ///< the domain classifier of the report also sees squared features
+  /// With flatten=auto, no weights are applied if fewer effective rows than columns + 1 (and than 5) would remain: a
+  /// ratio of densities fitted to other rows is wild there, and flattening keeps its order.
+  bool falls_back = false;
 };
 
 /// Fits a weight stage: passes on the view with the same features and with row weights multiplied by the estimated
-/// ones. Data errors: `no_target`; `zero_weights` if all weights are 0; `non_finite` if weights that are not normalised
+/// ones. If there are fewer source rows than the effective rows asked for, nothing is estimated and all weights are 1.
+/// Data errors: `no_target`; `zero_weights` if all weights are 0; `non_finite` if weights that are not normalised
 /// overflow. Warns as `warn_of_weights` does.
 StageResult weigh(const TrainView& view, const Weigher& weigher, const WeightOptions& options, const Context& context);
 

@@ -24,7 +24,8 @@ StageResult fit_gaussian(const TrainView& view, const WeightGaussianOptions& opt
   const auto log_ratio = [&](const Features& x, Index sources) {
     return gaussian_log_ratio(x, sources, ratio, context);
   };
-  return weigh(view, {.who = "weight.gaussian", .log_ratio = log_ratio, .squares = true}, options, context);
+  return weigh(view, {.who = "weight.gaussian", .log_ratio = log_ratio, .squares = true, .falls_back = true}, options,
+               context);
 }
 
 std::shared_ptr<const Fitted> load_gaussian(const StageState& state, const WeightGaussianOptions&, const StageInput&) {

@@ -19,6 +19,7 @@ struct FitFlags {
   ReadOptions read;
   std::string output;
   bool guard = false;
+  bool no_rows = false;
 };
 
 Model fit_model(const FitFlags& flags, const Pipeline& pipeline, const Dataset& data, const TrainView& view,
@@ -44,6 +45,7 @@ void run_fit(const FitFlags& flags, Session& session) {
   const Model model = session.timed("fit", [&] { return fit_model(flags, pipeline, data, view, context); });
   warn_one_answer(model, view, context);
   context.check_cancelled();
+  if (flags.no_rows) model.require_no_rows();
   session.timed("write", [&] { model.save(flags.output); });
   session.say(fit_text(model, data, view, guard_note(model, flags.output)) +
               fmt::format("wrote    {}\n", flags.output));
@@ -59,6 +61,7 @@ void declare_fit(Flags& flags, FitFlags& inputs) {
   flags.output(inputs.output, "The model file to write (.eco)", Need::required);
   flags.flag("--guard", inputs.guard,
              "Adapt to the target only if sources reach it and the estimated gain exceeds its noise");
+  flags.flag("--no-rows", inputs.no_rows, "Refuse to write a model that holds training rows");
   add_data_flags(flags, inputs.read, DataUse::training);
 }
 

@@ -20,12 +20,14 @@ struct TuneFlags {
   ReadOptions read;
   TuneOptions options;
   std::string output;
+  bool no_rows = false;
   const Flags* flags = nullptr;
 };
 
 void run_tune(const TuneFlags& flags, Session& session) {
   if (flags.flags->given("--draws") && flags.options.search != Search::random)
     option_error("idle_flag", "--draws works only with --search random");
+  if (flags.no_rows && flags.output.empty()) option_error("idle_flag", "--no-rows works only with -o");
   const DataAndSpaces given = data_and_spaces(flags.arguments);
   require_separate(files_read(given.data, flags.read), {flags.output});
   require_writable(flags.output);
@@ -41,6 +43,7 @@ void run_tune(const TuneFlags& flags, Session& session) {
         session.timed("fit", [&] { return Model::fit(points[tuning.chosen], view, data.schema, context); });
     warn_one_answer(model, view, context);
     context.check_cancelled();
+    if (flags.no_rows) model.require_no_rows();
     session.timed("write", [&] { model.save(flags.output); });
     document["output"] = flags.output;
     text += fmt::format("wrote    {}\n", flags.output);
@@ -56,6 +59,7 @@ void declare_tune(Flags& flags, TuneFlags& inputs) {
   flags.complete_arguments({method_names()});
   flags.options(inputs.options);
   flags.output(inputs.output, "Also fit the chosen pipeline on all labelled rows and write the model (.eco)");
+  flags.flag("--no-rows", inputs.no_rows, "Refuse to write a model that holds training rows");
   add_data_flags(flags, inputs.read, DataUse::training);
 }
 

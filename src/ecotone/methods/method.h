@@ -87,6 +87,9 @@ class Fitted {
   /// Whether a prediction depends on the other rows of its domain (so that rows must not be split into arbitrary
   /// batches).
   virtual bool needs_domain_sample() const { return false; }
+  /// Rows of the training data that it holds as numbers (support vectors, landmarks), each as often as it is held.
+  /// Whoever has the model can read them.
+  virtual Index training_rows() const { return 0; }
   /// Everything that load needs, and what inspect shows.
   virtual StageState save() const = 0;
 };
@@ -152,6 +155,7 @@ struct Method {
   std::string plain = {};                     ///< of family adapt: the method that does the same without adapting
   std::vector<PenaltyOption> penalties = {};  ///< in the order in which fits that differ in them are sorted
   SelectFeatures select = nullptr;            ///< of family select: all that the path of a run says
+  std::string without_rows = {};              ///< what to do so that a model holds no training rows; empty: none does
 
   std::vector<OptionInfo> options = {};
   FitStage fit = {};

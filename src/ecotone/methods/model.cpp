@@ -357,6 +357,15 @@ Features Model::transform(const Batch& batch, const Context& context) const {
   return current.x;
 }
 
+void Model::require_no_rows() const {
+  for (std::size_t i = 0; i < fitted_.size(); ++i) {
+    const Method& method = *pipeline_.stages()[i].method;
+    if (const Index rows = training_rows(i); rows > 0)
+      option_error("holds_rows", "--no-rows: stage {}, {}, holds {} training row{}; {}", i + 1, method.name, rows,
+                   rows == 1 ? "" : "s", method.without_rows);
+  }
+}
+
 bool Model::needs_domain_sample() const {
   return std::any_of(fitted_.begin(), fitted_.end(), [](const auto& fitted) { return fitted->needs_domain_sample(); });
 }

@@ -37,6 +37,10 @@ class Model {
   /// The features after the last stage that transforms.
   Features transform(const Batch& batch, const Context& context) const;
   bool needs_domain_sample() const;
+  /// Training rows that a stage holds as numbers; see Fitted::training_rows.
+  Index training_rows(std::size_t stage) const { return fitted_[stage]->training_rows(); }
+  /// Option error `holds_rows` naming the first stage that holds training rows, and what to use instead.
+  void require_no_rows() const;
 
   const Pipeline& pipeline() const { return pipeline_; }
   const Schema& schema() const { return schema_; }

@@ -294,6 +294,7 @@ Json Model::inspect() const {
     for (const auto& [name, value] : state.info.items()) item[name] = value;
     item["converged"] = statuses_[i].converged;
     item["status"] = statuses_[i].text;
+    if (const Index rows = training_rows(i); rows > 0) item["training_rows"] = rows;
     stages.push_back(std::move(item));
   }
   Json json = {{"format", model_format},

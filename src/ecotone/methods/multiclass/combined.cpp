@@ -55,6 +55,12 @@ Combined::Combined(std::string who, Problems problems, Decode decode, Ties ties,
       min_row_distance_(problems_.kind() == Decomposition::ecoc ? min_row_distance(problems_.code()) : 0),
       mean_row_distance_(problems_.kind() == Decomposition::ecoc ? mean_row_distance(problems_.code()) : 0) {}
 
+Index Combined::training_rows() const {
+  Index rows = 0;
+  for (const auto& each : binary_) rows += each->training_rows();
+  return rows;
+}
+
 bool Combined::needs_domain_sample() const {
   return std::any_of(binary_.begin(), binary_.end(), [](const auto& each) { return each->needs_domain_sample(); });
 }

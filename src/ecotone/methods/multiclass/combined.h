@@ -54,6 +54,7 @@ class Combined : public Fitted {
   Prediction predict(const Batch& batch, const Context& context) const override;
   StageState save() const override;
   bool needs_domain_sample() const override;
+  Index training_rows() const override;
 
  private:
   std::string who_;

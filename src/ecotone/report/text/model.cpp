@@ -218,6 +218,18 @@ std::string guard_text(const std::optional<GuardNote>& note) {
   return text;
 }
 
+/// A line for each stage that holds training rows, with what to do about it: "svm holds 312 training rows, ...".
+std::vector<std::string> held_rows_lines(const Model& model) {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < model.pipeline().stages().size(); ++i) {
+    const Method& method = *model.pipeline().stages()[i].method;
+    if (const Index rows = model.training_rows(i); rows > 0)
+      lines.push_back(fmt::format("{} holds {}, which whoever has the model can read; {}", method.name,
+                                  counted(rows, "training row"), method.without_rows));
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::string model_text(const Model& model, const std::optional<GuardNote>& guard, const Context& context) {
@@ -228,6 +240,7 @@ std::string model_text(const Model& model, const std::optional<GuardNote>& guard
   for (const char* key : {"seed", "format", "version"})
     if (json.contains(key)) text += fmt::format("{:<9} {}\n", key, value_text(json[key]));
   text += guard_text(guard);
+  for (const std::string& line : held_rows_lines(model)) text += fmt::format("rows      {}\n", line);
   const auto names = one_lines(learner_features(model, context));
   std::size_t number = 0;
   for (const Json& stage : json["stages"]) {
@@ -248,7 +261,9 @@ std::string fit_text(const Model& model, const Dataset& data, const TrainView& v
   for (std::size_t i = 0; i < model.statuses().size(); ++i)
     if (const Status& status = model.statuses()[i]; model.pipeline().predicts_at(i) || !status.converged)
       text += fmt::format("status   {}: {}\n", model.pipeline().stages()[i].method->name, status.text);
-  return guard ? text + fmt::format("guard    {}\n", guard->sentence()) : text;
+  if (guard) text += fmt::format("guard    {}\n", guard->sentence());
+  for (const std::string& line : held_rows_lines(model)) text += fmt::format("rows     {}\n", line);
+  return text;
 }
 
 }  // namespace ecotone

@@ -185,7 +185,8 @@ Method daboost_method() {
            "Boosting for an unlabelled target: stumps that are right on the source and keep a margin from target rows.",
        .citation = "habrard2012",
        .learns = Learns::two_classes,
-       .plain = "adaboost"});
+       .plain = "adaboost",
+       .without_rows = "smooth=none holds none"});
 }
 
 }  // namespace ecotone

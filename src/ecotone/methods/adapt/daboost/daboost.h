@@ -94,6 +94,7 @@ class DaBoost : public Fitted {
                                             const StageInput& input);
 
   Prediction predict(const Batch& batch, const Context& context) const override;
+  Index training_rows() const override { return target_x_.rows(); }
   StageState save() const override;
 
  private:

@@ -152,7 +152,8 @@ Method dasvm_method() {
        .citation = "bruzzone2010",
        .learns = Learns::two_classes,
        .plain = "svm",
-       .penalties = {{"C", true}}});
+       .penalties = {{"C", true}},
+       .without_rows = "a weight stage before a linear learner adapts without holding rows"});
 }
 
 }  // namespace ecotone

@@ -57,6 +57,7 @@ class Dasvm : public Fitted {
                                             const StageInput& input);
 
   Prediction predict(const Batch& batch, const Context& context) const override;
+  Index training_rows() const override { return machine_.rows.rows(); }
   StageState save() const override;
 
  private:

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ecotone/methods/cross_fit.h"
+#include "ecotone/methods/held_rows.h"
 #include "ecotone/methods/learn/domain_sample.h"
 #include "ecotone/methods/learn/gp/gp_fit.h"
 #include "ecotone/methods/learn/rows_of_blocks.h"
@@ -109,6 +110,13 @@ Prediction Gp::predict(const Batch& batch, const Context& context) const {
   return prediction;
 }
 
+Index Gp::training_rows() const {
+  if (const auto* exact = std::get_if<ExactGp>(&process_))
+    return exact->domains ? exact->domains->x().rows() : exact->x.rows();
+  const auto& low = std::get<LowRankGp>(process_);
+  return low.domains ? held_rows(*low.domains) : held_rows(low.map);
+}
+
 bool Gp::needs_domain_sample() const {
   return std::visit([](const auto& gp) { return gp.domains.has_value(); }, process_);
 }
@@ -120,7 +128,9 @@ Method gp_method() {
        .summary = "Gaussian process regression with row weights: predictions and the standard deviation of each.",
        .citation = "rasmussen2006",
        .learns = Learns::numbers,
-       .penalties = {{"noise"}}});
+       .penalties = {{"noise"}},
+       .without_rows = "least_squares behind kpca route=lowrank map=fourier holds weights and random frequencies "
+                       "instead"});
 }
 
 }  // namespace ecotone

@@ -50,6 +50,7 @@ class Gp : public Fitted {
 
   Prediction predict(const Batch& batch, const Context& context) const override;
   bool needs_domain_sample() const override;
+  Index training_rows() const override;
   StageState save() const override;
 
  private:

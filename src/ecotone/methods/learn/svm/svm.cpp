@@ -157,7 +157,9 @@ Method svm_method() {
        .summary = "Support vector machine with a kernel and row weights, for classification and regression.",
        .citation = "fan2005",
        .learns = Learns::two_classes,
-       .penalties = {{"C", true}}});
+       .penalties = {{"C", true}},
+       .without_rows = "kernel=linear route=low_rank holds weights of the columns instead, also behind kpca "
+                       "route=lowrank map=fourier"});
 }
 
 }  // namespace ecotone

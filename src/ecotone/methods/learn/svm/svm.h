@@ -93,6 +93,7 @@ class Svm : public Fitted {
 
   Prediction predict(const Batch& batch, const Context& context) const override;
   bool needs_domain_sample() const override { return domains_.has_value(); }
+  Index training_rows() const override { return domains_ ? domains_->x().rows() : machine_.rows.rows(); }
   StageState save() const override;
 
  private:

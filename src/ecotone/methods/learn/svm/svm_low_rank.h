@@ -6,6 +6,7 @@
 
 #include "ecotone/kernels/distribution_map.h"
 #include "ecotone/kernels/low_rank.h"
+#include "ecotone/methods/held_rows.h"
 #include "ecotone/methods/learn/calibrate/score_maps.h"
 #include "ecotone/methods/learn/svm/svm.h"
 #include "ecotone/methods/method.h"
@@ -31,6 +32,7 @@ class SvmLowRank : public Fitted {
 
   Prediction predict(const Batch& batch, const Context& context) const override;
   bool needs_domain_sample() const override { return domain_map_.has_value(); }
+  Index training_rows() const override { return domain_map_ ? held_rows(*domain_map_) : held_rows(map_); }
   StageState save() const override;
 
  private:

@@ -10,6 +10,7 @@
 #include "ecotone/base/error.h"
 #include "ecotone/base/memory.h"
 #include "ecotone/kernels/bandwidth.h"
+#include "ecotone/methods/held_rows.h"
 #include "ecotone/methods/represent/components/component_messages.h"
 #include "ecotone/methods/represent/components/low_rank_route.h"
 #include "ecotone/methods/requirements.h"
@@ -197,6 +198,14 @@ Components::Components(ComponentProjection projection, ComponentCentre centre, C
       centre_(centre),
       report_(std::move(report)) {}
 
+Index Components::training_rows() const {
+  const auto* exact = std::get_if<ComponentMap>(projection_.get());
+  if (exact == nullptr) return held_rows(std::get<LowRankProjection>(*projection_).map());
+  // Exact components of the linear kernel are directions, not rows.
+  const bool directions = exact->kernel.kind == KernelKind::linear && exact->size() > 0;
+  return directions ? 0 : exact->rows.rows();
+}
+
 Features Components::project(const Features& x, const Context& context) const {
   const Index cols = output_cols(x.cols());
   std::vector<std::string> names;
@@ -257,12 +266,19 @@ StageResult fit_components(const ComponentKind& kind, const TrainView& view, con
   return {fitted, std::move(next), std::move(found.status)};
 }
 
+namespace {
+
+constexpr const char* no_rows = "route=lowrank map=fourier holds random frequencies instead";
+
+}  // namespace
+
 Method kpca_method() {
   return make_method<KpcaOptions, fit_kind<KpcaOptions, kpca>, load_kind<KpcaOptions>>(
       {.name = "kpca",
        .family = Family::represent,
        .summary = "Kernel principal components, learned from all rows without labels.",
-       .citation = "schoelkopf1998"});
+       .citation = "schoelkopf1998",
+       .without_rows = no_rows});
 }
 
 Method udica_method() {
@@ -271,7 +287,8 @@ Method udica_method() {
        .family = Family::represent,
        .summary = "Kernel components that vary much over rows and little over domain means, learned from all rows "
                   "without labels.",
-       .citation = "muandet2013"});
+       .citation = "muandet2013",
+       .without_rows = no_rows});
 }
 
 Method coir_method() {
@@ -280,7 +297,8 @@ Method coir_method() {
        .family = Family::represent,
        .summary = "Kernel components that the labels explain, learned from labelled rows.",
        .citation = "kim2011",
-       .learns = Learns::labels});
+       .learns = Learns::labels,
+       .without_rows = no_rows});
 }
 
 Method dica_method() {
@@ -290,7 +308,8 @@ Method dica_method() {
        .summary = "Kernel components that the labels explain and that vary little over domain means, learned from "
                   "labelled rows.",
        .citation = "muandet2013",
-       .learns = Learns::labels});
+       .learns = Learns::labels,
+       .without_rows = no_rows});
 }
 
 }  // namespace ecotone

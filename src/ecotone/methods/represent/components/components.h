@@ -44,6 +44,7 @@ class Components : public Fitted {
   Features transform(const Batch& batch, const Context& context) const override;
   Index output_cols(Index) const override { return report_.spectrum.size(); }
   bool needs_domain_sample() const override { return centre_ == ComponentCentre::batch; }
+  Index training_rows() const override;
   StageState save() const override;
 
  private:

@@ -1,5 +1,8 @@
 #include "ecotone/methods/held_rows.h"
 
+#include <algorithm>
+
+#include "ecotone/methods/one_class_domains.h"
 #include "ecotone/methods/registry.h"
 #include "methods/support.h"
 
@@ -62,6 +65,44 @@ TEST(HeldRows, EveryMethodThatHoldsThemSaysWhatToDo) {
     const Model model = fitted(text, method.regression_only() ? numbers : view);
     EXPECT_TRUE(model.training_rows(0) == 0 || !method.without_rows.empty()) << method.name;
   }
+}
+
+TEST(OneClassDomains, AreWarnedOfIfNewAndLargeEnough) {
+  Recorder recorder;
+  const Context run = context().observed_by(&recorder);
+  Batch batch{Features::dense(Matrix::Zero(30, 1)), dealt_domains(30, 2)};
+  Prediction prediction;
+  prediction.index.assign(30, 0);
+  for (std::size_t i = 1; i < 30; i += 2) prediction.index[i] = 1;
+  warn_of_one_class_domains("svm", batch, prediction, {"no", "yes"}, {"d1"}, run);
+  ASSERT_EQ(recorder.warnings.size(), 1U);
+  EXPECT_EQ(recorder.warnings[0].first, "one_class_domain");
+  EXPECT_NE(recorder.warnings[0].second.find("svm: all 15 rows of the new domain 'd2' get class 'yes';"),
+            std::string::npos);
+  warn_of_one_class_domains("svm", batch, prediction, {"no", "yes"}, {"d1", "d2"}, run);
+  batch.domain = dealt_domains(30, 10);  // three rows each
+  warn_of_one_class_domains("svm", batch, prediction, {"no", "yes"}, {}, run);
+  batch.domain.reset();  // one new domain, with both classes
+  warn_of_one_class_domains("svm", batch, prediction, {"no", "yes"}, {}, run);
+  EXPECT_EQ(recorder.warnings.size(), 1U);
+  prediction.index.assign(30, 1);
+  warn_of_one_class_domains("svm", batch, prediction, {"no", "yes"}, {}, run);
+  EXPECT_EQ(recorder.warnings.size(), 2U);
+}
+
+TEST(OneClassDomains, OfADistributionalMachineAreFoundAtPrediction) {
+  const TrainView view = overlapping(rows, 3, 2, 4);
+  const Matrix far = view.x.to_matrix().array() + 100;
+  const Batch batch{Features::dense(far), Domains{{"far"}, std::vector<std::int32_t>(rows, 0)}};
+  const auto said = [&](const std::string& text) {
+    Recorder recorder;
+    const Prediction prediction = fitted(text, view).predict(batch, context().observed_by(&recorder));
+    EXPECT_EQ(prediction.index, std::vector<std::int32_t>(rows, prediction.index[0])) << text;
+    return std::ranges::count(recorder.warnings, "one_class_domain", &std::pair<std::string, std::string>::first);
+  };
+  EXPECT_EQ(said("svm distributional=true"), 1);
+  EXPECT_EQ(said("svm distributional=true route=low_rank"), 1);
+  EXPECT_EQ(said("svm"), 0);  // it looks at no domain
 }
 
 }  // namespace held_rows_test

@@ -10,6 +10,7 @@
 #include "ecotone/data/row_weight.h"
 #include "ecotone/methods/cross_fit.h"
 #include "ecotone/methods/fit_cache.h"
+#include "ecotone/methods/one_class_domains.h"
 #include "ecotone/methods/requirements.h"
 
 namespace ecotone {
@@ -344,6 +345,8 @@ Prediction Model::predict(const Batch& batch, const Context& context) const {
     if (method.reads_features) require_finite_features(method.name, current.x, current.origin, context);
     prediction = fitted_[i]->predict(current, context);
     require_finite_answers(method.name, prediction, current);
+    if (fitted_[i]->needs_domain_sample())
+      warn_of_one_class_domains(method.name, current, prediction, classes_, domains_, context);
   }
   return prediction;
 }

@@ -43,6 +43,8 @@ void Session::finish() {
   std::string text = "timing:";
   for (const auto& [part, seconds] : timings_) text += fmt::format(" {} {:.3f} s,", part, seconds);
   terminal_.line(text + fmt::format(" total {:.3f} s", seconds_since(begin_)));
+  if (const std::string stages = terminal_.stage_times(); !stages.empty())
+    terminal_.line(fmt::format("timing of fitted stages: {}", stages));
 }
 
 Session::Stopwatch::~Stopwatch() { session_.timings_.emplace_back(part_, seconds_since(begin_)); }

@@ -86,6 +86,24 @@ void Terminal::erase_bar() {
   bar_shown_ = false;
 }
 
+void Terminal::stage_time(std::string_view stage, double seconds) {
+  const std::lock_guard lock(mutex_);
+  auto found = std::ranges::find(stage_times_, stage, &StageTime::stage);
+  if (found == stage_times_.end()) found = stage_times_.insert(found, StageTime{std::string(stage)});
+  found->seconds += seconds;
+  ++found->fits;
+}
+
+std::string Terminal::stage_times() const {
+  const std::lock_guard lock(mutex_);
+  std::string text;
+  for (const StageTime& one : stage_times_) {
+    text += fmt::format("{}{} {:.3f} s", text.empty() ? "" : ", ", one.stage, one.seconds);
+    if (one.fits > 1) text += fmt::format(" ({} fits)", one.fits);
+  }
+  return text;
+}
+
 Json Terminal::warnings() const {
   const std::lock_guard lock(mutex_);
   Json list = Json::array();

@@ -340,6 +340,15 @@ def test_timing_goes_to_standard_error(ecotone, small):
     assert plain.stdout == timed.stdout
     assert "timing: " in timed.stderr and "read" in timed.stderr and "total" in timed.stderr
     assert "timing" not in plain.stderr
+    stages = next(line for line in timed.stderr.splitlines() if line.startswith("timing of fitted stages: "))
+    assert re.fullmatch(r"timing of fitted stages: impute \d+\.\d{3} s \(3 fits\), constant \d+\.\d{3} s \(3 fits\)", stages)
+
+
+def test_timing_of_a_fit_shows_its_stages(ecotone, small, tmp_path):
+    fit = ecotone("fit", small, "impute | scale | logistic l2=1", *SMALL_COLUMNS, "--timing", "-o", tmp_path / "m.eco")
+    stages = next(line for line in fit.stderr.splitlines() if line.startswith("timing of fitted stages: "))
+    number = r"\d+\.\d{3} s"
+    assert re.fullmatch(f"timing of fitted stages: impute {number}, scale {number}, logistic {number}", stages)
 
 
 def test_no_bar_without_a_terminal(ecotone, clinics):

@@ -34,6 +34,9 @@ struct Group {
 }  // namespace
 
 void pass_on(const std::vector<std::unique_ptr<Messages>>& fits, const Context& context, std::string_view what) {
+  if (StageTimes* times = stage_times(context))
+    for (const auto& fit : fits)
+      for (const auto& [stage, seconds] : fit->times()) times->stage_time(stage, seconds);
   std::map<Item, Group> groups;
   for (const auto& fit : fits) {
     std::set<Item> counted;

@@ -10,11 +10,12 @@
 #include <vector>
 
 #include "ecotone/base/context.h"
+#include "ecotone/methods/stage_times.h"
 
 namespace ecotone {
 
 /// Keeps the messages of one fit until all are done, so that they appear in a fixed order, each once.
-class Messages : public Observer {
+class Messages : public Observer, public StageTimes {
  public:
   Messages() = default;
   /// `stages`: those of the fitted pipeline; messages of other stages cannot come from it.
@@ -26,8 +27,13 @@ class Messages : public Observer {
   }
   void note(std::string_view message) override { warning("", message); }
   void progress(std::string_view, Index, Index) override {}  // the bar of the whole evaluation stands for the fits
+  void stage_time(std::string_view stage, double seconds) override {
+    const std::lock_guard lock(mutex_);
+    times_.emplace_back(stage, seconds);
+  }
 
   const std::vector<std::pair<std::string, std::string>>& items() const { return items_; }
+  const std::vector<std::pair<std::string, double>>& times() const { return times_; }
   /// Whether the pipeline may send a message of this stage; always true if its stages are unknown.
   bool may_come_from(std::string_view stage) const {
     return stages_.empty() || std::find(stages_.begin(), stages_.end(), stage) != stages_.end();
@@ -37,11 +43,13 @@ class Messages : public Observer {
   std::vector<std::string> stages_;
   std::mutex mutex_;
   std::vector<std::pair<std::string, std::string>> items_;
+  std::vector<std::pair<std::string, double>> times_;
 };
 
-/// Passes on the messages of all fits in order, with the number of fits (or of whatever `what` names) that had them
-/// among those whose pipeline has the stage. Each note appears once; of the warnings with one code from one stage (the
-/// words before the first ":") only the first does, which says whether the others differ in their details.
+/// Passes on the times of all stages, and the messages of all fits in order, with the number of fits (or of whatever
+/// `what` names) that had them among those whose pipeline has the stage. Each note appears once; of the warnings with
+/// one code from one stage (the words before the first ":") only the first does, which says whether the others differ
+/// in their details.
 void pass_on(const std::vector<std::unique_ptr<Messages>>& fits, const Context& context,
              std::string_view what = "fits");
 

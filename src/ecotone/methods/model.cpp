@@ -1,6 +1,7 @@
 #include "ecotone/methods/model.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <string_view>
 #include <unordered_map>
@@ -12,6 +13,7 @@
 #include "ecotone/methods/fit_cache.h"
 #include "ecotone/methods/one_class_domains.h"
 #include "ecotone/methods/requirements.h"
+#include "ecotone/methods/stage_times.h"
 
 namespace ecotone {
 
@@ -291,11 +293,16 @@ TrainView Model::fit_stages(std::size_t count, TrainView view, const Context& co
       data_error("nothing_selected", "{}: the stages before it left no feature to learn from", method.name);
     if (needs_numbers && method.reads_features && !behind)
       require_finite_features(method.name, view.x, view.origin, context);
+    const auto begin = std::chrono::steady_clock::now();
     StageResult result =
         behind
             ? method.fit_behind_learner({pipeline_.before_last(), first, schema_, view.weight}, stage.options, context)
         : method.predicts() ? method.fit(view, stage.options, context, cache)
                             : chain.stage(i, stage, [&] { return method.fit(view, stage.options, context, cache); });
+    if (StageTimes* times = stage_times(context)) {
+      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+      times->stage_time(method.name, seconds.count());
+    }
     if (!result.status.converged) context.warn("not_converged", "{}: {}", method.name, result.status.text);
     fitted_.push_back(std::move(result.fitted));
     statuses_.push_back(std::move(result.status));

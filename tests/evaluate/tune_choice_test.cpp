@@ -28,26 +28,31 @@ Tuning chosen(const std::vector<std::string>& texts, const std::vector<Values>& 
   return tuning;
 }
 
-const Values distant = {9, 9, 9, 9};
+const Values distant = {9, 9, 9, 9, 9};
 
 TEST(TuneChoice, TakesTheLargestPenaltyWithinOneStandardError) {
   const std::vector<std::string> texts = {"logistic l2=0.01", "logistic l2=0.1", "logistic l2=1", "logistic l2=10"};
-  // Differences from the best: 0.1 is 0.01 +- 0.0135 worse, 1 is 0.02 +- 0.0122, 10 is 0.3.
-  const std::vector<Values> folds = {
-      {0.5, 0.6, 0.4, 0.5}, {0.52, 0.57, 0.43, 0.52}, {0.55, 0.6, 0.4, 0.53}, {0.8, 0.9, 0.7, 0.8}};
+  // Differences from the best: 0.1 is 0.008 +- 0.0107 worse, 1 is 0.024 +- 0.0103, 10 is 0.3.
+  std::vector<Values> folds = {{0.5, 0.6, 0.4, 0.5, 0.5},
+                               {0.52, 0.57, 0.43, 0.52, 0.5},
+                               {0.55, 0.6, 0.4, 0.53, 0.54},
+                               {0.8, 0.9, 0.7, 0.8, 0.8}};
   const Tuning tuning = chosen(texts, folds, distant);
   EXPECT_EQ(tuning.best, 0U);
   EXPECT_EQ(tuning.chosen, 1U);
-  EXPECT_NEAR(*tuning.points[1].difference, 0.01, 1e-12);
-  EXPECT_NEAR(*tuning.points[1].difference_se, *standard_error(Values{0.02, -0.03, 0.03, 0.02}), 1e-12);
+  EXPECT_NEAR(*tuning.points[1].difference, 0.008, 1e-12);
+  EXPECT_NEAR(*tuning.points[1].difference_se, *standard_error(Values{0.02, -0.03, 0.03, 0.02, 0}), 1e-12);
   EXPECT_GT(*tuning.points[2].difference, *tuning.points[2].difference_se);
   // A cost is the reverse of a penalty.
   const Tuning costs = chosen({"svm C=100", "svm C=10", "svm C=1", "svm C=0.1"}, folds, distant);
   EXPECT_EQ(costs.chosen, 1U);
+  // Four folds do not tell a standard error.
+  for (Values& values : folds) values.pop_back();
+  EXPECT_EQ(chosen(texts, folds, Values(4, 9)).chosen, 0U);
 }
 
 TEST(TuneChoice, IsTheBestMeanAmongPipelinesThatDifferInMore) {
-  const std::vector<Values> folds = {{0.5, 0.6, 0.4, 0.5}, {0.52, 0.57, 0.43, 0.52}};
+  const std::vector<Values> folds = {{0.5, 0.6, 0.4, 0.5, 0.5}, {0.52, 0.57, 0.43, 0.52, 0.5}};
   EXPECT_EQ(chosen({"scale | logistic l2=0.01", "logistic l2=0.1"}, folds, distant).chosen, 0U);
   // Neither is simpler where one penalty is larger and another smaller.
   EXPECT_EQ(chosen({"logistic l1=0.1 l2=0.1", "logistic l1=1 l2=0.01"}, folds, distant).chosen, 0U);
@@ -62,11 +67,12 @@ TEST(TuneChoice, OneDomainWhereAllFailDoesNotDecide) {
   const std::vector<Values> folds = {{0.50, 0.52, 0.48, 14}, {0.51, 0.54, 0.49, 7}, {0.6, 0.61, 0.57, 1.5}};
   const Tuning tuning = chosen(texts, folds, {0.65, 0.66, 0.64, 0.7});
   EXPECT_EQ(tuning.chosen, 0U);
-  EXPECT_NEAR(*tuning.points[0].score, (0.50 + 0.52 + 0.48 + 0.7) / 4, 1e-12);
+  EXPECT_NEAR(*tuning.points[0].score, (0.50 + 0.52 + 0.48 + 0.7 + 0.16) / 4, 1e-12);
   EXPECT_NEAR(*tuning.points[0].mean, (0.50 + 0.52 + 0.48 + 14) / 4, 1e-12);
   Recorder recorder;
   warn_of_bounds(tuning, Context({.threads = 1, .observer = &recorder}));
-  EXPECT_THAT(recorder.warnings, ElementsAre(HasSubstr("worse_than_constant: tune: with site3 held out no pipeline")));
+  EXPECT_THAT(recorder.warnings,
+              ElementsAre(HasSubstr("worse_than_constant: tune: with site3 held out every pipeline")));
   // Without the bound it would.
   EXPECT_EQ(chosen(texts, folds, {20, 20, 20, 20}).chosen, 2U);
   // Metrics with bounds of their own have no other.

@@ -53,8 +53,8 @@ struct Tuning {
   std::string metric;
   bool by_domain = true;           ///< folds are domains, not rows
   std::vector<std::string> folds;  ///< the domains held out, or "fold 1", ...
-  /// On each fold, the metric of the learner `constant`, which predicts the class frequencies or the mean of the
-  /// others. Empty for metrics without such a bound: accuracy, balanced_accuracy, auroc, calibration_error and r2.
+  /// The most that each fold counts (loss_bounds in measure/fold_choice.h, with the learner `constant`). Empty for
+  /// metrics without such a bound: accuracy, balanced_accuracy, auroc, calibration_error and r2.
   std::vector<std::optional<double>> bound;
   std::vector<TunePoint> points;  ///< in the order given
   std::size_t best = 0;           ///< the best score, the first among equals
@@ -74,9 +74,9 @@ std::vector<Pipeline> search_points(const std::vector<std::string>& texts, const
 /// rows, which a warning reports (`folds_of_rows`), and the target is the real one. A point that cannot be fitted on
 /// some fold is left out with the reason; if none is left, the first one's error is thrown.
 ///
-/// A loss on a fold counts at most as much as that of a constant prediction there. Log loss and squared error have no
-/// other bound, so that one domain with, say, another unit would decide alone, in favour of whatever says least. A
-/// fold on which no point is better than the constant is reported (`worse_than_constant`).
+/// A fold counts against a point at most as much as another one can count for it (measure/fold_choice.h), so that one
+/// domain with, say, another unit does not decide alone, in favour of whatever says least. A fold on which every point
+/// is beyond that bound is reported (`worse_than_constant`).
 ///
 /// Chosen is the simplest point within one standard error of the best score: among points that differ from the best
 /// only in penalties, all of them at least as large, and are worse on average by at most the standard error of the

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "ecotone/base/error.h"
+#include "ecotone/measure/fold_choice.h"
 #include "ecotone/measure/intervals.h"
 #include "ecotone/measure/metrics.h"
 
@@ -25,6 +26,18 @@ std::optional<double> bounded(const Tuning& tuning, const TunePoint& point, std:
   const std::optional<double>& value = point.folds[fold];
   if (!value || tuning.bound.empty() || !tuning.bound[fold]) return value;
   return std::min(*value, *tuning.bound[fold]);
+}
+
+/// The same bounds as loss_bounds, where points or constants may lack values.
+void set_bounds(Tuning& tuning, const std::vector<FoldScore>& constant) {
+  double gain = 0;
+  for (std::size_t f = 0; f < constant.size(); ++f) {
+    tuning.bound.push_back(value_of(constant[f].metrics, tuning.metric));
+    for (const TunePoint& point : tuning.points)
+      if (point.folds[f] && tuning.bound[f]) gain = std::max(gain, *tuning.bound[f] - *point.folds[f]);
+  }
+  for (auto& bound : tuning.bound)
+    if (bound) *bound += gain;
 }
 
 /// Mean over the folds; empty for a point that could not be fitted.
@@ -156,12 +169,12 @@ TunePoint summary_of(const Pipeline& pipeline, const std::vector<FoldScore>& sco
 }
 
 void choose_point(Tuning& tuning, const std::vector<Pipeline>& points, const std::vector<FoldScore>& constant) {
-  if (has_bound(*find_metric(tuning.metric)))
-    for (const FoldScore& fold : constant) tuning.bound.push_back(value_of(fold.metrics, tuning.metric));
+  if (has_bound(*find_metric(tuning.metric))) set_bounds(tuning, constant);
   for (TunePoint& point : tuning.points) point.score = score_of(tuning, point);
   tuning.best = best_score(tuning);
   for (TunePoint& point : tuning.points) compare_with_best(tuning, point);
   tuning.chosen = tuning.best;
+  if (values_in(tuning.points[tuning.best]) < fewest_folds_for_one_se) return;
   const PathPlace place = place_of(points[tuning.best]);
   PathPlace simplest = place;
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -184,7 +197,7 @@ void warn_of_bounds(const Tuning& tuning, const Context& context) {
   }
   if (!folds.empty())
     context.warn("worse_than_constant",
-                 "tune: with {} held out no pipeline is better than a constant prediction, so {} not affect the "
+                 "tune: with {} held out every pipeline is much worse than a constant prediction, so {} not affect the "
                  "choice; ecotone diagnose shows what differs there",
                  fmt::join(folds, ", "), folds.size() == 1 ? "this fold does" : "these folds do");
 }

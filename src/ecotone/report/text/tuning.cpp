@@ -62,7 +62,7 @@ std::string tuning_choice(const Tuning& tuning) {
   const MetricInfo& metric = *find_metric(tuning.metric);
   std::string text =
       fmt::format("\nscore: mean {} over folds{}\n", metric.title,
-                  any_bounded(tuning) ? ", where a fold counts at most as much as a constant prediction there" : "");
+                  any_bounded(tuning) ? "; none counts more against a pipeline than another can for it" : "");
   text += fmt::format("difference: from the best score{}, paired over folds; its se: the standard error of that\n",
                       tuning.best == tuning.chosen ? "" : " (+)");
   text += fmt::format("chosen   {}\n         ", tuning.points[tuning.chosen].pipeline);

@@ -1,0 +1,43 @@
+#include "ecotone/measure/fold_choice.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ecotone {
+
+Vector loss_bounds(const Matrix& losses, const Vector& constant) {
+  double gain = 0;
+  for (Index f = 0; f < losses.rows(); ++f) gain = std::max(gain, constant[f] - losses.row(f).minCoeff());
+  return constant.array() + gain;
+}
+
+Matrix bounded_losses(const Matrix& losses, const Vector& constant) {
+  const Vector bounds = loss_bounds(losses, constant);
+  Matrix result = losses;
+  for (Index f = 0; f < result.rows(); ++f) result.row(f) = result.row(f).cwiseMin(bounds[f]);
+  return result;
+}
+
+Vector paired_errors(const Matrix& losses, Index best) {
+  Vector errors = Vector::Zero(losses.cols());
+  const auto count = static_cast<double>(losses.rows());
+  if (losses.rows() < 2) return errors;
+  for (Index i = 0; i < losses.cols(); ++i) {
+    const Vector difference = losses.col(i) - losses.col(best);
+    errors[i] = std::sqrt((difference.array() - difference.mean()).square().sum() / (count * (count - 1)));
+  }
+  return errors;
+}
+
+Index simplest_within_error(const Matrix& losses, Index best, std::span<const Index> simplest_first) {
+  if (losses.rows() < fewest_folds_for_one_se) return best;
+  const Vector errors = paired_errors(losses, best);
+  const Vector mean = losses.colwise().mean().transpose();
+  for (const Index candidate : simplest_first) {
+    if (candidate == best) break;
+    if (mean[candidate] - mean[best] <= errors[candidate]) return candidate;
+  }
+  return best;
+}
+
+}  // namespace ecotone

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <span>
+
+#include "ecotone/linalg/matrix.h"
+
+/// Choosing among candidates by their losses on folds that they were not fitted on. A table of losses has a row for
+/// each fold and a column for each candidate.
+namespace ecotone {
+
+/// With fewer folds, a standard error says too little: the one-standard-error rule then takes the best.
+inline constexpr Index fewest_folds_for_one_se = 5;
+
+/// The most that each fold may count: the loss of a constant prediction there plus the largest gain over it that any
+/// candidate has on any fold, so that a fold counts against a candidate at most as much as another one can count for
+/// it. Losses have no other bound, and a single domain that differs in everything would decide alone, in favour of
+/// whatever says least. (A bound at the constant prediction itself would count all gains and no losses.)
+Vector loss_bounds(const Matrix& losses, const Vector& constant);
+
+/// The losses, none of them above its fold's bound.
+Matrix bounded_losses(const Matrix& losses, const Vector& constant);
+
+/// The standard errors of the differences between each column and column `best`, paired over folds; 0 with one fold.
+Vector paired_errors(const Matrix& losses, Index best);
+
+/// The first of these candidates, listed from the simplest on, whose mean loss exceeds that of the best by at most the
+/// standard error of the difference; `best` if there is none or if folds are too few.
+Index simplest_within_error(const Matrix& losses, Index best, std::span<const Index> simplest_first);
+
+}  // namespace ecotone

@@ -345,8 +345,10 @@ def test_feature_names_that_clash(ecotone, tmp_path):
 def test_classes_that_touch(ecotone, tmp_path):
     """Quasi-separable: a tie at 2, so the classes are not separated without error."""
     path = write(tmp_path / "d.csv", "x,y\n1,a\n2,a\n2,b\n3,b\n")
-    message = ecotone.error("fit", path, "logistic", "--label", "y", "-o", tmp_path / "m.eco", exit=DATA, code="separable")
-    assert "without error" not in message and "perhaps with ties" in message
+    flags = ("--label", "y", "-o", tmp_path / "m.eco")
+    message = ecotone.error("fit", path, "logistic l2=0", *flags, exit=DATA, code="separable")
+    assert "without error" not in message and "perhaps with ties" in message and "column 'x' alone" in message
+    ecotone("fit", path, "logistic", *flags)
 
 
 def test_one_class(ecotone, tmp_path):

@@ -34,12 +34,16 @@ def test_streaming_changes_nothing(ecotone, clinics, tmp_path, learner):
 
 
 def test_penalty_by_cross_validation(ecotone, clinics, tmp_path):
-    stage = fit(ecotone, clinics, "impute | scale | logistic l2=auto", tmp_path / "m.eco")
+    stage = fit(ecotone, clinics, "impute | scale | logistic rule=best", tmp_path / "m.eco")
     assert stage["path_folds"] == 8 and len(stage["path_loss"]) == 15
     chosen = stage["path_chosen"]
     assert stage["path_loss"][chosen] == min(stage["path_loss"])
     assert stage["chosen_l2"] == stage["path_l2"][chosen]
-    table = ecotone.json("evaluate", clinics, "impute | scale | logistic l2=auto", *CLINIC_COLUMNS)
+    default = fit(ecotone, clinics, "impute | scale | logistic", tmp_path / "m.eco")
+    assert default["path_loss"] == stage["path_loss"] and default["path_chosen"] <= chosen
+    behind = default["path_loss"][default["path_chosen"]] - min(default["path_loss"])
+    assert behind <= default["path_error"][default["path_chosen"]]
+    table = ecotone.json("evaluate", clinics, "impute | scale | logistic", *CLINIC_COLUMNS)
     assert 0.6 < table["pipelines"][0]["mean"]["auroc"] < 0.9
 
 

@@ -25,10 +25,18 @@ def test_step_is_what_select_takes_unasked(ecotone, clinics):
     table = found["lodo"]
     best = table["candidates"][table["best"]]
     assert (best["lam"], best["size"]) == (found["lam"], steps)
-    assert best["value"] == max(each["value"] for each in table["candidates"])
-    # What the table of candidates says of the best is what the steps say.
-    assert found["held_out_auroc"][-1] == pytest.approx(best["value"], abs=1e-9)
+    assert table["criterion"] == "log_loss"
     assert not found["kept_empty"] and table["beats_empty"]
+    # The best log loss needs at least as many features as the fewest within one standard error of it.
+    first = ecotone.json("select", clinics, "impute | step rule=best", *CLINIC_COLUMNS)
+    assert len(first["indices"]) >= steps
+    values = [each["value"] for each in first["lodo"]["candidates"]]
+    assert values == [each["value"] for each in table["candidates"]] and values[first["lodo"]["best"]] == min(values)
+    # What the table of candidates says of the best is what the steps say.
+    area = ecotone.json("select", clinics, "impute | step score=auroc rule=best", *CLINIC_COLUMNS)
+    best = area["lodo"]["candidates"][area["lodo"]["best"]]
+    assert best["value"] == max(each["value"] for each in area["lodo"]["candidates"])
+    assert area["held_out_auroc"][-1] == pytest.approx(best["value"], abs=1e-9)
 
 
 def test_step_from_moments(ecotone, clinics, tmp_path):
@@ -37,7 +45,7 @@ def test_step_from_moments(ecotone, clinics, tmp_path):
     ecotone("moments", data, *flags, "-o", tmp_path / "m.eco")
     alone = ecotone("select", tmp_path / "m.eco")
     assert 'using "step"' in alone.stderr
-    # Numbers are judged by RMSE, which moments know; so rows and moments agree.
+    # Numbers are judged by the squared error, which moments know; so rows and moments agree.
     rows = ecotone.json("select", data, "step size=3", *flags)
     moments = ecotone.json("select", tmp_path / "m.eco", "step size=3")
     assert moments["indices"] == rows["indices"]
@@ -75,7 +83,7 @@ def test_inspect_shows_the_choice(ecotone, clinics, tmp_path):
         ecotone("fit", clinics, f"impute | scale | {learner}", *CLINIC_COLUMNS, "-o", tmp_path / "model.eco")
         stage = ecotone.json("inspect", tmp_path / "model.eco")["stages"][-1]
         assert len(stage["lodo_value"]) == candidates
-        assert stage["lodo"]["criterion"] == "auroc"
+        assert stage["lodo"]["criterion"] == "log_loss"
         assert stage["lodo"]["folds"] == 8
         assert stage["lam"] == stage["lodo_lam"][stage["lodo"]["best"]]
 

@@ -74,9 +74,6 @@ struct Exception {
 
 const std::vector<Exception> exceptions = {
     {"constant", Input::one_class, "constant", handled, "the majority of one class is that class"},
-    {"logistic", Input::two_rows, "logistic l2=0.1", handled, "two rows are always separable, which needs a penalty"},
-    {"softmax", Input::two_rows, "softmax l2=0.1", handled, "two rows are always separable, which needs a penalty"},
-    {"probit", Input::two_rows, "probit l2=0.1", handled, "two rows are always separable, which needs a penalty"},
     {"calibrate", Input::two_rows, "logistic l2=0.1 | calibrate", "no_cross_fit",
      "without either row one class is left"},
     {"tgreedy", Input::one_domain, "tgreedy", "needs_two_domains", "T compares domains"},

@@ -232,15 +232,16 @@ TEST(CrossFit, SaysInWhichFoldAFitFails) {
       view_of(Features::dense(std::move(x)), class_labels({"a", "b"}, {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1}));
   view.domain = {{"d1", "d2"}, {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}};
   view.role = {Role::source, Role::source};
-  EXPECT_EQ(code_of([&] { crossed("logistic", view); }), "separable");
-  EXPECT_TRUE(
-      message_of([&] { crossed("logistic", view); }).starts_with("calibrate: fitted without domain 'd2': logistic: "))
-      << message_of([&] { crossed("logistic", view); });
+  EXPECT_EQ(code_of([&] { crossed("logistic l2=0", view); }), "separable");
+  EXPECT_TRUE(message_of([&] {
+                crossed("logistic l2=0", view);
+              }).starts_with("calibrate: fitted without domain 'd2': logistic: "))
+      << message_of([&] { crossed("logistic l2=0", view); });
 }
 
 TEST(CrossFit, SaysOnceThatRefitsDidNotConverge) {
   Recorder recorder;
-  crossed("logistic max_iterations=1", overlapping(90, 3, 2, 3), context().observed_by(&recorder));
+  crossed("logistic l2=0 max_iterations=1", overlapping(90, 3, 2, 3), context().observed_by(&recorder));
   ASSERT_EQ(recorder.warnings.size(), 1U);
   EXPECT_EQ(recorder.warnings[0].first, "not_converged");
   EXPECT_EQ(recorder.warnings[0].second, "calibrate: 3 of 3 refits did not converge");

@@ -27,7 +27,7 @@ TEST(Pipeline, ReadsStagesAndOptions) {
 TEST(Pipeline, CanonicalTextReadsBackAsTheSame) {
   const Pipeline pipeline =
       Pipeline::parse("impute  value='-2.50' strategy=\"constant\" indicator=false | logistic norm=sum l2=0");
-  EXPECT_EQ(pipeline.text(), "impute strategy=constant value=-2.5 | logistic norm=sum");
+  EXPECT_EQ(pipeline.text(), "impute strategy=constant value=-2.5 | logistic l2=0 norm=sum");
   EXPECT_EQ(Pipeline::parse(pipeline.text()).text(), pipeline.text());
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(Pipeline::parse(pipeline.text()).stages()[i].options.to_json(), pipeline.stages()[i].options.to_json());
@@ -38,6 +38,12 @@ TEST(Pipeline, QuotesMayStandAnywhereInAValue) {
   EXPECT_EQ(Pipeline::parse("logistic l2=0'.'5").text(), "logistic l2=0.5");
   EXPECT_EQ(Pipeline::parse("logistic 'norm'=\"su\"m").text(), "logistic norm=sum");
   EXPECT_EQ(Pipeline::parse("scale\n|\r\nlogistic").text(), "scale | logistic");
+  // With l1, l2 is 0 unless it is given.
+  for (const char* text : {"logistic l1=0.1", "logistic l2=auto l1=0.1", "logistic l2=0", "logistic l2=auto l1=auto"})
+    EXPECT_EQ(Pipeline::parse(text).text(), text);
+  EXPECT_EQ(Pipeline::parse("logistic l1=0.1").stages()[0].options.at("l2"), 0.0);
+  EXPECT_EQ(Pipeline::parse("logistic l1=0.1 l2=auto").stages()[0].options.at("l2"), "auto");
+  EXPECT_EQ(Pipeline::parse("logistic l1=0 l2=auto").text(), "logistic");
   // A doubled quote is one, so this is the value s'um.
   EXPECT_NE(parse_message("logistic norm='s''um'").find("s'um"), std::string::npos)
       << parse_message("logistic norm='s''um'");

@@ -38,10 +38,14 @@ class Recorder : public Observer {
     const std::lock_guard lock(mutex_);
     warnings.emplace_back(std::string(code), std::string(message));
   }
-  void note(std::string_view) override {}
+  void note(std::string_view message) override {
+    const std::lock_guard lock(mutex_);
+    notes.emplace_back(message);
+  }
   void progress(std::string_view, Index, Index) override {}
 
   std::vector<std::pair<std::string, std::string>> warnings;
+  std::vector<std::string> notes;
 
  private:
   std::mutex mutex_;

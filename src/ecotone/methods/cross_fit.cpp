@@ -79,14 +79,20 @@ std::vector<InnerFold> folds_of(const std::vector<Index>& fold_of, Index folds,
 
 }  // namespace
 
+Index inner_fold_count(const TrainView& view, Index most) {
+  const Index rows = view.labelled();
+  if (rows < 2) return 0;
+  const Index domains = domains_of(labelled_counts(view));
+  return std::min(most, domains > 1 ? domains : std::min(rows, most_row_folds));
+}
+
 std::vector<InnerFold> inner_folds(const TrainView& view, const Context& context, Index most) {
   if (most < 2) internal_error("{} inner folds hold nothing out", most);
   const Index rows = view.labelled();
   if (rows < 2) return {};
   const std::vector<Index> counts = labelled_counts(view);
-  const Index domains = domains_of(counts);
-  const Index folds = std::min(most, domains > 1 ? domains : std::min(rows, most_row_folds));
-  if (domains == 1) return folds_of(deal_rows(view, folds, context), folds);
+  const Index folds = inner_fold_count(view, most);
+  if (domains_of(counts) == 1) return folds_of(deal_rows(view, folds, context), folds);
   const std::vector<Index> of_domain = deal_domains(counts, folds);
   std::vector<Index> fold_of, partner_fold;
   for (Index i = 0; i < rows; ++i) {

@@ -27,6 +27,8 @@ inline constexpr Index most_row_folds = 5;
 /// `most_row_folds` random folds of rows, keyed by the context's seed, each with about its share of every class. Fewer
 /// than two labelled rows give no fold.
 std::vector<InnerFold> inner_folds(const TrainView& view, const Context& context, Index most = 10);
+/// How many folds that gives.
+Index inner_fold_count(const TrainView& view, Index most = 10);
 
 /// `folds` random folds of the labelled rows, regardless of domain, keyed by the context's seed, each with about its
 /// share of every class. Fewer rows than folds: one fold per row; fewer than two rows give no fold.

@@ -49,6 +49,8 @@ PipelineSpace::PipelineSpace(std::string_view text) {
       first.emplace_back(option.name,
                          option.braced ? add_axis(stages.size(), *stage.method, option) : option.values.front());
     }
+    given_.emplace_back();
+    for (const auto& option : first) given_.back().push_back(option.first);
     stages.push_back({stage.method, complete_options(stage.method->name, stage.method->options, first)});
   }
   stages_ = Pipeline(std::move(stages)).stages();
@@ -106,12 +108,25 @@ std::size_t PipelineSpace::size() const {
 
 Pipeline PipelineSpace::at(std::size_t i) const {
   if (i >= size()) internal_error("pipeline {} of a grid of {}", i, size());
-  std::vector<Stage> stages = stages_;
-  for (auto axis = axes_.rbegin(); axis != axes_.rend(); ++axis) {
-    stages[axis->stage].options.set(axis->option->name, axis->values[i % axis->values.size()]);
-    i /= axis->values.size();
+  std::vector<Json> values(axes_.size());
+  for (std::size_t a = axes_.size(); a-- > 0;) {
+    values[a] = axes_[a].values[i % axes_[a].values.size()];
+    i /= axes_[a].values.size();
   }
+  return with(values);
+}
+
+Pipeline PipelineSpace::with(const std::vector<Json>& values) const {
+  std::vector<Stage> stages = stages_;
+  for (std::size_t a = 0; a < axes_.size(); ++a) stages[axes_[a].stage].options.set(axes_[a].option->name, values[a]);
+  for (std::size_t s = 0; s < stages.size(); ++s) set_defaults_beside(*stages[s].method, given_[s], stages[s].options);
   return Pipeline(std::move(stages));
+}
+
+Pipeline PipelineSpace::first() const {
+  std::vector<Json> values;
+  for (const Axis& axis : axes_) values.push_back(axis.values.front());
+  return with(values);
 }
 
 Json PipelineSpace::draw(const Axis& axis, Random& random) {
@@ -130,9 +145,9 @@ Json PipelineSpace::draw(const Axis& axis, Random& random) {
 }
 
 Pipeline PipelineSpace::draw(Random& random) const {
-  std::vector<Stage> stages = stages_;
-  for (const Axis& axis : axes_) stages[axis.stage].options.set(axis.option->name, draw(axis, random));
-  return Pipeline(std::move(stages));
+  std::vector<Json> values;
+  for (const Axis& axis : axes_) values.push_back(draw(axis, random));
+  return with(values);
 }
 
 std::vector<Pipeline> expand_grid(std::string_view text) {

@@ -32,7 +32,7 @@ class PipelineSpace {
   /// Pipeline i of the Cartesian product, braces in the order written, the last varies fastest. The errors of size().
   Pipeline at(std::size_t i) const;
   /// The first value of every list and the lower end of every range.
-  Pipeline first() const { return Pipeline(stages_); }
+  Pipeline first() const;
   /// Whether any option has a range.
   bool has_range() const;
   /// Whether there is only one pipeline: no option has several values or a range.
@@ -52,10 +52,13 @@ class PipelineSpace {
     bool is_range = false;
   };
 
-  std::vector<Stage> stages_;  ///< with the first value of every axis
+  std::vector<Stage> stages_;                    ///< with the first value of every axis
+  std::vector<std::vector<std::string>> given_;  ///< names of the options that were given to each stage
   std::vector<Axis> axes_;
 
   static Json draw(const Axis& axis, Random& random);
+  /// The stages with these values of the axes, one for each.
+  Pipeline with(const std::vector<Json>& values) const;
   /// Adds the axis of an option in braces; the text of its first value.
   std::string add_axis(std::size_t stage, const Method& method, const OptionGiven& given);
 };

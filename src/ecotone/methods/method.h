@@ -119,6 +119,11 @@ using FitStage = std::function<StageResult(const TrainView&, const OptionValues&
 using LoadStage =
     std::function<std::shared_ptr<const Fitted>(const StageState&, const OptionValues&, const StageInput&)>;
 
+/// The folds in which a method chooses options of its own, with the stages before it refitted; see refits.h.
+struct Refits;
+using FitWithRefits =
+    std::function<StageResult(const TrainView&, const Refits&, const OptionValues&, const Context&, FitCache&)>;
+
 /// The stages before one that stands behind a learner, and what they were fitted on; see cross_fit.h.
 struct Upstream;
 using FitBehindLearner = StageResult (*)(const Upstream&, const OptionValues&, const Context&);
@@ -138,6 +143,13 @@ struct PenaltyOption {
   bool inverse = false;  ///< a cost: the larger it is, the less is penalised
 };
 
+/// A default that depends on another option: unless `option` is given, it is `value` where `beside` is not 0.
+struct DefaultBeside {
+  std::string option;
+  std::string beside;
+  Json value;
+};
+
 /// What a selector is run on by `select`, and what it finds; see select/feature_selection.h.
 struct SelectionInput;
 struct FeatureSelection;
@@ -154,11 +166,14 @@ struct Method {
   bool reads_features = true;                 ///< false: it never looks at them, so missing values do not matter to it
   std::string plain = {};                     ///< of family adapt: the method that does the same without adapting
   std::vector<PenaltyOption> penalties = {};  ///< in the order in which fits that differ in them are sorted
-  SelectFeatures select = nullptr;            ///< of family select: all that the path of a run says
-  std::string without_rows = {};              ///< what to do so that a model holds no training rows; empty: none does
+  std::vector<DefaultBeside> defaults_beside = {};
+  SelectFeatures select = nullptr;  ///< of family select: all that the path of a run says
+  std::string without_rows = {};    ///< what to do so that a model holds no training rows; empty: none does
 
   std::vector<OptionInfo> options = {};
   FitStage fit = {};
+  /// Set beside `fit` by a learner that chooses options of its own on held-out rows; used if stages stand before it.
+  FitWithRefits fit_with_refits = {};
   LoadStage load = {};
   /// Set instead of `fit` by a method that stands behind a learner: its features are the learner's decision values.
   FitBehindLearner fit_behind_learner = nullptr;

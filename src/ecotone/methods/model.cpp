@@ -12,6 +12,7 @@
 #include "ecotone/methods/cross_fit.h"
 #include "ecotone/methods/fit_cache.h"
 #include "ecotone/methods/one_class_domains.h"
+#include "ecotone/methods/refits.h"
 #include "ecotone/methods/requirements.h"
 #include "ecotone/methods/stage_times.h"
 
@@ -258,6 +259,15 @@ Model Model::fit(const Pipeline& pipeline, const TrainView& view, const Schema& 
   return model;
 }
 
+Model::Passed Model::fit_and_pass(const Pipeline& pipeline, const TrainView& view, const Schema& schema,
+                                  const Context& context) {
+  check_view(pipeline, view, schema);
+  FitCache cache;
+  Model model(pipeline, schema.columns.empty() ? numeric_schema(view.x.names(), schema) : schema);
+  TrainView next = model.fit_stages(pipeline.stages().size(), view, context, cache);
+  return {std::move(model), std::move(next)};
+}
+
 TrainView Model::view_of_last(const Pipeline& pipeline, const TrainView& view, const Schema& schema,
                               const Context& context) {
   check_view(pipeline, view, schema);
@@ -280,8 +290,11 @@ TrainView Model::fit_stages(std::size_t count, TrainView view, const Context& co
   features_ = schema_.feature_names();
   domains_ = view.domain.names;
   seed_ = context.seed();
-  // Only a stage that follows a learner needs the input of the first stage again.
-  const TrainView first = pipeline_.stages().back().method->reads_scores() ? view : TrainView{};
+  // Only a stage that follows a learner, or a learner that chooses, needs the input of the first stage again.
+  const bool again = std::ranges::any_of(pipeline_.stages(), [](const Stage& stage) {
+    return stage.method->reads_scores() || stage.method->fit_with_refits;
+  });
+  const TrainView first = again ? view : TrainView{};
   ChainFit chain(cache);
   for (std::size_t i = 0; i < count; ++i) {
     context.check_cancelled();
@@ -297,7 +310,8 @@ TrainView Model::fit_stages(std::size_t count, TrainView view, const Context& co
     StageResult result =
         behind
             ? method.fit_behind_learner({pipeline_.before_last(), first, schema_, view.weight}, stage.options, context)
-        : method.predicts() ? method.fit(view, stage.options, context, cache)
+        : method.fit_with_refits && i > 0 ? fit_choosing(i, first, view, context, cache)
+        : method.predicts()               ? method.fit(view, stage.options, context, cache)
                             : chain.stage(i, stage, [&] { return method.fit(view, stage.options, context, cache); });
     if (StageTimes* times = stage_times(context)) {
       const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
@@ -310,6 +324,15 @@ TrainView Model::fit_stages(std::size_t count, TrainView view, const Context& co
   }
   chain.leave();
   return view;
+}
+
+StageResult Model::fit_choosing(std::size_t i, const TrainView& first, const TrainView& view, const Context& context,
+                                FitCache& cache) const {
+  const auto& stages = pipeline_.stages();
+  const Pipeline before({stages.begin(), stages.begin() + static_cast<std::ptrdiff_t>(i)});
+  const auto upstream = std::make_shared<const Upstream>(Upstream{before, first, schema_, view.weight});
+  return stages[i].method->fit_with_refits(view, refits_of(upstream, context, cache), stages[i].options, context,
+                                           cache);
 }
 
 Batch Model::aligned(const Batch& batch, const Context& context) const {

@@ -20,11 +20,17 @@ class Model {
   /// Fits the stages in order. Before a learner every value must be finite (data error `non_finite`, naming column and
   /// row and suggesting impute). A learner without labels is the error `no_labels`, no rows `empty_data`. Level columns
   /// of categorical inputs that no training row has are dropped. A stage that follows a learner is fitted on decision
-  /// values of refits that did not see the rows (cross_fit.h); it needs classes (`needs_classes`). Warns
-  /// (`not_converged`) if a stage did not converge.
+  /// values of refits that did not see the rows (cross_fit.h); it needs classes (`needs_classes`). For a learner that
+  /// chooses options of its own, the stages before it are refitted in every fold (refits.h). Warns (`not_converged`)
+  /// if a stage did not converge.
   static Model fit(const Pipeline& pipeline, const TrainView& view, const Schema& schema, const Context& context);
   static Model fit(const Pipeline& pipeline, const TrainView& view, const Schema& schema, const Context& context,
                    FitCache& cache);
+
+  /// A fitted pipeline and the view that its last stage passes on.
+  struct Passed;
+  static Passed fit_and_pass(const Pipeline& pipeline, const TrainView& view, const Schema& schema,
+                             const Context& context);
 
   /// The input of a pipeline's last stage: the stages before it are fitted on the view, the last one is not. For
   /// callers that need more from a method than its fitted stage.
@@ -71,6 +77,9 @@ class Model {
   Model(Pipeline pipeline, Schema schema) : pipeline_(std::move(pipeline)), schema_(std::move(schema)) {}
   /// Fits the first `count` stages and returns the view after them.
   TrainView fit_stages(std::size_t count, TrainView view, const Context& context, FitCache& cache);
+  /// Fits stage i, which chooses options of its own, on `view`; the stages before it begin with `first`.
+  StageResult fit_choosing(std::size_t i, const TrainView& first, const TrainView& view, const Context& context,
+                           FitCache& cache) const;
   TensorWriter to_tensors() const;
   Batch aligned(const Batch& batch, const Context& context) const;
 
@@ -85,6 +94,11 @@ class Model {
   std::vector<std::shared_ptr<const Fitted>> fitted_;
   std::vector<Status> statuses_;
   Json notes_ = Json::object();
+};
+
+struct Model::Passed {
+  Model model;
+  TrainView next;
 };
 
 }  // namespace ecotone

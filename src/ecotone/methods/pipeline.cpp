@@ -1,10 +1,41 @@
 #include "ecotone/methods/pipeline.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "ecotone/methods/pipeline_text.h"
 
 namespace ecotone {
+
+namespace {
+
+bool applies(const DefaultBeside& rule, const OptionValues& values) {
+  const Json& beside = values.at(rule.beside);
+  return !beside.is_number() || beside.get<double>() != 0;
+}
+
+/// The value that an option has if it is not given and the others are as they are.
+Json default_among(const Method& method, const OptionInfo& option, const OptionValues& values) {
+  for (const DefaultBeside& rule : method.defaults_beside)
+    if (rule.option == option.name && applies(rule, values)) return rule.value;
+  return option.default_value;
+}
+
+}  // namespace
+
+void set_defaults_beside(const Method& method, const std::vector<std::string>& given, OptionValues& values) {
+  for (const DefaultBeside& rule : method.defaults_beside)
+    if (std::ranges::find(given, rule.option) == given.end() && applies(rule, values))
+      values.set(rule.option, rule.value);
+}
+
+OptionValues stage_options(const Method& method, const OptionTexts& given) {
+  OptionValues values = complete_options(method.name, method.options, given);
+  std::vector<std::string> names;
+  for (const auto& option : given) names.push_back(option.first);
+  set_defaults_beside(method, names, values);
+  return values;
+}
 
 Pipeline Pipeline::parse(std::string_view text) {
   std::vector<Stage> stages;
@@ -13,7 +44,7 @@ Pipeline Pipeline::parse(std::string_view text) {
     for (OptionGiven& option : stage.options) {
       given.emplace_back(std::move(option.name), std::move(option.values.front()));
     }
-    stages.push_back({stage.method, complete_options(stage.method->name, stage.method->options, given)});
+    stages.push_back({stage.method, stage_options(*stage.method, given)});
   }
   return Pipeline(std::move(stages));
 }
@@ -53,7 +84,8 @@ std::string Pipeline::text() const {
     text += stage.method->name;
     for (const OptionInfo& option : stage.method->options) {
       const Json& value = stage.options.at(option.name);
-      if (value != option.default_value) text += fmt::format(" {}={}", option.name, option_text(value));
+      if (value != default_among(*stage.method, option, stage.options))
+        text += fmt::format(" {}={}", option.name, option_text(value));
     }
   }
   return text;

@@ -14,6 +14,12 @@ struct Stage {
   OptionValues options;
 };
 
+/// All option values of a method from those that were given: parsed, checked, and completed by defaults, some of which
+/// depend on other options (`Method::defaults_beside`).
+OptionValues stage_options(const Method& method, const OptionTexts& given);
+/// Sets the defaults that depend on other options. `given` names the options that were given.
+void set_defaults_beside(const Method& method, const std::vector<std::string>& given, OptionValues& values);
+
 /// Stages in order. Text form: `stage key=value key=value | stage ...`; values may be quoted with ' or "
 /// (a doubled quote inside stands for one).
 class Pipeline {

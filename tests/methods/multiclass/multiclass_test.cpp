@@ -91,13 +91,13 @@ TEST(Multiclass, NumberLabelsGoToTheLearner) {
 TEST(Multiclass, SaysWhichProblemFailed) {
   const TrainView line = view_of(Features::dense(Matrix(Vector::LinSpaced(9, 0, 8))),
                                  class_labels({"low", "mid", "top"}, {0, 0, 0, 1, 1, 1, 2, 2, 2}));
-  const auto fit = [&] { fitted("logistic multiclass=ovo", line); };
+  const auto fit = [&] { fitted("logistic l2=0 multiclass=ovo", line); };
   EXPECT_EQ(code_of(fit), "separable");
   EXPECT_TRUE(message_of(fit).ends_with("('low' against 'mid')")) << message_of(fit);
 
   Recorder recorder;
-  const Model model =
-      fitted("logistic multiclass=ova max_iterations=1", overlapping(90, 3, 3, 1), context().observed_by(&recorder));
+  const Model model = fitted("logistic l2=0 multiclass=ova max_iterations=1", overlapping(90, 3, 3, 1),
+                             context().observed_by(&recorder));
   EXPECT_FALSE(model.statuses()[0].converged);
   EXPECT_TRUE(model.statuses()[0].text.starts_with("3 of 3 binary problems not solved ('c0' against the rest, "))
       << model.statuses()[0].text;

@@ -166,7 +166,7 @@ TEST(SelectionView, DomainsOfOneClassAreNamedInAWarning) {
   TrainView view = overlapping(300, 3, 2, 3);
   for (std::size_t i = 0; i < 300; ++i)
     if (view.domain.index[i] == 1) view.y.index[i] = 0;
-  for (const char* pipeline : {"step", "ridge"}) {
+  for (const char* pipeline : {"step score=auroc", "ridge score=auroc"}) {
     Recorder recorder;
     const Context run({.threads = 2, .seed = 1, .observer = &recorder});
     fitted(pipeline, view, run);

@@ -167,7 +167,9 @@ TEST(PenalisedSelection, TakesTheBestOfTheTableAndTheSmallerOfEquals) {
   const MomentRows rows = s.rows();
   const Moments moments = gather_moments(rows, GramKind::double_precision, context());
   const auto columns = columns_of_grams(moments);
-  const PenalisedSelection found = select_penalised(moments, *columns, &rows, {}, context());
+  PenalisedOptions by_rank;
+  by_rank.judge = {LeftOutScore::auroc, LeftOutRule::best};
+  const PenalisedSelection found = select_penalised(moments, *columns, &rows, by_rank, context());
   ASSERT_TRUE(found.table);
   EXPECT_EQ(found.table->criterion, LeftOutCriterion::auroc);
   EXPECT_EQ(found.table->groups, 5);
@@ -182,18 +184,40 @@ TEST(PenalisedSelection, TakesTheBestOfTheTableAndTheSmallerOfEquals) {
   EXPECT_EQ(found.folds.size(), 5U);
 
   const std::vector<Candidate> equal = {{0, 0, 0}, {1, 0, 5}, {3, 0, 2}, {10, 0, 2}, {10, 1, 2}};
-  LeftOutValues values{Matrix::Constant(3, 5, 0.8), Matrix::Zero(3, 5)};
+  LeftOutValues values(3, 5);
+  values.auroc.setConstant(0.8);
   values.auroc.col(0).setConstant(0.5);
-  EXPECT_EQ(choose_left_out(equal, values, LeftOutCriterion::squared_loss, EmptyModel::may_win, 3).best, 3);
+  const auto choose = [&](LeftOutCriterion criterion, LeftOutRule rule) {
+    return choose_left_out(equal, values, criterion, rule, 3);
+  };
+  EXPECT_EQ(choose(LeftOutCriterion::auroc, LeftOutRule::best).best, 3);
+  EXPECT_EQ(choose(LeftOutCriterion::auroc, LeftOutRule::one_se).best, 3);
+}
+
+TEST(PenalisedSelection, TakesTheSimplestWithinOneStandardErrorOfTheDifference) {
+  const std::vector<Candidate> candidates = {{0, 0, 0}, {1, 0, 5}, {1, 0, 3}, {1, 0, 2}};
+  LeftOutValues values(6, 4);
+  // Losses differ much between groups, and differences between candidates little: errors are those of differences.
+  for (Index d = 0; d < 6; ++d) {
+    const double level = 1 + 3 * static_cast<double>(d);
+    values.log_loss.row(d) << level + 8, level, level + (d % 3 == 1 ? -0.1 : 0.1), level + 0.4 + 0.05 * (d % 2);
+  }
+  const auto choose = [&](LeftOutRule rule) {
+    return choose_left_out(candidates, values, LeftOutCriterion::log_loss, rule, 6);
+  };
+  EXPECT_EQ(choose(LeftOutRule::best).best, 1);
+  // Size 3 is 0.033 behind, standard error 0.042; size 2 is 0.42 behind, standard error 0.01.
+  EXPECT_EQ(choose(LeftOutRule::one_se).best, 2);
+  EXPECT_TRUE(choose(LeftOutRule::one_se).beats_empty);
 }
 
 TEST(PenalisedSelection, OneGroupAloneCannotBeatTheEmptyModel) {
   // Two of three groups have one class, so that the AUROC of one is all there is.
-  LeftOutValues values{Matrix::Constant(3, 2, std::nan("")), Matrix::Zero(3, 2)};
+  LeftOutValues values(3, 2);
   values.auroc.row(1) << 0.5, 0.9;
   const std::vector<Candidate> candidates = {{0, 0, 0}, {1, 0, 1}};
   const auto choose = [&] {
-    return choose_left_out(candidates, values, LeftOutCriterion::squared_loss, EmptyModel::may_win, 3);
+    return choose_left_out(candidates, values, LeftOutCriterion::auroc, LeftOutRule::best, 3);
   };
   EXPECT_EQ(choose().groups, 1);
   EXPECT_FALSE(choose().beats_empty);

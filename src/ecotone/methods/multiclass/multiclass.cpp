@@ -10,22 +10,37 @@
 #include "ecotone/methods/multiclass/class_weights.h"
 #include "ecotone/methods/multiclass/code_matrix.h"
 #include "ecotone/methods/multiclass/combined.h"
+#include "ecotone/methods/refits.h"
 
 namespace ecotone {
 
 namespace {
 
-/// The rows and labels of one binary problem: without rows of classes that it leaves out, but with target rows.
-TrainView binary_view(const TrainView& view, const Problems& problems, Index k) {
+/// A learner with the folds in which it chooses options; null: it makes its own.
+struct ChoosingMethod {
+  const Method& method;
+  const Refits* refits = nullptr;
+
+  StageResult fit(const TrainView& view, const OptionValues& values, const Context& context, FitCache& cache) const {
+    return refits == nullptr ? method.fit(view, values, context, cache)
+                             : method.fit_with_refits(view, *refits, values, context, cache);
+  }
+};
+
+/// The labelled rows of one binary problem: those of the classes that it tells apart.
+std::vector<Index> binary_rows(const TrainView& view, const Problems& problems, Index k) {
   const std::vector<int> side = problems.sides(k);
   std::vector<Index> rows;
+  for (Index i = 0; i < view.labelled(); ++i)
+    if (side[at(view.y.index[at(i)])] != 0) rows.push_back(i);
+  return rows;
+}
+
+/// These rows with the labels of one binary problem, and the target rows.
+TrainView binary_view(const TrainView& view, const Problems& problems, Index k, std::vector<Index> rows) {
+  const std::vector<int> side = problems.sides(k);
   Labels y{Task::classify, problems.labels(k), {}, {}};
-  for (Index i = 0; i < view.labelled(); ++i) {
-    const int s = side[static_cast<std::size_t>(view.y.index[static_cast<std::size_t>(i)])];
-    if (s == 0) continue;
-    rows.push_back(i);
-    y.index.push_back(s > 0 ? 1 : 0);
-  }
+  for (const Index i : rows) y.index.push_back(side[at(view.y.index[at(i)])] > 0 ? 1 : 0);
   TrainView result = view;
   result.y = std::move(y);
   if (static_cast<Index>(rows.size()) == view.labelled()) return result;
@@ -176,20 +191,28 @@ std::shared_ptr<FitCache> pair_cache(FitCache& cache, Index rows, Index k) {
   return *cache.get<std::shared_ptr<FitCache>>(fmt::format("multiclass/pair/{}", k), made);
 }
 
-StageResult fit_problem(const Method& method, const TrainView& view, const Problems& problems, Index k,
+StageResult fit_problem(const ChoosingMethod& chooser, const TrainView& view, const Problems& problems, Index k,
                         const OptionValues& values, const Context& context, FitCache& cache) {
   const bool pair = problems.kind() == Decomposition::ovo;
   const std::shared_ptr<FitCache> own = pair ? pair_cache(cache, view.labelled(), k) : nullptr;
+  const std::vector<Index> rows = binary_rows(view, problems, k);
+  const TrainView binary = binary_view(view, problems, k, rows);
   try {
-    return method.fit(binary_view(view, problems, k), values, context, pair ? *own : cache);
+    if (std::ssize(rows) == view.labelled() || chooser.refits == nullptr)
+      return chooser.fit(binary, values, context, pair ? *own : cache);
+    // Other rows have other folds, too.
+    const Refits refits = chooser.refits->of_rows(rows);
+    FitCache folds;
+    return ChoosingMethod{chooser.method, &refits}.fit(binary, values, context, pair ? *own : folds);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::internal || error.kind() == ErrorKind::cancelled) throw;
     throw Error(error.kind(), error.code(), fmt::format("{} ({})", error.what(), problems.name(k)));
   }
 }
 
-StageResult fit_problems(const Method& method, const TrainView& view, const MulticlassOptions& options,
+StageResult fit_problems(const ChoosingMethod& chooser, const TrainView& view, const MulticlassOptions& options,
                          const OptionValues& values, const Context& context, FitCache& cache) {
+  const Method& method = chooser.method;
   const Problems problems(options.multiclass, view.y.classes,
                           options.multiclass == Decomposition::ecoc
                               ? chosen_code(method.name, view.y.classes, options, context)
@@ -202,7 +225,7 @@ StageResult fit_problems(const Method& method, const TrainView& view, const Mult
   for (Index k = 0; k < problems.count(); ++k) {
     context.check_cancelled();
     warnings.begin(problems.name(k));
-    StageResult result = fit_problem(method, view, problems, k, values, watched, cache);
+    StageResult result = fit_problem(chooser, view, problems, k, values, watched, cache);
     if (!result.status.converged) {
       if (unsolved.empty()) first = result.status.text;
       unsolved.push_back(problems.name(k));
@@ -219,8 +242,9 @@ StageResult fit_problems(const Method& method, const TrainView& view, const Mult
           std::move(status)};
 }
 
-StageResult fit_combined(const Method& method, const TrainView& view, const OptionValues& values,
+StageResult fit_combined(const ChoosingMethod& chooser, const TrainView& view, const OptionValues& values,
                          const Context& context, FitCache& cache) {
+  const Method& method = chooser.method;
   const MulticlassOptions options = multiclass_options(values);
   if (!options.code.path.empty() && options.multiclass != Decomposition::ecoc) {
     context.warn("unused_option", "{}: code applies only with multiclass=ecoc", method.name);
@@ -237,15 +261,24 @@ StageResult fit_combined(const Method& method, const TrainView& view, const Opti
       view.y.task == Task::classify)
     read_code(options.code.path, view.y.classes);
   TrainView weighted = view;
+  ChoosingMethod weighting{method, chooser.refits};
+  Refits refits;
   if (options.class_weight != "none") {
     if (view.y.task != Task::classify) {
       data_error("needs_classes", "{}: class_weight is for classification, but the label is a number to predict",
                  method.name);
     }
     weighted.weight = class_weighted_rows(method.name, view, options.class_weight);
+    if (chooser.refits != nullptr) {
+      const Vector of_class = class_weights(method.name, view, options.class_weight);
+      Vector factor(view.labelled());
+      for (Index i = 0; i < factor.size(); ++i) factor[i] = of_class[view.y.index[at(i)]];
+      refits = chooser.refits->times(factor);
+      weighting.refits = &refits;
+    }
   }
-  StageResult result = straight ? method.fit(weighted, values, context, cache)
-                                : fit_problems(method, weighted, options, values, context, cache);
+  StageResult result = straight ? weighting.fit(weighted, values, context, cache)
+                                : fit_problems(weighting, weighted, options, values, context, cache);
   if (options.class_weight != "none") result.next = view;
   return result;
 }
@@ -312,8 +345,14 @@ Method with_multiclass(Method binary) {
     if (!declared) result.options.push_back(std::move(option));
   }
   result.fit = [binary](const TrainView& view, const OptionValues& values, const Context& context, FitCache& cache) {
-    return fit_combined(binary, view, values, context, cache);
+    return fit_combined({binary}, view, values, context, cache);
   };
+  if (binary.fit_with_refits) {
+    result.fit_with_refits = [binary](const TrainView& view, const Refits& refits, const OptionValues& values,
+                                      const Context& context, FitCache& cache) {
+      return fit_combined({binary, &refits}, view, values, context, cache);
+    };
+  }
   result.load = [binary](const StageState& state, const OptionValues& values, const StageInput& input) {
     return load_combined(binary, state, values, input);
   };

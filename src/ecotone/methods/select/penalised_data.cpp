@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
-#include "ecotone/methods/cross_fit.h"
+#include "ecotone/methods/select/selection_view.h"
 
 namespace ecotone {
 
@@ -29,9 +29,13 @@ Index labelled_domains(const TrainView& view) {
 
 LeaveOutView leave_out_view(const TrainView& view, GroupShares shares, const Context& context) {
   if (labelled_domains(view) != 1 || view.labelled() < 2) return {view, false, shares};
+  return leave_out_view(view, shares, row_folds(view, most_row_folds, context));
+}
+
+LeaveOutView leave_out_view(const TrainView& view, GroupShares shares, const std::vector<InnerFold>& folds) {
+  if (labelled_domains(view) != 1 || view.labelled() < 2) return {view, false, shares};
   LeaveOutView result{view, true, GroupShares::pooled};
   Domains& domain = result.view.domain;
-  const std::vector<InnerFold> folds = row_folds(view, most_row_folds, context);
   for (std::size_t f = 0; f < folds.size(); ++f) {
     for (const Index row : folds[f].held) domain.index[at(row)] = static_cast<std::int32_t>(domain.names.size());
     domain.names.push_back(fmt::format("fold {} of the rows", f + 1));
@@ -40,9 +44,49 @@ LeaveOutView leave_out_view(const TrainView& view, GroupShares shares, const Con
   return result;
 }
 
-void warn_one_class_groups(std::string_view who, const MomentRows& rows, const std::optional<LeftOutTable>& table,
-                           const Context& context) {
-  if (!table || !(rows.y.array().abs() == 1).all()) return;
+RefittedRows refitted_rows(std::string_view who, const TrainView& view, const LeaveOutView& left_out,
+                           const Refits& refits, const Context& context) {
+  RefittedRows result;
+  const std::vector<std::int32_t>& group = left_out.view.domain.index;
+  std::vector<InnerFold> folds = refits.rows();
+  for (const InnerFold& fold : folds) {
+    std::set<Index> held;
+    for (const Index row : fold.held) held.insert(group[at(row)]);
+    result.held.emplace_back(held.begin(), held.end());
+  }
+  result.rows = [who, &view, &left_out, &refits, &context, folds = std::move(folds)](std::size_t f, const auto& use) {
+    TrainView again = view;
+    try {
+      Refitted refitted = refits.features(f);
+      again.x = std::move(refitted.x);
+      if (refitted.weight.size() > 0) {
+        // Held-out rows are judged by the weights of the view.
+        for (const Index row : folds[f].held) refitted.weight[row] = view.weight_of(row);
+        again.weight = std::move(refitted.weight);
+      }
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::data && error.kind() != ErrorKind::option) throw;
+      context.warn("fold_not_refitted", "{}: a fold is left out of the choice because a stage before it fails: {}", who,
+                   error.what());
+      return;
+    }
+    again.domain.index.resize(at(view.labelled()));
+    again.origin.resize(std::min(again.origin.size(), at(view.labelled())));
+    SelectionView near = selection_view(who, again, {.x = true, .y = true}, context.observed_by(nullptr));
+    near.view.domain.names = left_out.view.domain.names;
+    near.view.domain.index.assign(left_out.view.domain.index.begin(),
+                                  left_out.view.domain.index.begin() + view.labelled());
+    near.view.role = left_out.view.role;
+    const SelectionData data(who, near.view);
+    use(data.rows());
+  };
+  return result;
+}
+
+void warn_one_class_groups(std::string_view who, LeftOutScore asked, const MomentRows& rows,
+                           const std::optional<LeftOutTable>& table, const Context& context) {
+  // Only AUROC needs both classes.
+  if (!table || asked != LeftOutScore::auroc || !(rows.y.array().abs() == 1).all()) return;
   // Bit 1: it has -1, bit 2: it has +1.
   std::vector<int> has(rows.group_names.size(), 0);
   for (Index i = 0; i < rows.y.size(); ++i) has[at(rows.group[at(i)])] |= rows.y[i] < 0 ? 1 : 2;

@@ -2,8 +2,11 @@
 
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
+#include "ecotone/base/options.h"
+#include "ecotone/methods/refits.h"
 #include "ecotone/methods/select/selection_data.h"
 #include "ecotone/solve/paths/left_out.h"
 #include "ecotone/solve/paths/means.h"
@@ -19,6 +22,20 @@ enum class PenaltyKind { ridge, variance, automatic };
 /// and the kind is not ridge.
 std::vector<double> penalty_mixes(std::string_view who, PenaltyKind kind, Index domains, std::vector<double> automatic);
 
+/// The options `score` and `rule` of a struct that has them.
+template <class Options>
+constexpr auto judge_fields() {
+  return std::tuple{
+      field("score", &Options::score,
+            "What left-out domains (or rows) are judged by; auto: log loss of the predicted probability for classes "
+            "(from moments, which have no rows: squared error), squared error for numbers",
+            one_of("auto", "log_loss", "squared_error", "rmse", "auroc")),
+      field("rule", &Options::rule,
+            "best: the best score; one_se: the fewest features and then the largest lam whose score is within one "
+            "standard error of the best (of their difference, paired over domains)",
+            one_of("best", "one_se"))};
+}
+
 /// Domains that have labelled rows.
 Index labelled_domains(const TrainView& view);
 
@@ -32,10 +49,17 @@ struct LeaveOutView {
   GroupShares shares = GroupShares::equal;
 };
 LeaveOutView leave_out_view(const TrainView& view, GroupShares shares, const Context& context);
+/// The same with the folds of refits, if they are of rows.
+LeaveOutView leave_out_view(const TrainView& view, GroupShares shares, const std::vector<InnerFold>& folds);
+
+/// The rows of the refits' folds, as selection_view makes them of this view; all must outlive it. A fold whose stages
+/// cannot be refitted is left out with a warning (`fold_not_refitted`).
+RefittedRows refitted_rows(std::string_view who, const TrainView& view, const LeaveOutView& left_out,
+                           const Refits& refits, const Context& context);
 
 /// Warns (`one_class_domains`) if groups have only one class, where AUROC cannot judge candidates.
-void warn_one_class_groups(std::string_view who, const MomentRows& rows, const std::optional<LeftOutTable>& table,
-                           const Context& context);
+void warn_one_class_groups(std::string_view who, LeftOutScore asked, const MomentRows& rows,
+                           const std::optional<LeftOutTable>& table, const Context& context);
 /// Warns (`pairs_left_out`) if rows are pairs: sums over domains include pairs with the class left out.
 void warn_of_pairs(std::string_view who, const TrainView& view, const Context& context);
 

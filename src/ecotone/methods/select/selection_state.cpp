@@ -24,10 +24,11 @@ Index whole(double value, const char* name) {
   return static_cast<Index>(value);
 }
 
-LeftOutCriterion criterion_of(const std::string& name) {
-  for (const auto each : {LeftOutCriterion::auroc, LeftOutCriterion::squared_loss, LeftOutCriterion::rmse})
+LeftOutCriterion criterion_named(const std::string& name) {
+  for (const auto each :
+       {LeftOutCriterion::auroc, LeftOutCriterion::squared_loss, LeftOutCriterion::rmse, LeftOutCriterion::log_loss})
     if (name == criterion_name(each)) return each;
-  file_error("bad_model", "'criterion' must be auroc, squared_loss or rmse, got '{}'", name);
+  file_error("bad_model", "'criterion' must be auroc, squared_loss, rmse or log_loss, got '{}'", name);
 }
 
 }  // namespace
@@ -95,7 +96,7 @@ std::optional<LeftOutTable> load_table(const StageState& state) {
   LeftOutTable table;
   for (Index c = 0; c < lam.size(); ++c) table.candidates.push_back({lam[c], mix[c], whole(size[c], "lodo_size")});
   table.value = loaded_array(state, "lodo_value", lam.size());
-  table.criterion = criterion_of(info.text("criterion"));
+  table.criterion = criterion_named(info.text("criterion"));
   table.groups = info.count("groups");
   table.folds = info.count("folds");
   table.best = info.count("best");

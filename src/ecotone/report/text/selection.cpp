@@ -105,15 +105,14 @@ std::string size_text(const StepSelection& found) {
   if (!found.run.table) return "chosen    by you: penalty and size are both given\n";
   const LeftOutTable& table = *found.run.table;
   const Candidate& best = table.candidates[at(table.best)];
-  const char* criterion = table.criterion == LeftOutCriterion::auroc  ? "AUROC"
-                          : table.criterion == LeftOutCriterion::rmse ? "RMSE"
-                                                                      : "squared loss";
-  std::string text = fmt::format(
-      "chosen    lam {:.4g}, mix {:.4g}, {}: best of {} candidates, {} {:.4g} on held-out {}\n", best.lam, best.mix,
-      counted(best.size, "feature"), table.candidates.size(), criterion, table.value[at(table.best)], held);
-  text += fmt::format("empty     the best is {:.3g} better than the empty model in {}, standard error {:.2g}{}\n",
-                      table.advantage, table.criterion == LeftOutCriterion::auroc ? "AUROC" : "squared loss",
-                      table.error, found.run.kept_empty ? ": the empty model is kept" : "");
+  constexpr const char* names[] = {"AUROC", "squared error", "RMSE", "log loss"};
+  const char* criterion = names[static_cast<std::size_t>(table.criterion)];
+  const char* gain = table.criterion == LeftOutCriterion::rmse ? "squared error" : criterion;
+  std::string text = fmt::format("chosen    lam {:.4g}, mix {:.4g}, {}: of {} candidates, {} {:.4g} on held-out {}\n",
+                                 best.lam, best.mix, counted(best.size, "feature"), table.candidates.size(), criterion,
+                                 table.value[at(table.best)], held);
+  text += fmt::format("empty     this is {:.3g} better than the empty model in {}, standard error {:.2g}{}\n",
+                      table.advantage, gain, table.error, found.run.kept_empty ? ": the empty model is kept" : "");
   return text;
 }
 

@@ -8,6 +8,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/linalg/blas.h"
+#include "ecotone/measure/fold_choice.h"
 #include "ecotone/measure/intervals.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/solve/moments/gram_columns.h"
@@ -31,55 +32,114 @@ Matrix known_rows(const Matrix& table) {
   return table(rows, Eigen::all);
 }
 
-/// The improvement of the candidate over the empty model in each group.
-void compare_with_empty(LeftOutTable& result, const Matrix& table) {
+/// Whether the mean of these values exceeds its standard error; with one value there is none to exceed.
+bool clearly_positive(const std::vector<double>& values) {
+  return values.size() > 1 &&
+         *mean_of(values) > sample_sd(values).value_or(0.0) / std::sqrt(static_cast<double>(values.size()));
+}
+
+/// The position of the empty model.
+Index empty_of(const std::vector<Candidate>& candidates) {
+  const auto empty = std::ranges::find(candidates, Index{0}, &Candidate::size);
+  if (empty == candidates.end()) internal_error("the empty model is not a candidate");
+  return empty - candidates.begin();
+}
+
+/// The improvement of the chosen candidate over the empty model in each group.
+void compare_with_empty(LeftOutTable& result, const Matrix& table, const Matrix& areas) {
   std::vector<double> gain;
-  const auto empty = std::find_if(result.candidates.begin(), result.candidates.end(),
-                                  [](const Candidate& each) { return each.size == 0; });
-  const Index zero = empty - result.candidates.begin();
-  if (empty == result.candidates.end()) internal_error("the empty model is not a candidate");
+  const Index zero = empty_of(result.candidates);
   for (Index d = 0; d < table.rows(); ++d) {
     gain.push_back(result.criterion == LeftOutCriterion::auroc ? table(d, result.best) - 0.5
                                                                : table(d, zero) - table(d, result.best));
   }
   result.advantage = *mean_of(gain);
   result.error = sample_sd(gain).value_or(0.0) / std::sqrt(static_cast<double>(gain.size()));
-  // With one group there is no standard error to compare with.
-  result.beats_empty = gain.size() > 1 && result.advantage > result.error;
+  std::vector<double> ranks;
+  for (Index d = 0; d < areas.rows(); ++d) ranks.push_back(areas(d, result.best) - 0.5);
+  result.beats_empty = clearly_positive(gain) || clearly_positive(ranks);
+}
+
+/// The candidates from the simplest on, without the empty model: whether anything is learned is another question, which
+/// compare_with_empty answers.
+std::vector<Index> simplest_first(const std::vector<Candidate>& candidates) {
+  std::vector<Index> order;
+  for (Index c = 0; c < std::ssize(candidates); ++c)
+    if (candidates[at(c)].size > 0) order.push_back(c);
+  std::ranges::stable_sort(order, [&](Index a, Index b) { return simpler(candidates[at(a)], candidates[at(b)]); });
+  return order;
+}
+
+/// -ln of the probability of class y = -1 or +1, clipped as the metric is.
+double row_log_loss(double y, double score) {
+  constexpr double largest = 34.538776394910684;  // -ln 1e-15
+  const double margin = 2 * y * score;
+  const double loss = margin > 0 ? std::log1p(std::exp(-margin)) : -margin + std::log1p(std::exp(margin));
+  return std::min(loss, largest);
 }
 
 }  // namespace
 
 std::string_view criterion_name(LeftOutCriterion criterion) {
-  constexpr std::string_view names[] = {"auroc", "squared_loss", "rmse"};
+  constexpr std::string_view names[] = {"auroc", "squared_loss", "rmse", "log_loss"};
   return names[static_cast<std::size_t>(criterion)];
 }
 
-LeftOutTable choose_left_out(std::vector<Candidate> candidates, const LeftOutValues& values, LeftOutCriterion loss,
-                             EmptyModel empty, Index folds) {
+LeftOutCriterion criterion_of(std::string_view who, LeftOutScore score, bool classes, bool rows) {
+  const bool ranks = classes && rows;
+  switch (score) {
+    case LeftOutScore::automatic:
+      return ranks ? LeftOutCriterion::log_loss : LeftOutCriterion::squared_loss;
+    case LeftOutScore::squared_error:
+      return LeftOutCriterion::squared_loss;
+    case LeftOutScore::rmse:
+      return LeftOutCriterion::rmse;
+    default:
+      break;
+  }
+  if (!ranks) {
+    option_error("bad_option", "{}: score=log_loss and score=auroc need {}; use score=squared_error", who,
+                 classes ? "rows, and sums of rows do not have them" : "two classes, and the label is a number");
+  }
+  return score == LeftOutScore::auroc ? LeftOutCriterion::auroc : LeftOutCriterion::log_loss;
+}
+
+LeftOutValues::LeftOutValues(Index groups, Index candidates)
+    : auroc(Matrix::Constant(groups, candidates, std::nan(""))),
+      loss(Matrix::Constant(groups, candidates, std::nan(""))),
+      log_loss(Matrix::Constant(groups, candidates, std::nan(""))) {}
+
+LeftOutTable choose_left_out(std::vector<Candidate> candidates, const LeftOutValues& values, LeftOutCriterion criterion,
+                             LeftOutRule rule, Index folds) {
   LeftOutTable result;
   result.candidates = std::move(candidates);
   result.folds = folds;
-  Matrix table = known_rows(values.auroc);
-  result.criterion = table.rows() > 0 ? LeftOutCriterion::auroc : loss;
-  if (table.rows() == 0) table = known_rows(values.loss);
+  result.criterion = criterion;
+  Matrix table = known_rows(criterion == LeftOutCriterion::auroc      ? values.auroc
+                            : criterion == LeftOutCriterion::log_loss ? values.log_loss
+                                                                      : values.loss);
+  if (table.rows() == 0) {
+    result.criterion = LeftOutCriterion::squared_loss;
+    table = known_rows(values.loss);
+  }
   if (table.rows() == 0)
     data_error("non_finite", "the loss of every left-out domain overflows; divide labels and columns by a number");
   result.groups = table.rows();
   const bool root = result.criterion == LeftOutCriterion::rmse;
-  const Vector mean = (root ? Matrix(table.cwiseMax(0.0).cwiseSqrt()) : table).colwise().mean().transpose();
+  Matrix shown = root ? Matrix(table.cwiseMax(0.0).cwiseSqrt()) : table;
+  // The empty model is the constant prediction that bounds losses.
+  const bool area = result.criterion == LeftOutCriterion::auroc;
+  if (!area) shown = bounded_losses(shown, shown.col(empty_of(result.candidates)));
+  const Vector mean = shown.colwise().mean().transpose();
   result.value.assign(mean.data(), mean.data() + mean.size());
-  // Larger is better.
-  const double sign = result.criterion == LeftOutCriterion::auroc ? 1 : -1;
+  const Matrix losses = area ? Matrix(-shown) : std::move(shown);
   const double margin = loss_tie * mean.cwiseAbs().maxCoeff();
-  result.best = -1;
-  for (Index c = 0; c < mean.size(); ++c) {
-    const Candidate& each = result.candidates[at(c)];
-    if (empty == EmptyModel::compared && each.size == 0) continue;
-    const double ahead = result.best < 0 ? 2 * margin + 1 : sign * (mean[c] - mean[result.best]);
-    if (ahead > margin || (ahead >= -margin && simpler(each, result.candidates[at(result.best)]))) result.best = c;
-  }
-  compare_with_empty(result, table);
+  const std::vector<Index> order = simplest_first(result.candidates);
+  const Vector mean_loss = losses.colwise().mean().transpose();
+  const double least = Vector(mean_loss(order)).minCoeff();
+  result.best = *std::ranges::find_if(order, [&](Index c) { return mean_loss[c] <= least + margin; });
+  if (rule == LeftOutRule::one_se) result.best = simplest_within_error(losses, result.best, order);
+  compare_with_empty(result, table, known_rows(values.auroc));
   return result;
 }
 
@@ -122,13 +182,16 @@ void judge_group(const MomentRows& rows, std::span<const Index> held, std::span<
   context.parallel(models, [&](Index k) {
     const Vector score = scores.col(k).array() + offset[k];
     double loss = 0;
+    double log_loss = 0;
     double total = 0;
     for (Index i = 0; i < score.size(); ++i) {
       const double w = weight_of(rows, held[at(i)]);
       loss += w * (y[i] - score[i]) * (y[i] - score[i]);
+      if (classes) log_loss += w * row_log_loss(y[i], score[i]);
       total += w;
     }
     values.loss(place, k) = loss / total;
+    if (classes) values.log_loss(place, k) = log_loss / total;
     const auto area = classes ? auroc(positive, std::span(score.data(), at(score.size()))) : std::nullopt;
     values.auroc(place, k) = area.value_or(std::nan(""));
   });

@@ -50,8 +50,9 @@ class Search {
       std::vector<FoldPaths> paths = all_fold_paths();
       std::size_t chosen = 0;
       if (choose) {
-        result.table = choose_left_out(candidates(), values(paths), loss_criterion(),
-                                       options_.size ? EmptyModel::compared : EmptyModel::may_win,
+        const LeftOutCriterion criterion =
+            criterion_of(options_.who, options_.judge.score, has_classes(), rows_ != nullptr);
+        result.table = choose_left_out(candidates(), values(paths), criterion, options_.judge.rule,
                                        static_cast<Index>(folds_.size()));
         const LeftOutTable& table = *result.table;
         chosen = penalty_of(table.best);
@@ -87,9 +88,8 @@ class Search {
   Index groups() const { return static_cast<Index>(labelled_.size()); }
 
   /// y is -1 or +1 if the moments name classes, or according to the rows.
-  LeftOutCriterion loss_criterion() const {
-    const bool classes = !moments_.classes.empty() || (rows_ != nullptr && (rows_->y.array().abs() == 1).all());
-    return classes ? LeftOutCriterion::squared_loss : LeftOutCriterion::rmse;
+  bool has_classes() const {
+    return !moments_.classes.empty() || (rows_ != nullptr && (rows_->y.array().abs() == 1).all());
   }
 
   /// Number of penalties whose paths grow together: their bases stay below a fixed size. Depends only on the data, so
@@ -149,9 +149,7 @@ class Search {
   LeftOutValues values(const std::vector<FoldPaths>& paths) {
     const std::vector<Candidate> list = candidates();
     const auto count = static_cast<Index>(list.size());
-    LeftOutValues result;
-    result.auroc = Matrix::Constant(groups(), count, std::nan(""));
-    result.loss = Matrix::Zero(groups(), count);
+    LeftOutValues result(groups(), count);
     const bool rank = rows_ != nullptr && (rows_->y.array().abs() == 1).all();
     if (rank) rows_of_ = rows_by_group(*rows_);
     for (std::size_t f = 0; f < folds_.size(); ++f) {
@@ -164,7 +162,7 @@ class Search {
     return result;
   }
 
-  /// AUROC of all candidates on group d, from the columns that any of them uses.
+  /// AUROC and log loss of all candidates on group d, from the columns that any of them uses.
   void rank_group(const std::vector<FoldPaths>& paths, std::size_t fold, Index d, const std::vector<Candidate>& list,
                   LeftOutValues& result) const {
     std::set<Index> used;

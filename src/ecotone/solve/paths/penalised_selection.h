@@ -16,6 +16,7 @@ struct PenalisedOptions {
   std::optional<Index> size;     ///< empty: chosen by leave-one-group-out, 0 unless it beats the empty model
   std::vector<double> mix{0.0};  ///< values to try
   GroupShares shares = GroupShares::equal;
+  LeftOutJudge judge = {};
   bool folds = false;   ///< run leave-one-group-out even if nothing is to be chosen (and there are two groups)
   double zero = 1e-12;  ///< relative size below which a covariance is 0; 1e-5 with float Gram matrices
 };
@@ -35,9 +36,9 @@ std::vector<double> step_penalties();
 /// The sizes that are tried: 0, 1, 2, 3, 5, ... up to `most`, and `most`.
 std::vector<Index> step_sizes(Index most);
 
-/// Chooses lam, mix and size by leave-one-group-out, and runs the path over all groups. The criterion is AUROC if
-/// `rows` are given and y is -1 or +1; otherwise the squared loss for classification or the RMSE for regression, which
-/// the moments determine. Data error `needs_two_domains` if something is to be chosen from one group.
+/// Chooses lam, mix and size by leave-one-group-out, and runs the path over all groups. The moments alone determine the
+/// squared error; the other scores need `rows`. Data error `needs_two_domains` if something is to be chosen from one
+/// group.
 PenalisedSelection select_penalised(const Moments& moments, GramColumns& columns, const MomentRows* rows,
                                     const PenalisedOptions& options, const Context& context);
 

@@ -210,34 +210,68 @@ std::vector<Candidate> candidates_of(const RidgePathOptions& options, Index size
   return list;
 }
 
+/// The equations of rows whose groups each have their own sums.
+std::unique_ptr<Equations> equations_of(const MomentRows& rows, const Moments& moments, bool by_rows) {
+  if (by_rows) return std::make_unique<RowEquations>(rows, moments);
+  return std::make_unique<FeatureEquations>(Grams{moments, labelled_list(moments)});
+}
+
+/// Fits all candidates without the held groups (positions among the labelled ones) and judges them there.
+void judge_fold(const MomentRows& rows, const Moments& moments, Equations& equations, const std::vector<Index>& held,
+                const RidgePathOptions& options, const std::vector<Candidate>& list, LeftOutValues& values,
+                const Context& context) {
+  const std::vector<Index> labelled = labelled_list(moments);
+  const auto rows_of = rows_by_group(rows);
+  const auto count = static_cast<Index>(list.size());
+  const ScaledMeans scaled(moments, options.shares, held);
+  equations.prepare(scaled, context);
+  Matrix weights = Matrix::Zero(moments.cols(), count);
+  Vector offset = Vector::Constant(count, scaled.means.y_centre);
+  for (Index c = 1; c < count; ++c) {
+    const Candidate& each = list[at(c)];
+    const Vector w = equations.solve(each.lam, scaled.penalty(each.mix), options.who, context);
+    weights.col(c) = w;
+    offset[c] = scaled.offset(w);
+  }
+  for (const Index d : held) judge_group(rows, rows_of[at(labelled[at(d)])], {}, weights, offset, d, values, context);
+}
+
+/// The folds, by positions among the labelled groups.
+std::vector<std::vector<Index>> folds_left_out(const Moments& moments, const RefittedRows& refitted) {
+  if (refitted.held.empty()) return group_folds(moments);
+  const std::vector<Index> labelled = labelled_list(moments);
+  std::vector<std::vector<Index>> folds;
+  for (const auto& held : refitted.held) {
+    folds.emplace_back();
+    for (std::size_t d = 0; d < labelled.size(); ++d)
+      if (std::ranges::find(held, labelled[d]) != held.end()) folds.back().push_back(static_cast<Index>(d));
+  }
+  return folds;
+}
+
 LeftOutTable left_out_table(const MomentRows& rows, const Moments& moments, Equations& equations,
                             const RidgePathOptions& options, const Context& context) {
-  const std::vector<Index> labelled = labelled_list(moments);
-  const auto groups = static_cast<Index>(labelled.size());
   std::vector<Candidate> list = candidates_of(options, moments.cols());
-  const auto count = static_cast<Index>(list.size());
-  const auto folds = group_folds(moments);
-  const auto rows_of = rows_by_group(rows);
-  LeftOutValues values{Matrix(groups, count), Matrix(groups, count)};
+  const auto folds = folds_left_out(moments, options.refitted);
+  LeftOutValues values(static_cast<Index>(labelled_list(moments).size()), static_cast<Index>(list.size()));
   Progress progress(context.observer(), "penalties", static_cast<Index>(folds.size()));
-  for (const auto& held : folds) {
+  for (std::size_t f = 0; f < folds.size(); ++f) {
     context.check_cancelled();
-    const ScaledMeans scaled(moments, options.shares, held);
-    equations.prepare(scaled, context);
-    Matrix weights = Matrix::Zero(moments.cols(), count);
-    Vector offset = Vector::Constant(count, scaled.means.y_centre);
-    for (Index c = 1; c < count; ++c) {
-      const Candidate& each = list[at(c)];
-      const Vector w = equations.solve(each.lam, scaled.penalty(each.mix), options.who, context);
-      weights.col(c) = w;
-      offset[c] = scaled.offset(w);
+    if (options.refitted.held.empty()) {
+      judge_fold(rows, moments, equations, folds[f], options, list, values, context);
+    } else {
+      options.refitted.rows(f, [&](const MomentRows& own) {
+        const bool by_rows = own.y.size() < own.x.cols();
+        const Moments sums = gather_moments(own, by_rows ? GramKind::none : GramKind::double_precision, context);
+        const std::unique_ptr<Equations> of_fold = equations_of(own, sums, by_rows);
+        judge_fold(own, sums, *of_fold, folds[f], options, list, values, context);
+      });
     }
-    for (const Index d : held) judge_group(rows, rows_of[at(labelled[at(d)])], {}, weights, offset, d, values, context);
     progress.advance();
   }
   const bool classes = (rows.y.array().abs() == 1).all();
-  return choose_left_out(std::move(list), values, classes ? LeftOutCriterion::squared_loss : LeftOutCriterion::rmse,
-                         options.lam ? EmptyModel::compared : EmptyModel::may_win, static_cast<Index>(folds.size()));
+  return choose_left_out(std::move(list), values, criterion_of(options.who, options.judge.score, classes, true),
+                         options.judge.rule, static_cast<Index>(folds.size()));
 }
 
 }  // namespace
@@ -258,10 +292,8 @@ RidgePathFit fit_ridge_path(const MomentRows& rows, const RidgePathOptions& opti
   if (by_features && many) {
     of_folds = fold_moments(rows, moments, options.shares, context);
     equations = std::make_unique<FeatureEquations>(Grams{of_folds, folds_of(moments)});
-  } else if (by_features) {
-    equations = std::make_unique<FeatureEquations>(Grams{moments, labelled_list(moments)});
   } else {
-    equations = std::make_unique<RowEquations>(rows, moments);
+    equations = equations_of(rows, moments, !by_features);
   }
   RidgePathFit result;
   result.route = route;

@@ -20,6 +20,8 @@ struct RidgePathOptions {
   std::optional<double> lam;     ///< empty: chosen by leave-one-group-out, with the null check
   std::vector<double> mix{0.0};  ///< values to try
   GroupShares shares = GroupShares::equal;
+  LeftOutJudge judge = {};
+  RefittedRows refitted = {};  ///< the folds of the choice; empty: one per group, of the given rows
 };
 
 struct RidgePathFit {

@@ -35,9 +35,9 @@ TEST(Calibrate, MakesAnOverconfidentModelHonest) {
     const TrainView train = rows_between(all, 0, 360);
     const TrainView fresh = rows_between(all, 360, 3000);
     // With 60 columns for 360 rows, an unpenalised fit is far too sure.
-    const double before = loss(fitted("scale | logistic", train), fresh);
+    const double before = loss(fitted("scale | logistic l2=0", train), fresh);
     for (const char* method : {"platt", "isotonic"}) {
-      const Model model = fitted(fmt::format("scale | logistic | calibrate method={}", method), train);
+      const Model model = fitted(fmt::format("scale | logistic l2=0 | calibrate method={}", method), train);
       const double after = loss(model, fresh);
       EXPECT_LT(after, before - 0.02) << method << " of " << classes;
       const Json stage = calibration(model);

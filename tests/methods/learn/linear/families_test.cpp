@@ -34,7 +34,7 @@ TEST(Softmax, TheDefaultToleranceIsOneOfPrediction) {
 
 TEST(LeastSquares, IsTheNormalEquations) {
   const TrainView view = numbers(200, false);
-  const Model model = fitted("least_squares", view);
+  const Model model = fitted("least_squares l2=0", view);
   Matrix x(200, 4);
   x << view.x.to_matrix(), Vector::Ones(200);
   const auto cholesky = Cholesky::factor(Matrix(x.transpose() * x), context());
@@ -50,7 +50,7 @@ TEST(LeastSquares, IsTheNormalEquations) {
 
 TEST(Poisson, MeansOfTheTrainingRowsAreTheirCounts) {
   const TrainView view = numbers(400, true);
-  const Model model = fitted("poisson tol=1e-10", view);
+  const Model model = fitted("poisson l2=0 tol=1e-10", view);
   const Prediction p = model.predict({view.x, std::nullopt}, context());
   // The gradient of the offset is zero: predicted and counted sums are equal, and so are those along each column.
   EXPECT_NEAR(p.value.sum(), view.y.value.sum(), 1e-7);
@@ -60,7 +60,7 @@ TEST(Poisson, MeansOfTheTrainingRowsAreTheirCounts) {
 
 TEST(Probit, IsTheNormalLawOfTheScore) {
   const TrainView view = overlapping(300, 2, 2, 2);
-  const Prediction p = fitted("probit", view).predict({view.x, std::nullopt}, context());
+  const Prediction p = fitted("probit l2=0", view).predict({view.x, std::nullopt}, context());
   for (Index i = 0; i < 300; ++i) {
     EXPECT_NEAR(p.probability(i, 1), 0.5 * std::erfc(-p.score(i, 0) / std::sqrt(2.0)), 1e-15);
     EXPECT_NEAR(p.probability.row(i).sum(), 1, 1e-15);

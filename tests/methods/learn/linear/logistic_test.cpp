@@ -26,7 +26,7 @@ TEST(Logistic, TwoPointsPerValueGiveTheLogOdds) {
   Matrix x(8, 1);
   x << 0, 0, 0, 0, 1, 1, 1, 1;
   const TrainView view = view_of(Features::dense(x), class_labels({"no", "yes"}, {1, 0, 0, 0, 1, 1, 1, 0}));
-  const Model model = fitted("logistic", view);
+  const Model model = fitted("logistic l2=0", view);
   const Json stage = model.inspect()["stages"][0];
   EXPECT_NEAR(stage["offset"].get<double>(), -std::log(3.0), 1e-10);
   EXPECT_NEAR(stage["weights"][0].get<double>(), 2 * std::log(3.0), 1e-10);
@@ -110,10 +110,11 @@ TEST(Logistic, SaysWhatToDo) {
   const auto fit = [&](std::vector<std::int32_t> y, const char* text) {
     return [=] { fitted(text, view_of(Features::dense(x), class_labels({"a", "b"}, y))); };
   };
-  EXPECT_EQ(code_of(fit({0, 0, 1, 1}, "logistic")), "separable");
-  EXPECT_TRUE(message_of(fit({0, 0, 1, 1}, "logistic")).starts_with("logistic: "));
-  EXPECT_NE(message_of(fit({0, 0, 1, 1}, "logistic")).find("l2=0.01"), std::string::npos);
+  EXPECT_EQ(code_of(fit({0, 0, 1, 1}, "logistic l2=0")), "separable");
+  EXPECT_TRUE(message_of(fit({0, 0, 1, 1}, "logistic l2=0")).starts_with("logistic: "));
+  EXPECT_NE(message_of(fit({0, 0, 1, 1}, "logistic l2=0")).find("l2=0.01"), std::string::npos);
   EXPECT_EQ(code_of(fit({0, 0, 1, 1}, "logistic l2=0.01")), "none");
+  EXPECT_EQ(code_of(fit({0, 0, 1, 1}, "logistic")), "none");
 
   const auto one = [&] { fitted("logistic", view_of(Features::dense(x), class_labels({"sick"}, {0, 0, 0, 0}))); };
   EXPECT_EQ(code_of(one), "one_class");
@@ -127,7 +128,7 @@ TEST(Logistic, SaysWhatToDo) {
 TEST(Logistic, NotConvergingIsAStatusAndAWarning) {
   Recorder recorder;
   const Context run({.threads = 1, .observer = &recorder});
-  const Model model = fitted("logistic max_iterations=1", overlapping(300, 3, 2, 1), run);
+  const Model model = fitted("logistic l2=0 max_iterations=1", overlapping(300, 3, 2, 1), run);
   EXPECT_FALSE(model.statuses()[0].converged);
   ASSERT_EQ(recorder.warnings.size(), 1U);
   EXPECT_EQ(recorder.warnings[0].first, "not_converged");

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "ecotone/measure/metrics.h"
+#include "ecotone/methods/cross_fit.h"
 #include "methods/support.h"
 
 namespace ecotone::test {
@@ -15,12 +17,55 @@ TEST(Ridge, ShowsWhatItChoseAndFromWhat) {
   const Json stage = stage_of("ridge", overlapping(600, 5, 2, 4));
   EXPECT_EQ(stage.at("weights").size(), 5U);
   EXPECT_EQ(stage.at("lodo_lam").size(), 9U);
-  EXPECT_EQ(stage.at("lodo").at("criterion"), "auroc");
+  EXPECT_EQ(stage.at("lodo").at("criterion"), "log_loss");
   EXPECT_EQ(stage.at("left_out"), "domains");
   EXPECT_EQ(stage.at("route"), "features");
   const auto best = stage.at("lodo").at("best").get<std::size_t>();
   EXPECT_EQ(stage.at("lam"), stage.at("lodo_lam")[best]);
   EXPECT_EQ(stage_of("ridge lam=0.2", overlapping(600, 5, 2, 4)).at("lam"), 0.2);
+}
+
+TEST(Ridge, IsJudgedByTheLogLossOfPredictionsByStagesThatHaveNotSeenTheDomain) {
+  const TrainView view = overlapping(300, 5, 2, 4);
+  for (const std::string before : {"", "scale | ", "greedy steps=2 intercept=true | "}) {
+    const Json stage = fitted(before + "ridge rule=best", view).inspect().at("stages").back();
+    const auto lam = stage.at("lodo_lam").get<std::vector<double>>();
+    const auto value = stage.at("lodo_value").get<std::vector<double>>();
+    for (std::size_t c = 1; c < lam.size(); ++c) {
+      double mean = 0;
+      for (std::int32_t d = 0; d < 4; ++d) {
+        std::vector<Index> in, out;
+        for (Index i = 0; i < 300; ++i) (view.domain.index[at(i)] == d ? out : in).push_back(i);
+        const Model model = fitted(fmt::format("{}ridge lam={}", before, lam[c]), view_of_rows(view, in));
+        const Prediction p = model.predict({view.x.take(out), {}}, context());
+        mean += log_loss(view.y.take(out).index, p.probability) / 4;
+      }
+      EXPECT_NEAR(value[c], mean, 1e-9) << before << lam[c];
+    }
+    EXPECT_EQ(stage.at("lodo").at("best").get<std::ptrdiff_t>(),
+              std::min_element(value.begin(), value.end()) - value.begin());
+  }
+}
+
+TEST(Ridge, RowsOfOneDomainAreLeftOutByTheSameFoldsAsTheStagesBefore) {
+  const TrainView view = overlapping(200, 4, 2, 1);
+  const Json alone = stage_of("ridge rule=best", view);
+  // Ridge centres and scales itself, so that scale before it changes nothing but rounding.
+  const Json scaled = fitted("scale | ridge rule=best", view).inspect().at("stages").back();
+  EXPECT_EQ(scaled.at("left_out"), "rows");
+  for (std::size_t c = 0; c < alone.at("lodo_value").size(); ++c)
+    EXPECT_NEAR(alone.at("lodo_value")[c].get<double>(), scaled.at("lodo_value")[c].get<double>(), 1e-9);
+}
+
+TEST(Ridge, PrefersTheLargestPenaltyWithinOneStandardError) {
+  const TrainView view = overlapping(300, 5, 2, 4);
+  EXPECT_GE(stage_of("ridge", view).at("lam").get<double>(), stage_of("ridge rule=best", view).at("lam").get<double>());
+  EXPECT_EQ(stage_of("ridge score=auroc", view).at("lodo").at("criterion"), "auroc");
+  TrainView numbers = view;
+  numbers.y = {Task::regress, {}, {}, Vector(view.x.to_matrix().col(1))};
+  EXPECT_EQ(stage_of("ridge", numbers).at("lodo").at("criterion"), "squared_loss");
+  EXPECT_EQ(stage_of("ridge score=rmse", numbers).at("lodo").at("criterion"), "rmse");
+  EXPECT_EQ(code_of([&] { fitted("ridge score=log_loss", numbers); }), "bad_option");
 }
 
 TEST(Ridge, MixesOfAuto) {

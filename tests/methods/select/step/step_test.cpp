@@ -35,7 +35,8 @@ Json stage_of(const std::string& pipeline, const TrainView& view) {
 
 TEST(Step, ShowsWhatItChoseAndFromWhat) {
   const Json stage = stage_of("step", shifting());
-  EXPECT_EQ(stage.at("lodo").at("criterion"), "auroc");
+  EXPECT_EQ(stage.at("lodo").at("criterion"), "log_loss");
+  EXPECT_EQ(stage_of("step score=auroc", shifting()).at("lodo").at("criterion"), "auroc");
   EXPECT_EQ(stage.at("lodo").at("folds"), 6);
   EXPECT_TRUE(stage.at("lodo").at("beats_empty").get<bool>());
   EXPECT_FALSE(stage.at("kept_empty").get<bool>());
@@ -142,7 +143,7 @@ TEST(Step, WhatTurnsAroundInEveryNewDomainKeepsTheEmptyModelAndSaysSo) {
   const Context run({.threads = 2, .seed = 1, .observer = &recorder});
   const Model model = fitted("step", view, run);
   EXPECT_EQ(model.inspect().at("stages")[0].at("size"), 0);
-  EXPECT_EQ(model.inspect().at("stages")[0].at("lodo").at("criterion"), "rmse");
+  EXPECT_EQ(model.inspect().at("stages")[0].at("lodo").at("criterion"), "squared_loss");
   ASSERT_FALSE(recorder.warnings.empty());
   EXPECT_EQ(recorder.warnings[0].first, "empty_model");
   EXPECT_NEAR(model.predict({view.x, {}}, context()).value.mean(), view.y.value.mean(), 1e-9);

@@ -5,7 +5,13 @@ namespace {
 
 template <LinearFamily family>
 StageResult fit_family(const TrainView& view, const LinearOptions& options, const Context& context, FitCache& cache) {
-  return Linear::fit(family, view, options, context, cache);
+  return Linear::fit(family, view, no_refits(view, context), options, context, cache);
+}
+
+template <LinearFamily family>
+StageResult fit_refitting(const TrainView& view, const Refits& refits, const OptionValues& values,
+                          const Context& context, FitCache& cache) {
+  return Linear::fit(family, view, refits, read_options<LinearOptions>(values), context, cache);
 }
 
 template <LinearFamily family>
@@ -15,12 +21,15 @@ std::shared_ptr<const Fitted> load_family(const StageState& state, const LinearO
 
 template <LinearFamily family>
 Method method_of(const char* summary, Learns learns) {
-  return make_method<LinearOptions, fit_family<family>, load_family<family>>({.name = family_text(family),
-                                                                              .family = Family::learn,
-                                                                              .summary = summary,
-                                                                              .citation = "sayed2022",
-                                                                              .learns = learns,
-                                                                              .penalties = {{"l1"}, {"l2"}}});
+  return make_method<LinearOptions, fit_family<family>, load_family<family>>(
+      {.name = family_text(family),
+       .family = Family::learn,
+       .summary = summary,
+       .citation = "sayed2022",
+       .learns = learns,
+       .penalties = {{"l1"}, {"l2"}},
+       .defaults_beside = {{"l2", "l1", 0.0}},
+       .fit_with_refits = fit_refitting<family>});
 }
 
 }  // namespace

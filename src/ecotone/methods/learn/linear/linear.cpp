@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ecotone/base/random.h"
+#include "ecotone/methods/learn/linear/separation.h"
 #include "ecotone/methods/requirements.h"
 #include "ecotone/solve/linear/loss.h"
 
@@ -71,18 +72,53 @@ std::string start_key(LinearFamily family, const TrainView& view, const LinearOp
 
 /// Calls the solver, and where it refuses tells the user what to do.
 template <class Call>
-auto explained(LinearFamily family, const TrainView& view, Call&& call) {
+auto explained(const LinearProblem& problem, const TrainView& view, const Context& context, Call&& call) {
   try {
     return call();
   } catch (const Error& error) {
     if (error.code() == "separable") {
-      data_error("separable",
-                 "{}: the classes can be separated, perhaps with ties, so no finite optimum exists; add a penalty, for "
-                 "example l2=0.01",
-                 family_text(family));
+      data_error(
+          "separable",
+          "{}: the classes can be separated, perhaps with ties, so without a penalty there is no finite optimum; "
+          "{}. Use l2=auto or a number such as l2=0.01, or leave such columns out",
+          problem.who, separation_text(problem, view.y.classes, context));
     }
-    if (error.code() == "one_class") require_two_classes(family_text(family), view);
+    if (error.code() == "one_class") require_two_classes(problem.who, view);
     throw;
+  }
+}
+
+/// Sets the penalties that are left to auto.
+void set_penalties(const TrainView& view, const Refits& refits, const LinearOptions& options, LinearProblem& problem,
+                   Linear::Notes& notes, const Context& context) {
+  const PenaltyChoice choice{options.l1.is_auto(), options.l2.is_auto(), options.rule};
+  if (!choice.l1 && !choice.l2) return;
+  const bool affordable = choice.l1 || can_afford_path(problem, refits);
+  if (affordable) {
+    notes.path = explained(problem, view, context, [&] { return choose_penalties(problem, refits, choice, context); });
+  }
+  if (notes.path) {
+    problem.l1 = notes.path->l1[notes.path->chosen];
+    problem.l2 = notes.path->l2[notes.path->chosen];
+    return;
+  }
+  if (choice.l1) {
+    data_error("no_folds",
+               "{}: no domain (or fold of rows) can be left out so that all classes remain in the others, so penalties "
+               "cannot be chosen; set l1 and l2 to numbers",
+               problem.who);
+  }
+  problem.l2 = notes.fixed_l2 = fixed_l2(problem);
+  if (affordable) {
+    context.note(
+        "{}: l2=auto took 1 / (2 rows), because no domain (or fold of rows) can be left out so that the others can be "
+        "fitted",
+        problem.who);
+  } else {
+    context.note(
+        "{}: l2=auto took 1 / (2 rows), because rows x columns x folds exceed {:.0e}, so trying penalties would take "
+        "long; tune with l2={{...}} tries them",
+        problem.who, affordable_values);
   }
 }
 
@@ -132,25 +168,19 @@ const char* family_text(LinearFamily family) {
 Linear::Linear(LinearFamily family, LinearFit fit, Notes notes)
     : family_(family), fit_(std::move(fit)), notes_(std::move(notes)), columns_(fit_.weights.transpose()) {}
 
-StageResult Linear::fit(LinearFamily family, const TrainView& view, const LinearOptions& options,
+StageResult Linear::fit(LinearFamily family, const TrainView& view, const Refits& refits, const LinearOptions& options,
                         const Context& context, FitCache& cache) {
   if (learns_classes(family)) require_classes(family_text(family), view);
   check_combination(family, options, context);
   LinearProblem problem = problem_of(family, view, options);
   Notes notes;
-  if (options.l1.is_auto() || options.l2.is_auto()) {
-    notes.path = explained(family, view, [&] {
-      return choose_penalties(problem, view, options.l1.is_auto(), options.l2.is_auto(), options.rule, context);
-    });
-    problem.l1 = notes.path->l1[notes.path->chosen];
-    problem.l2 = notes.path->l2[notes.path->chosen];
-  }
+  set_penalties(view, refits, options, problem, notes, context);
   // Where a stochastic solver starts is part of its result, so it does not.
   const bool warm = cache.in_order() && !is_stochastic(options.solver);
   const std::string key = warm ? start_key(family, view, options) : "";
   const auto start = warm ? cache.last<LinearScores>(key) : nullptr;
   problem.start = start.get();
-  LinearFit fit = explained(family, view, [&] { return fit_linear(problem, context); });
+  LinearFit fit = explained(problem, view, context, [&] { return fit_linear(problem, context); });
   if (warm && fit.converged) cache.leave(key, LinearScores{fit.weights, fit.offset});
   notes.solver = solver_name(fit.solver);
   Status status = status_of(fit);
@@ -226,6 +256,7 @@ StageState Linear::save() const {
     state.info["chosen_l1"] = path.l1[path.chosen];
     state.info["chosen_l2"] = path.l2[path.chosen];
   }
+  if (notes_.fixed_l2 > 0) state.info["fixed_l2"] = notes_.fixed_l2;
   return state;
 }
 
@@ -248,7 +279,8 @@ std::shared_ptr<const Fitted> Linear::load(LinearFamily family, const StageState
   fit.iterations = static_cast<int>(std::min<Index>(state.count("iterations"), 1'000'000'000));
   if (state.info.contains("step_size")) fit.step = state.number("step_size");
   // Models of earlier versions do not record it.
-  Notes notes{state.info.contains("solver") ? state.text("solver") : "", std::nullopt};
+  Notes notes{state.info.contains("solver") ? state.text("solver") : "", std::nullopt,
+              state.info.contains("fixed_l2") ? state.number("fixed_l2") : 0};
   if (state.has("path_loss")) {
     PenaltyPath path;
     path.l1 = state.vector("path_l1", -1);

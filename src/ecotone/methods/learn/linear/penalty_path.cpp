@@ -1,12 +1,15 @@
 #include "ecotone/methods/learn/linear/penalty_path.h"
 
 #include <cmath>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "ecotone/base/error.h"
 #include "ecotone/base/progress.h"
-#include "ecotone/methods/cross_fit.h"
+#include "ecotone/measure/fold_choice.h"
 #include "ecotone/methods/prepare/column_moments.h"
 
 namespace ecotone {
@@ -43,17 +46,16 @@ double mean_variance(const Features& x, const Context& context) {
   return varying == 0 ? 1.0 : variance.sum() / static_cast<double>(varying);
 }
 
-std::vector<Penalties> candidates(const LinearProblem& problem, bool choose_l1, bool choose_l2,
-                                  const Context& context) {
+std::vector<Penalties> candidates(const LinearProblem& problem, const PenaltyChoice& choice, const Context& context) {
   std::vector<double> l1{problem.l1};
   std::vector<double> l2{problem.l2};
-  if (choose_l1) {
+  if (choice.l1) {
     const double top = largest_l1(problem, context);
-    l1 = top > 0 ? grid(top, 1e-3, choose_l2 ? 10 : 20) : std::vector<double>{1.0};
+    l1 = top > 0 ? grid(top, 1e-3, choice.l2 ? 10 : 20) : std::vector<double>{1.0};
   }
-  if (choose_l2) {
+  if (choice.l2) {
     const double top = 10 * mean_variance(problem.x, context) * typical_curvature(problem);
-    l2 = grid(top, 1e-7, choose_l1 ? 5 : 15);
+    l2 = grid(top, 1e-7, choice.l1 ? 5 : 15);
   }
   std::vector<Penalties> all;
   for (const double b : l2) {
@@ -62,10 +64,10 @@ std::vector<Penalties> candidates(const LinearProblem& problem, bool choose_l1, 
   return all;
 }
 
-/// Row weights with those outside the given rows set to zero.
-Vector masked(const LinearProblem& problem, std::span<const Index> rows) {
-  Vector weight = Vector::Zero(problem.x.rows());
-  for (const Index i : rows) weight[i] = problem.weight.size() == 0 ? 1.0 : problem.weight[i];
+/// Row weights (empty: all 1) with those outside the given rows set to zero.
+Vector masked(const ConstVectorView& given, Index count, std::span<const Index> rows) {
+  Vector weight = Vector::Zero(count);
+  for (const Index i : rows) weight[i] = given.size() == 0 ? 1.0 : given[i];
   return weight;
 }
 
@@ -80,9 +82,9 @@ bool can_be_fitted(const LinearProblem& problem, const Vector& weight) {
   return total.minCoeff() > 0;
 }
 
-/// The problem with other row weights, for a path. (Eigen's views cannot be rebound, so it is built anew.)
-LinearProblem with_weights(const LinearProblem& problem, const Vector& weight) {
-  return {.x = problem.x,
+/// The problem with other features and row weights, for a path. (Eigen's views cannot be rebound, so it is built anew.)
+LinearProblem with_rows(const LinearProblem& problem, const Features& x, const Vector& weight) {
+  return {.x = x,
           .cls = problem.cls,
           .classes = problem.classes,
           .weight = weight,
@@ -95,78 +97,116 @@ LinearProblem with_weights(const LinearProblem& problem, const Vector& weight) {
           .who = problem.who};
 }
 
-/// Held-out losses of one fold along the path; empty when it cannot be fitted.
-std::vector<double> fold_losses(const LinearProblem& problem, const InnerFold& fold, const std::vector<Penalties>& path,
-                                Index& not_converged, Progress& progress, const Context& context) {
-  const Vector train = masked(problem, fold.train);
-  const Vector held = masked(problem, fold.held);
-  if (!can_be_fitted(problem, train) || held.sum() == 0) return {};
-  std::vector<double> losses;
-  std::optional<LinearFit> previous;
-  LinearProblem inner = with_weights(problem, train);
-  inner.norm = problem.norm_by_weights ? train.sum() : static_cast<double>(fold.train.size());
-  LinearProblem outer = with_weights(problem, held);
-  outer.norm = held.sum();
-  for (const Penalties& penalties : path) {
-    inner.l1 = penalties.l1;
-    inner.l2 = penalties.l2;
-    inner.start = previous ? &*previous : nullptr;
-    LinearFit fit = fit_linear(inner, context);
-    // A loss that overflows is as bad as one that only just does not.
-    const double loss = mean_loss(outer, fit, context);
-    losses.push_back(std::isfinite(loss) ? std::min(loss, worst_loss) : worst_loss);
-    if (!fit.converged) ++not_converged;
-    previous = std::move(fit);
-    progress.advance();
-  }
-  return losses;
-}
+/// The losses of the folds, one row for each that could be fitted, and what could not.
+class FoldLosses {
+ public:
+  FoldLosses(const LinearProblem& problem, const Refits& refits, std::vector<Penalties> path, const Context& context)
+      : problem_(problem), refits_(refits), path_(std::move(path)), context_(context) {}
 
-Index choice(const PenaltyPath& path, PenaltyRule rule) {
-  Index best = 0;
-  path.loss.minCoeff(&best);
-  if (rule == PenaltyRule::best) return best;
-  for (Index i = 0; i < best; ++i) {
-    if (path.loss[i] <= path.loss[best] + path.error[best]) return i;
+  /// No fold counts more than it may (measure/fold_choice.h).
+  Matrix run() {
+    const std::vector<InnerFold> folds = refits_.rows();
+    Progress progress(context_.observer(), "penalties", static_cast<Index>(folds.size() * path_.size()));
+    Matrix losses(0, static_cast<Index>(path_.size()));
+    for (std::size_t f = 0; f < folds.size(); ++f) {
+      const std::vector<double> row = of_fold(folds[f], f, progress);
+      if (row.empty()) continue;
+      losses.conservativeResize(losses.rows() + 1, losses.cols());
+      losses.bottomRows(1) = Eigen::Map<const Vector>(row.data(), losses.cols()).transpose();
+    }
+    if (losses.rows() == 0) return losses;
+    warn(losses.rows(), std::ssize(folds));
+    return bounded_losses(losses, Eigen::Map<const Vector>(constant_.data(), losses.rows()));
   }
-  return best;
-}
+
+ private:
+  const LinearProblem& problem_;
+  const Refits& refits_;
+  std::vector<Penalties> path_;
+  const Context& context_;
+  std::vector<double> constant_;  ///< losses of constant predictions, one for each row of the losses
+  Index not_converged_ = 0;
+  std::string refused_;  ///< why the stages before the learner could not be refitted
+
+  /// Held-out losses along the path; empty if the fold cannot be fitted.
+  std::vector<double> of_fold(const InnerFold& fold, std::size_t number, Progress& progress) {
+    const Index rows = problem_.x.rows();
+    const Vector held = masked(problem_.weight, rows, fold.held);
+    if (!can_be_fitted(problem_, masked(problem_.weight, rows, fold.train)) || held.sum() == 0) return {};
+    try {
+      const Refitted refitted = refits_.features(number);
+      const Vector train = refitted.weight.size() == 0 ? masked(problem_.weight, rows, fold.train)
+                                                       : masked(refitted.weight, rows, fold.train);
+      if (!can_be_fitted(problem_, train)) return {};
+      LinearProblem inner = with_rows(problem_, refitted.x, train);
+      inner.norm = problem_.norm_by_weights ? train.sum() : static_cast<double>(fold.train.size());
+      LinearProblem outer = with_rows(problem_, refitted.x, held);
+      outer.norm = held.sum();
+      return along_path(inner, outer, progress);
+    } catch (const Error& error) {
+      // What fits all rows may not fit fewer of them; the other folds can still tell.
+      if (error.kind() != ErrorKind::data && error.kind() != ErrorKind::option) throw;
+      refused_ = error.what();
+      return {};
+    }
+  }
+
+  /// The loss of a constant prediction on the held-out rows.
+  double constant_loss(const LinearProblem& inner, const LinearProblem& outer) const {
+    const Features none = Features::dense(Matrix::Zero(problem_.x.rows(), 1));
+    const Vector train = inner.weight, left_out = outer.weight;
+    LinearProblem constant = with_rows(problem_, none, train);
+    constant.norm = inner.norm;
+    constant.l2 = 1;
+    LinearProblem held = with_rows(problem_, none, left_out);
+    held.norm = outer.norm;
+    return finite(mean_loss(held, fit_linear(constant, context_), context_));
+  }
+
+  /// A loss that overflows is as bad as one that only just does not.
+  static double finite(double loss) { return std::isfinite(loss) ? std::min(loss, worst_loss) : worst_loss; }
+
+  std::vector<double> along_path(LinearProblem& inner, const LinearProblem& outer, Progress& progress) {
+    const double constant = constant_loss(inner, outer);
+    std::vector<double> losses;
+    std::optional<LinearFit> previous;
+    for (const Penalties& penalties : path_) {
+      inner.l1 = penalties.l1;
+      inner.l2 = penalties.l2;
+      inner.start = previous ? &*previous : nullptr;
+      LinearFit fit = fit_linear(inner, context_);
+      losses.push_back(finite(mean_loss(outer, fit, context_)));
+      if (!fit.converged) ++not_converged_;
+      previous = std::move(fit);
+      progress.advance();
+    }
+    constant_.push_back(constant);
+    return losses;
+  }
+
+  void warn(Index fitted, Index folds) const {
+    if (fitted < folds) {
+      context_.warn("fold_lacks_class",
+                    "{}: {} of {} folds were left out of the choice of penalties: the rows outside them cannot be "
+                    "fitted{}",
+                    problem_.who, folds - fitted, folds, refused_.empty() ? "" : fmt::format(" ({})", refused_));
+    }
+    if (not_converged_ > 0) {
+      context_.warn("not_converged", "{}: {} of {} fits along the path of penalties did not converge", problem_.who,
+                    not_converged_, static_cast<std::size_t>(fitted) * path_.size());
+    }
+  }
+};
 
 }  // namespace
 
-PenaltyPath choose_penalties(const LinearProblem& problem, const TrainView& view, bool choose_l1, bool choose_l2,
-                             PenaltyRule rule, const Context& context) {
+std::optional<PenaltyPath> choose_penalties(const LinearProblem& problem, const Refits& refits,
+                                            const PenaltyChoice& choice, const Context& context) {
   check_linear(problem, context);
-  const std::vector<InnerFold> folds = inner_folds(view, context);
-  const std::vector<Penalties> path = candidates(problem, choose_l1, choose_l2, context);
+  const std::vector<Penalties> path = candidates(problem, choice, context);
   const auto size = static_cast<Index>(path.size());
-  Matrix losses(0, size);
-  Index not_converged = 0;
-  {
-    Progress progress(context.observer(), "penalties", static_cast<Index>(folds.size()) * size);
-    for (const InnerFold& fold : folds) {
-      const std::vector<double> row = fold_losses(problem, fold, path, not_converged, progress, context);
-      if (row.empty()) continue;
-      losses.conservativeResize(losses.rows() + 1, size);
-      losses.bottomRows(1) = Eigen::Map<const Vector>(row.data(), size).transpose();
-    }
-  }
-  if (losses.rows() == 0) {
-    data_error("no_folds",
-               "{}: no domain (or fold of rows) can be left out so that all classes remain in the others, so penalties "
-               "cannot be chosen; set l1 and l2 to numbers",
-               problem.who);
-  }
-  if (losses.rows() < static_cast<Index>(folds.size())) {
-    context.warn("fold_lacks_class",
-                 "{}: {} of {} folds were left out of the choice of penalties: the rows outside them cannot be fitted",
-                 problem.who, static_cast<Index>(folds.size()) - losses.rows(), folds.size());
-  }
-  if (not_converged > 0) {
-    context.warn("not_converged", "{}: {} of {} fits along the path of penalties did not converge", problem.who,
-                 not_converged, losses.size());
-  }
-  const auto count = static_cast<double>(losses.rows());
+  const Matrix losses = FoldLosses(problem, refits, path, context).run();
+  if (losses.rows() == 0) return std::nullopt;
   PenaltyPath result;
   result.folds = losses.rows();
   result.l1.resize(size);
@@ -176,13 +216,24 @@ PenaltyPath choose_penalties(const LinearProblem& problem, const TrainView& view
     result.l2[i] = path[at(i)].l2;
   }
   result.loss = losses.colwise().mean().transpose();
-  result.error = Vector::Zero(size);
-  if (count > 1) {
-    const Matrix centred = losses.rowwise() - result.loss.transpose();
-    result.error = (centred.colwise().squaredNorm() / (count * (count - 1))).cwiseSqrt().transpose();
-  }
-  result.chosen = choice(result, rule);
+  Index best = 0;
+  result.loss.minCoeff(&best);
+  result.error = paired_errors(losses, best);
+  std::vector<Index> largest_first(at(size));
+  std::iota(largest_first.begin(), largest_first.end(), Index{0});
+  result.chosen = choice.rule == PenaltyRule::best
+                      ? best
+                      : simplest_within_error(losses, best, std::span<const Index>(largest_first));
   return result;
 }
+
+bool can_afford_path(const LinearProblem& problem, const Refits& refits) {
+  const bool several = learns_classes(problem.family) && problem.classes > 2;
+  const double fit = static_cast<double>(problem.x.rows()) * static_cast<double>(problem.x.cols()) *
+                     static_cast<double>(several ? problem.classes : 1);
+  return can_afford_refits(refits) && fit * static_cast<double>(refits.folds) <= affordable_values;
+}
+
+double fixed_l2(const LinearProblem& problem) { return 0.5 / static_cast<double>(problem.x.rows()); }
 
 }  // namespace ecotone

@@ -20,17 +20,29 @@ RidgeRoute route_of(const std::string& name) {
 }  // namespace
 
 StageResult Ridge::fit(const TrainView& view, const RidgeOptions& options, const Context& context, FitCache&) {
+  return fit_refitting(view, nullptr, options, context);
+}
+
+StageResult Ridge::fit_refitting(const TrainView& view, const Refits* refits, const RidgeOptions& options,
+                                 const Context& context) {
   RidgePathOptions path;
   path.lam = options.lam.value;
   const SelectionView near = selection_view("ridge", view, {.x = true, .y = true}, context);
   path.mix = penalty_mixes("ridge", options.penalty, labelled_domains(near.view), {0.0, 0.5, 1.0});
-  const LeaveOutView left_out = leave_out_view(near.view, options.domain_weights, context);
+  const bool chooses = options.lam.is_auto() || path.mix.size() > 1;
+  // Domains without weight are not in the view, but in the folds.
+  const bool refit = refits != nullptr && chooses && refits->folds > 1 && can_afford_refits(*refits) &&
+                     near.view.labelled() == view.labelled();
+  const LeaveOutView left_out = refit ? leave_out_view(near.view, options.domain_weights, refits->rows())
+                                      : leave_out_view(near.view, options.domain_weights, context);
   path.shares = left_out.shares;
+  path.judge = {options.score, options.rule};
+  if (refit) path.refitted = refitted_rows("ridge", view, left_out, *refits, context);
   const SelectionData data("ridge", left_out.view);
   auto fitted = std::make_shared<Ridge>();
   fitted->fit_ = fit_ridge_path(data.rows(), path, context);
   fitted->fit_.offset = near.moved_back(fitted->fit_.offset, fitted->fit_.weights);
-  warn_one_class_groups("ridge", data.rows(), fitted->fit_.table, context);
+  warn_one_class_groups("ridge", options.score, data.rows(), fitted->fit_.table, context);
   if (fitted->fit_.table && !left_out.by_rows) warn_of_pairs("ridge", view, context);
   fitted->task_ = view.y.task;
   fitted->left_out_ = left_out.by_rows ? "rows" : "domains";
@@ -74,13 +86,23 @@ std::shared_ptr<const Fitted> Ridge::load(const StageState& state, const RidgeOp
   return fitted;
 }
 
+namespace {
+
+StageResult fit_ridge_with_refits(const TrainView& view, const Refits& refits, const OptionValues& values,
+                                  const Context& context, FitCache&) {
+  return Ridge::fit_refitting(view, &refits, read_options<RidgeOptions>(values), context);
+}
+
+}  // namespace
+
 Method ridge_method() {
   return make_method<RidgeOptions, Ridge::fit, Ridge::load>(
       {.name = "ridge",
        .family = Family::learn,
        .summary = "Ridge regression on the mean squared loss of the domains, with the penalty by leave-one-domain-out.",
        .citation = "",
-       .learns = Learns::two_classes});
+       .learns = Learns::two_classes,
+       .fit_with_refits = fit_ridge_with_refits});
 }
 
 }  // namespace ecotone

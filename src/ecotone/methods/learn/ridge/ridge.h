@@ -15,22 +15,24 @@ struct RidgeOptions {
   AutoNumber lam;
   PenaltyKind penalty = PenaltyKind::ridge;
   GroupShares domain_weights = GroupShares::equal;
+  LeftOutScore score = LeftOutScore::automatic;
+  LeftOutRule rule = LeftOutRule::one_se;
 
   static constexpr auto fields() {
-    return std::tuple{
-        field(
-            "lam", &RidgeOptions::lam,
-            "Penalty lam sum v_i w_i^2 added to the domains' mean squared error, features in units of E[x^2] = 1; lam "
-            "= "
-            "2 l2 of least_squares on such features. auto: by leave-one-domain-out, and all weights are 0 unless they "
-            "beat the empty model by one standard error",
-            above(0.0)),
+    const auto own = std::tuple{
+        field("lam", &RidgeOptions::lam,
+              "Penalty lam sum v_i w_i^2 added to the domains' mean squared error, features in units of E[x^2] = 1; as "
+              "strong as l2 = lam / 2 of least_squares on scaled features. auto: by the score of left-out training "
+              "domains, or of left-out rows if there is one domain; all weights are 0 unless they beat the empty model "
+              "by one standard error",
+              above(0.0)),
         field("penalty", &RidgeOptions::penalty,
               "ridge: v_i is 1; variance: larger where the covariance with the label varies across domains; auto: by "
               "leave-one-domain-out. variance and auto need five domains",
               one_of("ridge", "variance", "auto")),
         field("domain_weights", &RidgeOptions::domain_weights, "Whether domains count equally or by their rows",
               one_of("equal", "pooled"))};
+    return std::tuple_cat(own, judge_fields<RidgeOptions>());
   }
 };
 
@@ -38,6 +40,9 @@ struct RidgeOptions {
 class Ridge : public Fitted {
  public:
   static StageResult fit(const TrainView& view, const RidgeOptions& options, const Context& context, FitCache&);
+  /// The same with the stages before it refitted in the folds that choose the penalty, if that is affordable.
+  static StageResult fit_refitting(const TrainView& view, const Refits* refits, const RidgeOptions& options,
+                                   const Context& context);
   static std::shared_ptr<const Fitted> load(const StageState& state, const RidgeOptions& options,
                                             const StageInput& input);
 

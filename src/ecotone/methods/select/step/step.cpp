@@ -30,6 +30,7 @@ PenalisedOptions step_options(const StepOptions& options, Index domains) {
   }
   result.mix = penalty_mixes("step", options.penalty, domains, {0.0, 1.0});
   result.shares = options.domain_weights;
+  result.judge = {options.score, options.rule};
   return result;
 }
 
@@ -55,7 +56,7 @@ PenalisedSelection run_step(const MomentColumns& moments, const MomentRows* rows
   if (rows == nullptr) warn_lost_digits("step", moments.moments, {.x = true, .y = true}, context);
   if (moments.moments.gram_kind() == GramKind::single_precision) options.zero = 1e-5;
   PenalisedSelection run = select_penalised(moments.moments, *moments.columns, rows, options, context);
-  if (rows != nullptr) warn_one_class_groups("step", *rows, run.table, context);
+  if (rows != nullptr) warn_one_class_groups("step", options.judge.score, *rows, run.table, context);
   if (run.kept_empty)
     context.warn("empty_model", "step: {}{}", step_summary(run),
                  first_of_path_text(run.first, moments.moments.features));

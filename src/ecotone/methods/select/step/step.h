@@ -22,16 +22,21 @@ struct StepOptions {
   PenaltyKind penalty = PenaltyKind::ridge;
   GroupShares domain_weights = GroupShares::equal;
   PathRoute route = PathRoute::automatic;
+  LeftOutScore score = LeftOutScore::automatic;
+  LeftOutRule rule = LeftOutRule::one_se;
 
   static constexpr auto fields() {
-    return std::tuple{
+    const auto own = std::tuple{
         field("steps", &StepOptions::steps, "Largest number of features", between(1, 100000)),
-        field("size", &StepOptions::size,
-              "Number of features; auto: by leave-one-domain-out, none unless they beat the empty model by one "
-              "standard error",
-              between(1, 100000)),
+        field(
+            "size", &StepOptions::size,
+            "Number of features; auto: by the score of left-out training domains, or of left-out rows if there is one "
+            "domain; none unless they beat the empty model by one standard error",
+            between(1, 100000)),
         field("lam", &StepOptions::lam,
-              "Penalty lam in lam sum v_i w_i^2, with features scaled to E[x^2] = 1; auto: by leave-one-domain-out",
+              "Penalty lam sum v_i w_i^2 added to the domains' mean squared error, features in units of E[x^2] = 1; as "
+              "strong as l2 = lam / 2 of least_squares on scaled features. auto: by the score of left-out training "
+              "domains, or of left-out rows if there is one domain",
               at_least(0.0)),
         field("penalty", &StepOptions::penalty,
               "ridge: v_i is 1; variance: larger where the covariance with the label varies across domains; auto: by "
@@ -42,6 +47,7 @@ struct StepOptions {
         field("route", &StepOptions::route,
               "Compute columns of X'X as they are needed, or all of it first; auto: whichever costs less",
               one_of("auto", "lazy", "gram"))};
+    return std::tuple_cat(own, judge_fields<StepOptions>());
   }
 };
 

@@ -13,7 +13,8 @@ struct WeightLogisticOptions : WeightOptions {
 
   static constexpr auto fields() {
     return std::tuple_cat(
-        std::tuple{field("l2", &WeightLogisticOptions::l2, "L2 penalty on the classifier's weights", at_least(0.0)),
+        std::tuple{field("l2", &WeightLogisticOptions::l2,
+                         "Penalty l2 ||v||^2 added to the classifier's mean loss, as l2 of logistic", at_least(0.0)),
                    field("squares", &WeightLogisticOptions::squares,
                          "Give the classifier each feature and its square, so that weights have Gaussian form")},
         WeightOptions::fields());

@@ -1,0 +1,126 @@
+#include "ecotone/methods/refits.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "ecotone/methods/model.h"
+
+namespace ecotone {
+namespace {
+
+/// Folds that hold at most this many values together are kept.
+constexpr double most_kept_values = 5e6;
+
+/// Refits that are kept because they may be asked for again: by the next binary problem, or the next point of a grid.
+struct KeptRefits {
+  std::string stages;
+  std::vector<std::optional<Refitted>> folds;
+};
+
+std::shared_ptr<KeptRefits> kept_refits(const Upstream& upstream, Index folds, FitCache& cache) {
+  constexpr const char* key = "refits of the last pipeline";
+  const std::string text = upstream.pipeline.text();
+  if (cache.in_order()) {
+    const auto last = cache.last<std::shared_ptr<KeptRefits>>(key);
+    if (last && (*last)->stages == text) return *last;
+  }
+  auto kept = std::make_shared<KeptRefits>(KeptRefits{text, {}});
+  kept->folds.resize(at(folds));
+  if (cache.in_order()) cache.leave(key, kept);
+  return kept;
+}
+
+/// A stage that only looks at columns costs about as much as reading the rows; the others may compare rows.
+bool only_prepares(const Pipeline& pipeline) {
+  return std::ranges::all_of(pipeline.stages(),
+                             [](const Stage& stage) { return stage.method->family == Family::prepare; });
+}
+
+Refitted refitted(const Upstream& upstream, std::size_t number, const Context& context) {
+  const TrainView view = with_schema_names(upstream.view, upstream.schema, context);
+  const std::vector<InnerFold> folds = inner_folds(view, context);
+  const InnerFold& fold = folds[number];
+  const Context quiet = context.derived("refits", number).observed_by(nullptr);
+  const Model::Passed passed =
+      Model::fit_and_pass(upstream.pipeline, view_of_rows(view, fold.train), upstream.schema, quiet);
+  std::vector<Index> labelled(at(view.labelled()));
+  for (std::size_t i = 0; i < labelled.size(); ++i) labelled[i] = static_cast<Index>(i);
+  Refitted result;
+  result.x = passed.model.transform({view.labelled_x(), view.domain.take(labelled)}, quiet);
+  if (passed.next.weight.size() > 0 && passed.next.weight.size() == static_cast<Index>(fold.train.size()) &&
+      !only_prepares(upstream.pipeline)) {
+    result.weight = Vector::Zero(view.labelled());
+    for (std::size_t i = 0; i < fold.train.size(); ++i)
+      result.weight[fold.train[i]] = passed.next.weight[static_cast<Index>(i)];
+  }
+  return result;
+}
+
+}  // namespace
+
+Refits no_refits(const TrainView& view, const Context& context) {
+  Refits refits;
+  refits.folds = inner_fold_count(view);
+  refits.per_fold = static_cast<double>(view.labelled()) * static_cast<double>(view.x.cols());
+  refits.rows = [&view, context] { return inner_folds(view, context); };
+  refits.features = [&view](std::size_t) { return Refitted{view.labelled_x(), {}}; };
+  return refits;
+}
+
+Refits refits_of(std::shared_ptr<const Upstream> upstream, const Context& context, FitCache& cache) {
+  const auto rows = static_cast<double>(upstream->view.labelled());
+  const auto cols = static_cast<double>(upstream->view.x.cols());
+  Refits refits;
+  refits.folds = inner_fold_count(upstream->view);
+  refits.per_fold = rows * (only_prepares(upstream->pipeline) ? cols : std::max(rows, cols));
+  refits.rows = [upstream, context] { return inner_folds(upstream->view, context); };
+  const auto kept = kept_refits(*upstream, refits.folds, cache);
+  const bool keeps = rows * cols * static_cast<double>(refits.folds) <= most_kept_values;
+  refits.features = [upstream, context, kept, keeps](std::size_t number) {
+    if (!keeps) return refitted(*upstream, number, context);
+    std::optional<Refitted>& fold = kept->folds[number];
+    if (!fold) fold = refitted(*upstream, number, context);
+    return *fold;
+  };
+  return refits;
+}
+
+Refits Refits::of_rows(std::vector<Index> chosen) const {
+  Refits result = *this;
+  result.rows = [all = rows, chosen] {
+    std::vector<InnerFold> folds = all();
+    std::vector<Index> place;
+    for (const InnerFold& fold : folds)
+      for (const auto* part : {&fold.train, &fold.held})
+        if (!part->empty()) place.resize(std::max(place.size(), at(part->back()) + 1), -1);
+    for (std::size_t i = 0; i < chosen.size(); ++i) place[at(chosen[i])] = static_cast<Index>(i);
+    for (InnerFold& fold : folds) {
+      for (auto* part : {&fold.train, &fold.held}) {
+        for (Index& row : *part) row = place[at(row)];
+        std::erase(*part, -1);
+      }
+    }
+    return folds;
+  };
+  result.features = [all = features, chosen](std::size_t number) {
+    Refitted whole = all(number);
+    Refitted part{whole.x.take(chosen), {}};
+    if (whole.weight.size() > 0) part.weight = whole.weight(chosen);
+    return part;
+  };
+  return result;
+}
+
+Refits Refits::times(const Vector& factor) const {
+  Refits result = *this;
+  result.features = [all = features, factor](std::size_t number) {
+    Refitted refitted = all(number);
+    if (refitted.weight.size() > 0) refitted.weight.array() *= factor.array();
+    return refitted;
+  };
+  return result;
+}
+
+}  // namespace ecotone

@@ -71,12 +71,9 @@ void write_predictions(const std::string& path, const Evaluation& evaluation, co
 
 /// Called before anything is computed, so that a typo costs no time.
 void check_metric(const std::string& name) {
-  if (name.empty() || find_metric(name) != nullptr) return;
   std::vector<std::string> names;
   for (const MetricInfo& info : metric_infos()) names.emplace_back(info.name);
-  const std::string near = did_you_mean(name, names);
-  if (!near.empty()) option_error("unknown_metric", "unknown metric '{}'; did you mean '{}'?", name, near);
-  option_error("unknown_metric", "unknown metric '{}'; choose one of {}", name, fmt::join(names, ", "));
+  if (!name.empty()) require_metric(name, names);
 }
 
 /// Refuses flags of other protocols.

@@ -16,9 +16,7 @@ namespace {
 
 /// Checks that the task has the metric.
 const MetricInfo& metric_of(const std::string& name, Task task) {
-  const MetricInfo* info = find_metric(name.empty() ? (task == Task::classify ? "accuracy" : "rmse") : name);
-  if (info && info->task == task) return *info;
-  option_error("unknown_metric", "unknown metric '{}'; this task has {}", name, fmt::join(metric_names(task), ", "));
+  return require_metric(name.empty() ? (task == Task::classify ? "accuracy" : "rmse") : name, metric_names(task));
 }
 
 /// The loss that the metric averages, or the closest one to it.

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "ecotone/base/error.h"
+#include "ecotone/base/options.h"
 
 namespace ecotone {
 
@@ -204,6 +205,14 @@ std::vector<std::string> metric_names(Task task) {
   for (const auto& metric : all_metrics)
     if (metric.task == task) names.emplace_back(metric.name);
   return names;
+}
+
+const MetricInfo& require_metric(const std::string& name, const std::vector<std::string>& names) {
+  const MetricInfo* found = find_metric(name);
+  if (found != nullptr && std::ranges::find(names, name) != names.end()) return *found;
+  const std::string near = did_you_mean(name, names);
+  if (!near.empty()) option_error("unknown_metric", "unknown metric '{}'; did you mean '{}'?", name, near);
+  option_error("unknown_metric", "unknown metric '{}'; choose one of {}", name, fmt::join(names, ", "));
 }
 
 std::string choice_metric(Task task) { return task == Task::classify ? "log_loss" : "rmse"; }

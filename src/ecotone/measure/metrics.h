@@ -68,6 +68,8 @@ std::span<const MetricInfo> metric_infos();
 const MetricInfo* find_metric(std::string_view name);
 /// Names of a task's metrics, in order.
 std::vector<std::string> metric_names(Task task);
+/// The metric of this name if it is one of `names`; option error `unknown_metric` otherwise, with a near name or all.
+const MetricInfo& require_metric(const std::string& name, const std::vector<std::string>& names);
 /// The metric that choices are made by when the user names none, a proper score: log_loss for classes, rmse for
 /// numbers.
 std::string choice_metric(Task task);

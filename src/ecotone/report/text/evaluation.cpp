@@ -259,10 +259,7 @@ std::string headline_metric(const Evaluation& evaluation) {
 std::string evaluation_table(const Evaluation& evaluation, std::string_view metric) {
   if (evaluation.pipelines.empty()) return "";
   const std::string name = metric.empty() ? headline_metric(evaluation) : std::string(metric);
-  if (!find_metric(name) ||
-      std::find(evaluation.metrics.begin(), evaluation.metrics.end(), name) == evaluation.metrics.end())
-    option_error("unknown_metric", "unknown metric '{}'; this evaluation has {}", name,
-                 fmt::join(evaluation.metrics, ", "));
+  require_metric(name, evaluation.metrics);
   const NumberFormat format(evaluation, name);
   Sheet sheet = make_sheet(evaluation, name, format);
   Index width = widest(sheet.domains, 6) + column_gap + widest(sheet.rows, 4);

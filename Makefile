@@ -10,6 +10,8 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc)
 # Paths inside the tree are relative for ccache, so that a second clone finds what the first one compiled.
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
+# Python adds a locale to the environment of the commands it runs, which ccache would take for another compiler.
+export CCACHE_SLOPPINESS := locale
 
 .PHONY: help setup-build setup-test setup-check build release demo test unit slow kernels sanitize bench fuzz format check docs install clean
 

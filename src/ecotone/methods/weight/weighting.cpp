@@ -102,7 +102,8 @@ class Shaping {
     Shaped shaped{flattened(log_weight, 0).weights, std::move(flat.weights)};
     if (options_.clip.value) shaped.weights = clipped(shaped.weights, *options_.clip.value);
     measure(report, shaped, given);
-    if (*report.ess_raw < least(x.cols())) {
+    const bool dropped = *report.ess_raw < least(x.cols());
+    if (dropped) {
       report.exponent = 0;
       shaped.weights.setOnes();
       measure(report, shaped, given);
@@ -111,7 +112,7 @@ class Shaping {
     if (!options_.normalise) {
       const double mean = estimated_mean(log_weight);
       shaped.raw *= mean;
-      shaped.weights *= mean;
+      if (!dropped) shaped.weights *= mean;
     }
     return shaped;
   }
@@ -204,17 +205,18 @@ std::vector<Weighting::Source> unweighted_sources(const TrainView& view, Index s
   return reports;
 }
 
-/// Warns about source domains whose weights were dropped.
-void warn_of_dropped(const std::vector<Weighting::Source>& sources, double least, const char* who,
+/// Warns about source domains whose weights were dropped; whether these are all.
+bool warn_of_dropped(const std::vector<Weighting::Source>& sources, double least, const char* who,
                      const Context& context) {
   std::vector<std::string> names;
   for (const Weighting::Source& source : sources)
     if (source.report.ess_raw.value_or(least) < least) names.push_back(source.domain);
-  if (names.empty() || least == 0) return;
+  if (names.empty() || least == 0) return false;
   context.warn("low_effective_sample",
                "{}: no weights are applied to the rows of {} '{}', because weighting would leave fewer than {:.0f} "
                "effective rows of each",
                who, names.size() == 1 ? "domain" : "the domains", fmt::join(names, "', '"), least);
+  return names.size() == sources.size();
 }
 
 /// "flatten=auto", as the user wrote it.
@@ -238,6 +240,7 @@ void warn_of_weights(const WeightReport& report, const WeightRequest& request, c
                  report.rows, request.ess, request.asked);
     return;
   }
+  if (request.told) return;
   const double raw_rows = report.ess_raw.value_or(0);
   if (raw_rows < request.least) {
     context.warn(
@@ -295,15 +298,17 @@ StageResult weigh(const TrainView& view, const Weigher& weigher, const WeightOpt
     data_error("zero_weights", "{}: no source row of positive weight is near a target row, so all weights are 0",
                weigher.who);
   }
+  const bool told =
+      options.per_source && !idle && warn_of_dropped(reports, shaping.least(view.x.cols()), weigher.who, context);
   warn_of_weights(all,
                   {.who = weigher.who,
                    .cols = view.x.cols(),
                    .targets = view.x.rows() - sources,
                    .ess = ess,
                    .asked = asked_for(options),
-                   .least = options.per_source ? 0 : shaping.least(view.x.cols())},
+                   .least = options.per_source ? 0 : shaping.least(view.x.cols()),
+                   .told = told},
                   context);
-  if (options.per_source && !idle) warn_of_dropped(reports, shaping.least(view.x.cols()), weigher.who, context);
   return {std::make_shared<Weighting>(all, std::move(reports)), std::move(next), {}};
 }
 

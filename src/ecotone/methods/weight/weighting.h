@@ -59,6 +59,7 @@ struct WeightRequest {
   double ess = 0;     ///< effective sample size to flatten to; 0: none
   std::string asked;  ///< how it was asked for: "flatten=auto"
   double least = 0;   ///< raw effective sample size below which no weights are applied
+  bool told = false;  ///< a warning has said already that none are
 };
 
 /// Warns `few_target_rows` if the target has fewer rows than a linear model has parameters, and `low_effective_sample`

@@ -22,7 +22,7 @@ inline const std::map<std::string, const char*> quick = {
     {"adaboost", "adaboost rounds=30"},
     {"daboost", "daboost rounds=30 vote=3"},
     {"dasvm", "dasvm tolerance=0.1 rho=4000 circular=false"},  // as svm, in every round
-    {"svm", "svm tolerance=0.1"},  // nearly all of 10,752 overlapping rows are support vectors
+    {"svm", "svm tolerance=0.1"},                              // nearly all of the overlapping rows are support vectors
 };
 
 /// The method with its defaults as a pipeline; one that reads decision values has a learner before it.

@@ -130,9 +130,9 @@ TEST(LogisticRoutes, ManyColumnsFarFromTheOrigin) {
   EXPECT_NEAR(far.risk, near.risk, 1e-13);
 }
 
-TEST(LogisticRoutes, AHundredThousandColumns) {
+TEST(LogisticRoutes, ManyMoreColumnsThanRows) {
   Sample sample;
-  const Features x = Features::sparse(wide_rows(24, 100000, sample));
+  const Features x = Features::sparse(wide_rows(24, 30000, sample));
   sample.x = x.to_matrix();
   const FitSettings settings{.l2 = 0.01};
   const LinearFit dense = fit(sample, settings);

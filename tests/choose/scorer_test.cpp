@@ -82,8 +82,8 @@ TEST(RowLoss, IsThatOfTheMetrics) {
   EXPECT_DOUBLE_EQ(log[1], -std::log(0.4));
   EXPECT_DOUBLE_EQ(log[2], largest_loss(RowLoss::log_loss));  // a class that the model never saw
   const Vector brier = row_losses(truth, p, classes, RowLoss::brier);
-  EXPECT_NEAR(brier[0], 0.1 * 0.1 * 2, 1e-15);
-  EXPECT_NEAR(brier[2], 0.2 * 0.2 + 0.8 * 0.8 + 1, 1e-15);
+  EXPECT_NEAR(brier[0], 0.1 * 0.1, 1e-15);
+  EXPECT_NEAR(brier[2], (0.2 * 0.2 + 0.8 * 0.8 + 1) / 2, 1e-15);  // a class that the model never saw
   EXPECT_EQ(error_of([] { resolved(RowLoss::squared, Task::classify); }).code(), "bad_option");
   EXPECT_EQ(error_of([] { resolved(RowLoss::brier, Task::regress); }).code(), "bad_option");
   EXPECT_EQ(loss_by_name("brier"), RowLoss::brier);

@@ -24,8 +24,9 @@ double class_loss(RowLoss loss, const Prediction& prediction, Index row, Index t
   if (loss == RowLoss::error) return prediction.index[static_cast<std::size_t>(row)] == truth ? 0.0 : 1.0;
   const double p = truth < 0 ? 0.0 : prediction.probability(row, truth);
   if (loss == RowLoss::log_loss) return -std::log(std::clamp(p, clip, 1 - clip));
-  // sum_k (p_k - [k = truth])^2 = sum_k p_k^2 - 2 p_truth + 1
-  return prediction.probability.row(row).squaredNorm() - 2 * p + 1;
+  // sum_k (p_k - [k = truth])^2 = sum_k p_k^2 - 2 p_truth + 1; half of it for two classes, as in brier()
+  const double sum = prediction.probability.row(row).squaredNorm() - 2 * p + 1;
+  return prediction.probability.cols() == 2 ? sum / 2 : sum;
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 constexpr std::array<ScorerInfo, 8> infos = {{
     {Scorer::automatic, "auto",
      "transfer and importance with at least three source domains, else importance; keeps the first candidate unless "
-     "source and target overlap and the gain is large for its standard error",
+     "sources reach the target and the gain is large for its standard error",
      true},
     {Scorer::transfer, "transfer", "Mean loss over the source domains, each treated as the target in turn", true},
     {Scorer::importance, "importance", "Loss on held-out source rows, weighted by the density ratio to the target",

@@ -44,7 +44,7 @@ def test_an_item_as_json(ecotone):
 
 def test_text_says_the_rule_and_the_claims(ecotone):
     text = ecotone(*WEIGHTING).stdout
-    assert text.startswith("39 earlier cells: ") and "published" not in text
+    assert text.startswith("39 cells of an earlier study: ") and "published" not in text
     assert "earlier" in text and "ours" in text and "n = 2 sqrt(its se^2 + our se^2)" in text
     assert "default weights gain at least 12 points on misspecified" in text
     assert "left out: true density ratio" in text

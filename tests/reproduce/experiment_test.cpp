@@ -126,7 +126,7 @@ TEST(Experiment, AnEarlierStudyIsNotCalledPublished) {
   const Experiment experiment = parse(json, numbers);
   const Reproduction result = reproduce(experiment, experiment.items[0], {}, on(2));
   const std::string table = reproduction_table(result);
-  EXPECT_TRUE(table.starts_with("2 earlier cells: "));
+  EXPECT_TRUE(table.starts_with("2 cells of an earlier study: "));
   EXPECT_THAT(table, Not(HasSubstr("published")));
   EXPECT_THAT(table, HasSubstr("\ndepends on the processor: ties\n"));
   const Json out = to_json(result);

@@ -80,8 +80,12 @@ std::string matrix(const Reproduction& reproduction) {
 std::string verdict_summary(const Reproduction& reproduction) {
   const VerdictCounts counts = count_verdicts(reproduction);
   if (counts.cells == 0) return "";
-  return fmt::format("{} {} cell{}: {} agree, {} differ, {} cannot tell\n", counts.cells, reference_name(reproduction),
-                     counts.cells == 1 ? "" : "s", counts.agree, counts.differ, counts.cannot_tell);
+  const char* cells = counts.cells == 1 ? "cell" : "cells";
+  return fmt::format("{}: {} agree, {} differ, {} cannot tell\n",
+                     reference_name(reproduction) == "published"
+                         ? fmt::format("{} published {}", counts.cells, cells)
+                         : fmt::format("{} {} of an earlier study", counts.cells, cells),
+                     counts.agree, counts.differ, counts.cannot_tell);
 }
 
 }  // namespace

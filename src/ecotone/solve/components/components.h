@@ -44,7 +44,7 @@ struct ComponentSpectrum {
   bool complex_pair = false;
   double most_negative = 0;            ///< the smallest Re g if it is negative, else 0
   double tr_kq = 0;                    ///< distributional variance tr(KQ) of the rows
-  double weight = 0;                   ///< w of M as it was used
+  std::optional<double> weight;        ///< w of M as it was used; models of earlier versions do not have it
   double distributional_variance = 0;  ///< tr(B'KQKB) of the scaled components, without the weight
   double norm = 0;                     ///< tr(B'KB)
   Index size() const { return gamma.size(); }

@@ -107,6 +107,19 @@ TEST(Components, SayWhatAUserShouldKnow) {
   EXPECT_EQ(warnings_of(golden_stage(golden, "dica"), golden_view(golden)), Codes{"no_components"});
 }
 
+TEST(Components, ModelsThatDoNotRecordTheWeightAreRead) {
+  const Pipeline pipeline = Pipeline::parse("dica weight=2");
+  const Method& method = *pipeline.stages().front().method;
+  const OptionValues& options = pipeline.stages().front().options;
+  FitCache cache;
+  StageState state = method.fit(overlapping(60, 3, 2, 3), options, context(), cache).fitted->save();
+  EXPECT_EQ(state.info.at("weight"), 2.0);
+  state.info.erase("weight");
+  StageInput input;
+  input.cols = 3;
+  EXPECT_EQ(method.load(state, options, input)->save().info, state.info);
+}
+
 TEST(Components, TheAutomaticWeightIsOneOverTheDistributionalVariance) {
   const TrainView view = overlapping(90, 3, 3, 3);
   for (const std::string stage : {"dica", "udica", "dica route=lowrank rank=90", "udica lam=0"}) {

@@ -53,7 +53,7 @@ double mean_diagonal(const Features& x, const Kernel& kernel) {
 void warn_of_invariance(const ComponentFit& fit, const Context& context) {
   const ComponentKind& kind = fit.kind;
   if (!kind.invariant || fit.equal_rows) return;
-  const double weight = fit.report.spectrum.weight;
+  const double weight = fit.report.spectrum.weight.value_or(0);
   const double tr_kq = fit.report.spectrum.tr_kq;
   const char* plain = kind.supervised ? "coir" : "kpca";
   if (fit.report.domains < 2) {

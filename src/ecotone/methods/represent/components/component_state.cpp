@@ -25,7 +25,6 @@ ComponentReport report_of(const StageState& state) {
   spectrum.complex_pair = state.flag("complex_pair");
   spectrum.most_negative = state.number("gamma_most_negative");
   spectrum.tr_kq = state.number("tr_KQ");
-  // Models of earlier versions have it among their options alone.
   if (state.info.contains("weight")) spectrum.weight = state.number("weight");
   spectrum.distributional_variance = state.number("distributional_variance");
   spectrum.norm = state.number("tr_BKB");
@@ -98,7 +97,7 @@ StageState Components::save() const {
   state.info["complex_pair"] = spectrum.complex_pair;
   state.info["gamma_most_negative"] = spectrum.most_negative;
   state.info["tr_KQ"] = spectrum.tr_kq;
-  state.info["weight"] = spectrum.weight;
+  if (spectrum.weight) state.info["weight"] = *spectrum.weight;
   // The two terms of the paper's Theorem 5: tr(B'KQKB) and tr(B'KB).
   state.info["distributional_variance"] = spectrum.distributional_variance;
   state.info["tr_BKB"] = spectrum.norm;

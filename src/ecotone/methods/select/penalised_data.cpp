@@ -73,6 +73,11 @@ RefittedRows refitted_rows(std::string_view who, const TrainView& view, const Le
     again.domain.index.resize(at(view.labelled()));
     again.origin.resize(std::min(again.origin.size(), at(view.labelled())));
     SelectionView near = selection_view(who, again, {.x = true, .y = true}, context.observed_by(nullptr));
+    if (near.view.labelled() != view.labelled()) {
+      context.warn("fold_not_refitted", "{}: a fold is left out of the choice because rows without weight are left out",
+                   who);
+      return;
+    }
     near.view.domain.names = left_out.view.domain.names;
     near.view.domain.index.assign(left_out.view.domain.index.begin(),
                                   left_out.view.domain.index.begin() + view.labelled());

@@ -107,12 +107,11 @@ std::string size_text(const StepSelection& found) {
   const Candidate& best = table.candidates[at(table.best)];
   constexpr const char* names[] = {"AUROC", "squared error", "RMSE", "log loss"};
   const char* criterion = names[static_cast<std::size_t>(table.criterion)];
-  const char* gain = table.criterion == LeftOutCriterion::rmse ? "squared error" : criterion;
   std::string text = fmt::format("chosen    lam {:.4g}, mix {:.4g}, {}: of {} candidates, {} {:.4g} on held-out {}\n",
                                  best.lam, best.mix, counted(best.size, "feature"), table.candidates.size(), criterion,
                                  table.value[at(table.best)], held);
   text += fmt::format("empty     this is {:.3g} better than the empty model in {}, standard error {:.2g}{}\n",
-                      table.advantage, gain, table.error, found.run.kept_empty ? ": the empty model is kept" : "");
+                      table.advantage, criterion, table.error, found.run.kept_empty ? ": the empty model is kept" : "");
   return text;
 }
 

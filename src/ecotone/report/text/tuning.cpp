@@ -60,9 +60,8 @@ std::string tuning_choice(const Tuning& tuning) {
   if (tuning.points.size() == 1)
     return "\none pipeline: there is nothing to choose between; list values of an option, as in l2={0.01,0.1}\n";
   const MetricInfo& metric = *find_metric(tuning.metric);
-  std::string text =
-      fmt::format("\nscore: mean {} over folds{}\n", metric.title,
-                  any_bounded(tuning) ? "; none counts more against a pipeline than another can for it" : "");
+  std::string text = fmt::format("\nscore: mean {} over folds{}\n", metric.title,
+                                 any_bounded(tuning) ? "; a fold is bounded so that it cannot decide alone" : "");
   text += fmt::format("difference: from the best score{}, paired over folds; its se: the standard error of that\n",
                       tuning.best == tuning.chosen ? "" : " (+)");
   text += fmt::format("chosen   {}\n         ", tuning.points[tuning.chosen].pipeline);

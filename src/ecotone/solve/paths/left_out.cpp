@@ -46,13 +46,10 @@ Index empty_of(const std::vector<Candidate>& candidates) {
 }
 
 /// The improvement of the chosen candidate over the empty model in each group.
-void compare_with_empty(LeftOutTable& result, const Matrix& table, const Matrix& areas) {
+void compare_with_empty(LeftOutTable& result, const Matrix& losses, const Matrix& areas) {
   std::vector<double> gain;
   const Index zero = empty_of(result.candidates);
-  for (Index d = 0; d < table.rows(); ++d) {
-    gain.push_back(result.criterion == LeftOutCriterion::auroc ? table(d, result.best) - 0.5
-                                                               : table(d, zero) - table(d, result.best));
-  }
+  for (Index d = 0; d < losses.rows(); ++d) gain.push_back(losses(d, zero) - losses(d, result.best));
   result.advantage = *mean_of(gain);
   result.error = sample_sd(gain).value_or(0.0) / std::sqrt(static_cast<double>(gain.size()));
   std::vector<double> ranks;
@@ -139,7 +136,7 @@ LeftOutTable choose_left_out(std::vector<Candidate> candidates, const LeftOutVal
   const double least = Vector(mean_loss(order)).minCoeff();
   result.best = *std::ranges::find_if(order, [&](Index c) { return mean_loss[c] <= least + margin; });
   if (rule == LeftOutRule::one_se) result.best = simplest_within_error(losses, result.best, order);
-  compare_with_empty(result, table, known_rows(values.auroc));
+  compare_with_empty(result, losses, known_rows(values.auroc));
   return result;
 }
 

@@ -47,8 +47,8 @@ struct LeftOutTable {
   Index groups = 0;           ///< number of groups that could be judged: for AUROC those with both classes
   Index folds = 0;
   Index best = 0;  ///< the chosen one; at equal values the smaller model, then the larger lam, then the smaller mix
-  /// Advantage of the chosen over the empty model, averaged over groups: AUROC above 1/2, or the reduction of the loss
-  /// (of the squared one for rmse).
+  /// Advantage of the chosen over the empty model, averaged over groups: AUROC above 1/2, or the reduction of the
+  /// bounded loss.
   double advantage = 0;
   double error = 0;  ///< standard error of that mean
   /// Whether the advantage, or the AUROC minus 1/2 where there is one, exceeds its standard error: probabilities may be

@@ -255,9 +255,11 @@ LeftOutTable left_out_table(const MomentRows& rows, const Moments& moments, Equa
   const auto folds = folds_left_out(moments, options.refitted);
   LeftOutValues values(static_cast<Index>(labelled_list(moments).size()), static_cast<Index>(list.size()));
   Progress progress(context.observer(), "penalties", static_cast<Index>(folds.size()));
+  bool judged = false;
   for (std::size_t f = 0; f < folds.size(); ++f) {
     context.check_cancelled();
     if (options.refitted.held.empty()) {
+      judged = true;
       judge_fold(rows, moments, equations, folds[f], options, list, values, context);
     } else {
       options.refitted.rows(f, [&](const MomentRows& own) {
@@ -265,9 +267,19 @@ LeftOutTable left_out_table(const MomentRows& rows, const Moments& moments, Equa
         const Moments sums = gather_moments(own, by_rows ? GramKind::none : GramKind::double_precision, context);
         const std::unique_ptr<Equations> of_fold = equations_of(own, sums, by_rows);
         judge_fold(own, sums, *of_fold, folds[f], options, list, values, context);
+        judged = true;
       });
     }
     progress.advance();
+  }
+  if (!judged) {
+    context.note(
+        "{}: the stages before it cannot be fitted without a domain, so the penalty was chosen behind stages that had "
+        "seen all rows",
+        options.who);
+    RidgePathOptions plain = options;
+    plain.refitted = {};
+    return left_out_table(rows, moments, equations, plain, context);
   }
   const bool classes = (rows.y.array().abs() == 1).all();
   return choose_left_out(std::move(list), values, criterion_of(options.who, options.judge.score, classes, true),

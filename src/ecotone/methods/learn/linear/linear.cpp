@@ -116,9 +116,10 @@ void set_penalties(const TrainView& view, const Refits& refits, const LinearOpti
         problem.who);
   } else {
     context.note(
-        "{}: l2=auto took 1 / (2 rows), because rows x columns x folds exceed {:.0e}, so trying penalties would take "
-        "long; tune with l2={{...}} tries them",
-        problem.who, affordable_values);
+        "{}: l2=auto took 1 / (2 rows), because trying penalties would take long on so many values ({} rows, {} "
+        "columns, {} folds{}); tune with l2={{...}} tries them",
+        problem.who, problem.x.rows(), problem.x.cols(), refits.folds,
+        refits.problems > 1 ? fmt::format(", {} binary problems", refits.problems) : "");
   }
 }
 

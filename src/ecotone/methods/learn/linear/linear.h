@@ -35,16 +35,16 @@ struct LinearOptions {
 
   static constexpr auto fields() {
     return std::tuple{
-        field(
-            "l2", &LinearOptions::l2,
-            "Penalty l2 ||w||^2 (not l2/2) added to the mean loss. As strong as C = 1 / (2 rows l2) of svm; in "
-            "least_squares on scaled features, as lam = 2 l2 of ridge and step. auto: chosen by the log loss (squared "
-            "error for numbers) of left-out training domains, or of left-out rows if there is one domain; 1 / (2 rows) "
-            "if rows x columns x folds exceed 2e7; 0 by default if l1 is given",
-            at_least(0.0)),
+        field("l2", &LinearOptions::l2,
+              "Penalty l2 ||w||^2 (not l2/2) added to the mean loss. As strong as C = 1 / (2 rows l2) of svm; in "
+              "least_squares on scaled features, as lam = 2 l2 of ridge and step. auto: chosen by the loss on left-out "
+              "training domains, or on left-out rows if there is one domain; 1 / (2 rows) where that would take long; "
+              "0 by "
+              "default if l1 is given",
+              at_least(0.0)),
         field("l1", &LinearOptions::l1,
-              "Penalty l1 ||w||_1 added to the mean loss; auto: chosen by the log loss (squared error for numbers) of "
-              "left-out training domains, or of left-out rows if there is one domain",
+              "Penalty l1 ||w||_1 added to the mean loss; auto: chosen by the loss on left-out training "
+              "domains, or on left-out rows if there is one domain",
               at_least(0.0)),
         field("solver", &LinearOptions::solver,
               "auto chooses by size and penalty; sgd and prox-sgd read rows one by one and stop near the optimum",

@@ -108,14 +108,22 @@ class FoldLosses {
     const std::vector<InnerFold> folds = refits_.rows();
     Progress progress(context_.observer(), "penalties", static_cast<Index>(folds.size() * path_.size()));
     Matrix losses(0, static_cast<Index>(path_.size()));
+    Index usable = 0;  // a pair of classes may have no row in a domain
     for (std::size_t f = 0; f < folds.size(); ++f) {
+      if (folds[f].held.empty()) continue;
+      ++usable;
       const std::vector<double> row = of_fold(folds[f], f, progress);
       if (row.empty()) continue;
       losses.conservativeResize(losses.rows() + 1, losses.cols());
       losses.bottomRows(1) = Eigen::Map<const Vector>(row.data(), losses.cols()).transpose();
     }
-    if (losses.rows() == 0) return losses;
-    warn(losses.rows(), std::ssize(folds));
+    if (losses.rows() == 0) {
+      if (!refused_.empty())
+        context_.note("{}: no penalty can be tried, because a stage before it cannot be refitted: {}", problem_.who,
+                      refused_);
+      return losses;
+    }
+    warn(losses.rows(), usable);
     return bounded_losses(losses, Eigen::Map<const Vector>(constant_.data(), losses.rows()));
   }
 
@@ -158,6 +166,7 @@ class FoldLosses {
     LinearProblem constant = with_rows(problem_, none, train);
     constant.norm = inner.norm;
     constant.l2 = 1;
+    constant.penalise_offset = false;
     LinearProblem held = with_rows(problem_, none, left_out);
     held.norm = outer.norm;
     return finite(mean_loss(held, fit_linear(constant, context_), context_));
@@ -231,7 +240,7 @@ bool can_afford_path(const LinearProblem& problem, const Refits& refits) {
   const bool several = learns_classes(problem.family) && problem.classes > 2;
   const double fit = static_cast<double>(problem.x.rows()) * static_cast<double>(problem.x.cols()) *
                      static_cast<double>(several ? problem.classes : 1);
-  return can_afford_refits(refits) && fit * static_cast<double>(refits.folds) <= affordable_values;
+  return can_afford_refits(refits) && fit * static_cast<double>(refits.folds * refits.problems) <= affordable_values;
 }
 
 double fixed_l2(const LinearProblem& problem) { return 0.5 / static_cast<double>(problem.x.rows()); }

@@ -35,7 +35,7 @@ struct PenaltyChoice {
 std::optional<PenaltyPath> choose_penalties(const LinearProblem& problem, const Refits& refits,
                                             const PenaltyChoice& choice, const Context& context);
 
-/// Whether l2=auto tries a path: at most `affordable_values` rows x columns x classes x folds.
+/// Whether l2=auto tries a path: at most `affordable_values` rows x columns x classes x folds x problems.
 bool can_afford_path(const LinearProblem& problem, const Refits& refits);
 
 /// The penalty of l2=auto without a path: 1 / (2 rows), as C=1 of svm.

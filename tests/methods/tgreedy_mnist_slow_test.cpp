@@ -289,6 +289,7 @@ double step_above_greedy(const Moments& digits, const Moments& domains, const Di
   PenalisedOptions options;
   options.steps = 25;
   options.size = 25;
+  options.judge.rule = LeftOutRule::best;  // the largest penalty within one standard error is too large for this
   std::vector<PathResult> paths;
   for (const Index h : others) {
     const Moments sources = moments_of_domains(digits, h);

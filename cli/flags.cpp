@@ -1,12 +1,14 @@
 #include "cli/flags.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include "cli/output.h"
 #include "cli/verbs.h"
@@ -94,7 +96,33 @@ std::string suggestion(const std::string& name, const std::vector<std::string>& 
   return nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
 }
 
-/// Restates a CLI11 error in our words: an unknown flag first, because it often causes the rest.
+/// Accepts whole numbers of a range, and says which.
+template <class Number>
+CLI::Validator whole_number(Number low, Number high, const std::string& range) {
+  return {[=](std::string& text) {
+            Number number = 0;
+            const char* const end = text.data() + text.size();
+            const auto read = std::from_chars(text.data(), end, number);
+            const bool good = read.ec == std::errc() && read.ptr == end && number >= low && number <= high;
+            return good ? std::string() : fmt::format("a whole number from {} is needed, got '{}'", range, text);
+          },
+          ""};
+}
+
+/// What CLI11 found wrong, in our words.
+std::string in_our_words(const CLI::ParseError& error) {
+  const std::string said = error.what();
+  const std::string kind = error.get_name();
+  const std::string name = said.substr(0, said.find(kind == "RequiredError" ? ' ' : ':'));
+  if (kind == "RequiredError") return fmt::format("{} is missing", name);
+  if (kind == "ArgumentMismatch")
+    return said.find("received") == std::string::npos ? fmt::format("{}: a value is missing", name)
+                                                      : fmt::format("{} can be given only once", name);
+  if (kind == "ValidationError") return said;  // our validators wrote it
+  return fmt::format("the command line cannot be read ({})", said);
+}
+
+/// Restates a CLI11 error: an unknown flag first, because it often causes the rest.
 [[noreturn]] void usage_error(const CLI::App& program, const CLI::ParseError& error) {
   const auto parsed = program.get_subcommands();
   const CLI::App& app = parsed.empty() ? program : *parsed.front();
@@ -105,7 +133,7 @@ std::string suggestion(const std::string& name, const std::vector<std::string>& 
       option_error("unknown_flag", "unknown flag '{}'{}{}", flag, of, suggestion(flag, flag_names(app)));
     option_error("unexpected_argument", "unexpected argument '{}'{}", extra, of);
   }
-  option_error("usage", "{} (see `ecotone{} --help`)", error.what(), parsed.empty() ? "" : " " + app.get_name());
+  option_error("usage", "{} (see `ecotone{} --help`)", in_our_words(error), parsed.empty() ? "" : " " + app.get_name());
 }
 
 void add_common_flags(Flags& flags, CLI::App& app, CommonFlags& common) {
@@ -153,20 +181,15 @@ void Flags::texts(const std::string& names, const std::string& shown, std::vecto
 }
 
 void Flags::number(const std::string& names, int& value, int low, int high, const std::string& help) {
-  grouped(*app_.add_option(names, value, help)).check(CLI::Range(low, high).description(""))->type_name("N");
+  grouped(*app_.add_option(names, value, help))
+      .check(whole_number<int>(low, high, fmt::format("{} to {}", low, high)))
+      ->type_name("N");
 }
 
 void Flags::number(const std::string& names, std::uint64_t& value, const std::string& help) {
-  const CLI::Validator whole(
-      [](std::string& text) {
-        std::uint64_t number = 0;
-        const char* const end = text.data() + text.size();
-        const auto read = std::from_chars(text.data(), end, number);
-        const bool good = read.ec == std::errc() && read.ptr == end;
-        return good ? std::string() : fmt::format("a whole number from 0 to 2^64 - 1 is needed, got '{}'", text);
-      },
-      "");
-  grouped(*app_.add_option(names, value, help)).check(whole)->type_name("N");
+  grouped(*app_.add_option(names, value, help))
+      .check(whole_number<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max(), "0 to 2^64 - 1"))
+      ->type_name("N");
 }
 
 void Flags::output(std::string& path, const std::string& help, Need need) {
@@ -187,6 +210,13 @@ std::shared_ptr<const OptionValues> Flags::declare(const std::vector<OptionInfo>
       const std::string text = info.default_value == true ? "false" : "true";
       grouped(*app_.add_flag_callback(
           flag.name, [keep, text] { keep(text); }, info.help));
+    } else if (info.type == OptionType::texts) {
+      const auto keep_all = [keep](const std::vector<std::string>& all) {
+        keep(fmt::format("{}", fmt::join(all, ",")));
+      };
+      grouped(*app_.add_option_function<std::vector<std::string>>(flag.name, keep_all, help_with_default(info)))
+          .allow_extra_args(false)
+          ->type_name(shown_value(info));
     } else {
       grouped(*app_.add_option_function<std::string>(flag.name, keep, help_with_default(info)))
           .type_name(shown_value(info));
@@ -270,6 +300,25 @@ struct CommandLine::State {
     return static_cast<std::size_t>(it - verbs.begin());
   }
 
+  /// Whether a flag of any verb takes a value.
+  bool takes_value(std::string_view name) const {
+    for (const auto& of_verb : flags)
+      for (const FlagInfo& info : of_verb->infos())
+        if (std::ranges::find(info.names, name) != info.names.end()) return info.takes_value;
+    return false;
+  }
+
+  /// The arguments with flags that stand before the verb moved behind it.
+  std::vector<std::string> verb_first(std::vector<std::string> words) const {
+    std::size_t place = 0;
+    while (place < words.size() && words[place].starts_with('-'))
+      place += words[place].find('=') == std::string::npos && takes_value(words[place]) ? 2 : 1;
+    if (place > 0 && place < words.size() && find(words[place]))
+      std::rotate(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(place),
+                  words.begin() + static_cast<std::ptrdiff_t>(place) + 1);
+    return words;
+  }
+
   [[noreturn]] void unknown_verb(const std::string& name) const {
     std::vector<std::string> names;
     for (const Verb& verb : verbs) names.push_back(verb.name);
@@ -293,17 +342,19 @@ CommandLine::~CommandLine() = default;
 
 const Verb* CommandLine::parse(int argc, char** argv) {
   CLI::App& program = state_->program;
-  if (argc < 2) option_error("usage", "no verb given (see `ecotone --help`)");
-  const std::string first = argv[1];
+  std::vector<std::string> words = state_->verb_first({argv + 1, argv + argc});
+  const std::string first = words.empty() ? "help" : words.front();
   if (first == "help") {
-    const auto verb = argc > 2 ? state_->find(argv[2]) : std::nullopt;
-    if (argc > 2 && !verb && !std::string_view(argv[2]).starts_with('-')) state_->unknown_verb(argv[2]);
+    const auto verb = words.size() > 1 ? state_->find(words[1]) : std::nullopt;
+    if (words.size() > 1 && !verb && !words[1].starts_with('-')) state_->unknown_verb(words[1]);
     write_standard_output((verb ? *state_->apps[*verb] : program).help());
     return nullptr;
   }
-  if (!first.starts_with('-') && !state_->find(first)) state_->unknown_verb(first);
+  if (first == "version") words.front() = "--version";
+  if (!first.starts_with('-') && first != "version" && !state_->find(first)) state_->unknown_verb(first);
+  std::ranges::reverse(words);  // as CLI11 takes them
   try {
-    program.parse(argc, argv);
+    program.parse(words);
   } catch (const CLI::CallForHelp&) {
     const auto parsed = program.get_subcommands();
     write_standard_output((parsed.empty() ? program : *parsed.front()).help());

@@ -71,6 +71,50 @@ def test_version_as_json(ecotone):
     assert f"ecotone {found['version']} (commit {found['commit']}" in ecotone("--version").stdout
 
 
+def test_bare_call_and_version_verb(ecotone):
+    assert ecotone().stdout == ecotone("--help").stdout
+    assert ecotone("version").stdout == ecotone("--version").stdout
+    assert ecotone("version", "--json").stdout == ecotone("--version", "--json").stdout
+
+
+def test_flags_may_stand_before_the_verb(ecotone, small):
+    columns = ("--threads", "2", "--seed=3", "--label", "y", "--json")
+    expected = ecotone("evaluate", small, "constant", *SMALL_COLUMNS, *columns[:3], "--json")
+    assert ecotone(*columns, "evaluate", small, "constant", *SMALL_COLUMNS[2:]).stdout == expected.stdout
+    assert "unknown flag '--thread' of evaluate; did you mean '--threads'?" in ecotone.error(
+        "--thread", "2", "evaluate", small, "constant", exit=2, code="unknown_flag"
+    )
+
+
+def test_lists_may_be_given_in_parts(ecotone, small):
+    once = ecotone("evaluate", small, "constant", *SMALL_COLUMNS, "--ignore", "a,b", "--json")
+    assert ecotone("evaluate", small, "constant", *SMALL_COLUMNS, "--ignore", "a", "--ignore", "b", "--json").stdout == once.stdout
+
+
+@pytest.mark.parametrize(
+    "name, words", [("xgboost", "'adaboost base=tree'"), ("PCA", "'kpca kernel=linear'"), ("elastic-net", "l1=auto l2=auto"), ("coral", "not part of ecotone")]
+)
+def test_names_of_other_packages_lead_to_what_is_here(ecotone, name, words):
+    message = ecotone.error("methods", name, exit=2, code="unknown_method")
+    assert words in message and "did you mean" not in message
+    for quoted in re.findall(r"'([^']*)'", message)[1:]:
+        ecotone("methods", quoted.split()[0])
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (("evaluate",), "is missing"),
+        (("generate", "clinics", "--threads"), "--threads: a value is missing"),
+        (("generate", "clinics", "-o", "a.csv", "-o", "b.csv"), "--output can be given only once"),
+        (("generate", "clinics", "--threads", "many"), "--threads: a whole number from 0 to 4096 is needed, got 'many'"),
+        (("generate", "clinics", "--threads", "-1"), "a whole number from 0 to 4096 is needed"),
+    ],
+)
+def test_usage_errors_are_plain(ecotone, arguments, message):
+    assert message in ecotone.error(*arguments, exit=2, code="usage")
+
+
 def test_doctor(ecotone):
     found = ecotone.json("doctor")
     assert found["threads"] >= 1

@@ -65,7 +65,7 @@ bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
 
 bool is_data(const std::string& text) {
   if (looks_like_pipeline(text)) return false;
-  return exists(text) || looks_like_file(text);
+  return text == "-" || exists(text) || looks_like_file(text);
 }
 
 /// What one pipeline argument stands for.

@@ -35,7 +35,7 @@ struct EvaluateFlags {
   const Flags* flags = nullptr;
 };
 
-/// pipeline,[repetition,]row,domain,truth,prediction,p_<class>...; rows count from 0 over the data files.
+/// pipeline,[repetition,]row,domain,truth,prediction,p_<class>...; rows count from 1 over the data files.
 void write_predictions(const std::string& path, const Evaluation& evaluation, const Dataset& data,
                        const Context& context) {
   const bool repeated = evaluation.protocol == Protocol::domain_split;
@@ -52,7 +52,7 @@ void write_predictions(const std::string& path, const Evaluation& evaluation, co
       const auto domain = data.domain.index[static_cast<std::size_t>(p.row)];
       text += pipelines[static_cast<std::size_t>(p.pipeline)] + ",";
       if (repeated) text += std::to_string(p.repetition) + ",";
-      text += std::to_string(origin_of(data.origin, p.row)) + ",";
+      text += std::to_string(origin_of(data.origin, p.row) + 1) + ",";
       append_csv_field(text, data.domain.names[static_cast<std::size_t>(domain)]);
       text += ',';
       append_csv_label(text, *data.y, p.row);
@@ -182,7 +182,7 @@ void declare_evaluate(Flags& flags, EvaluateFlags& inputs) {
   flags.text("--metric", "NAME", inputs.metric,
              "Metric shown in the table (default: auroc or rmse; --choose: accuracy or rmse)");
   flags.text("--save-predictions", "FILE", inputs.predictions,
-             "Write the prediction of every held-out row as CSV; rows count from 0");
+             "Write the prediction of every held-out row as CSV; rows count from 1");
   flags.text("--report", "FILE.html", inputs.report, "Write a self-contained HTML report");
   flags.text("--title", "TEXT", inputs.title, "Title of the report");
   add_data_flags(flags, inputs.read, DataUse::evaluation);

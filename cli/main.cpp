@@ -50,7 +50,9 @@ int main(int argc, char** argv) {
   } catch (const ClosedPipe&) {
     return 0;
   } catch (...) {
-    const ecotone::Error error = current_error();
+    ecotone::Error error = current_error();
+    if (error.kind() == ecotone::ErrorKind::cancelled && asked_to_end())
+      error = {error.kind(), error.code(), "stopped by SIGTERM: another program asked ecotone to end"};
     const int status = report_error(error, json);
     // Out of memory, even a normal exit is unsafe: the BLAS would join its threads, which still wait for memory.
     if (error.code() == "not_enough_memory") _exit(status);

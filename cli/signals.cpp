@@ -15,13 +15,15 @@ constexpr int file_exit = 4;
 // A signal handler can reach nothing but statics.
 CancelFlag cancel_requested;
 std::atomic<int> interrupts = 0;
+std::atomic<int> first_signal = 0;
 std::atomic<bool> bus_error_told = false;
 bool on_terminal = false;
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
-void stop_run(int) {
+void stop_run(int signal) {
   // The second signal means that the user will not wait; half-written files have temporary names and do no harm.
   if (interrupts.fetch_add(1) > 0) _exit(interrupted_exit);
+  first_signal = signal;
   cancel_requested.request();
 }
 
@@ -65,5 +67,7 @@ void install_signals() {
 }
 
 const CancelFlag& cancel_flag() { return cancel_requested; }
+
+bool asked_to_end() { return first_signal == SIGTERM; }
 
 }  // namespace ecotone::cli

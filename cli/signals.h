@@ -11,5 +11,7 @@ void install_signals();
 
 /// The flag that SIGINT and SIGTERM set.
 const CancelFlag& cancel_flag();
+/// Whether what stopped the run was SIGTERM, which other programs send (a scheduler, a system that shuts down).
+bool asked_to_end();
 
 }  // namespace ecotone::cli

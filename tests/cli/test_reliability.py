@@ -153,7 +153,9 @@ def test_a_named_pipe_as_output(ecotone, small, tmp_path, verb):
     assert pipe.read_bytes() == (tmp_path / "file").read_bytes()
     assert process.wait(timeout=10) == 0
     status, _, err = stopped_at(command, 0.5, signal.SIGTERM)
-    assert status == 130 and b"error: " in err
+    assert status == 130 and b"error: stopped by SIGTERM" in err
+    status, _, err = stopped_at(command, 0.5, signal.SIGINT)
+    assert status == 130 and b"error: stopped by the user" in err
 
 
 def test_a_slow_pipe_is_read_to_its_end(ecotone, small, tmp_path):

@@ -297,7 +297,7 @@ def test_saved_predictions(ecotone, clinics, tmp_path):
     assert len(rows) == 2 * len(data)
     assert list(rows[0]) == ["pipeline", "row", "domain", "truth", "prediction", "p_0", "p_1"]
     for row in rows:
-        origin = data[int(row["row"])]
+        origin = data[int(row["row"]) - 1]
         assert (row["domain"], row["truth"]) == (origin["hospital"], origin["disease"])
         assert float(row["p_0"]) + float(row["p_1"]) == pytest.approx(1)
     for entry in result["pipelines"][1]["domains"]:
@@ -311,9 +311,10 @@ def test_saved_predictions_count_rows_in_the_file(ecotone, small, tmp_path):
     ecotone("evaluate", small, "constant", *SMALL_COLUMNS, "--where", "x1>=3", "--save-predictions", path)
     data = table(small.read_text())
     rows = table(path.read_text())
-    assert [int(r["row"]) for r in rows] == [i for i, d in enumerate(data) if int(d["x1"]) >= 3]
+    assert [int(r["row"]) for r in rows] == [i for i, d in enumerate(data, 1) if int(d["x1"]) >= 3]
     for row in rows:
-        assert (row["domain"], row["truth"]) == (data[int(row["row"])]["site"], data[int(row["row"])]["y"])
+        origin = data[int(row["row"]) - 1]
+        assert (row["domain"], row["truth"]) == (origin["site"], origin["y"])
 
 
 def test_a_constant_ranks_nothing(ecotone, small):
@@ -523,6 +524,26 @@ def test_pipes_may_be_compressed(ecotone, model, clinics):
     broken = gzip.compress(clinics.read_bytes())[:-100]
     done = subprocess.run([ecotone.path, "predict", model, "/dev/stdin"], input=broken, capture_output=True)
     assert done.returncode == 4 and b"/dev/stdin" in done.stderr
+
+
+def test_data_from_standard_input(ecotone, small):
+    plain = ecotone("evaluate", small, "constant", *SMALL_COLUMNS, "--json").stdout
+    assert ecotone("evaluate", "-", "constant", *SMALL_COLUMNS, "--json", input=small.read_text()).stdout == plain
+
+
+@pytest.mark.parametrize(
+    "start, words",
+    [
+        (b"PAR1\x15\x04", "a Parquet file"),
+        (b"PK\x03\x04\x14\x00\x06\x00[Content_Types].xml", "an Excel workbook"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "an old Excel workbook"),
+    ],
+)
+def test_files_of_other_programs_are_named_with_the_way_out(ecotone, tmp_path, start, words):
+    path = tmp_path / "export.bin"
+    path.write_bytes(start + bytes(range(256)) * 8)
+    message = ecotone.error("evaluate", path, "constant", *SMALL_COLUMNS, exit=4, code="foreign_format")
+    assert f"{path} is {words}, which is not read here" in message and "to_csv('export.csv', index=False)" in message
 
 
 def test_transform(ecotone, small, tmp_path):

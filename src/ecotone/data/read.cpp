@@ -30,10 +30,12 @@ Inputs open_inputs(const std::vector<std::filesystem::path>& paths, const ReadOp
   if (paths.empty()) option_error("no_files", "no data file given");
   Inputs inputs;
   inputs.files.paths = paths;
-  for (const std::filesystem::path& path : paths) {
+  for (const std::filesystem::path& given : paths) {
+    const std::filesystem::path path = given == "-" ? "/dev/stdin" : given;
     const Format* format = options.format.empty() ? format_by_ending(path) : &format_by_name(options.format);
     if (!format || !format->mapped) {
       inputs.files.sources.push_back(ByteSource::open(path, context));
+      if (options.format.empty()) refuse_foreign(inputs.files.sources.back());
       if (!format) format = &format_by_content(inputs.files.sources.back());
     }
     if (inputs.format && format != inputs.format)

@@ -49,8 +49,41 @@ const Format* format_by_ending(const std::filesystem::path& path) {
   return nullptr;
 }
 
+namespace {
+
+/// Files that people have and that are not read here.
+struct ForeignFormat {
+  const char* title;
+  std::string_view magic;   ///< what they begin with
+  std::string_view inside;  ///< what the first bytes contain; empty: nothing else
+  const char* reader;       ///< of pandas
+};
+
+constexpr ForeignFormat foreign_formats[] = {
+    {"a Parquet file", "PAR1", "", "read_parquet"},
+    {"an Excel workbook", std::string_view("PK\x03\x04", 4), "[Content_Types].xml", "read_excel"},
+    {"an old Excel workbook", "\xD0\xCF\x11\xE0", "", "read_excel"},
+    {"a Feather file", "ARROW1", "", "read_feather"},
+    {"a Stata file", "<stata_dta>", "", "read_stata"},
+};
+
+std::string first_bytes(const ByteSource& source) { return source.text(0, std::min<std::size_t>(source.size(), 4096)); }
+
+}  // namespace
+
+void refuse_foreign(const ByteSource& source) {
+  const std::string start = first_bytes(source);
+  for (const ForeignFormat& each : foreign_formats) {
+    if (!start.starts_with(each.magic) || start.find(each.inside) == std::string::npos) continue;
+    file_error("foreign_format",
+               "{} is {}, which is not read here; this makes a CSV file of it: python3 -c \"import pandas; "
+               "pandas.{}('{}').to_csv('{}.csv', index=False)\"",
+               source.name(), each.title, each.reader, source.name(), source.stem());
+  }
+}
+
 const Format& format_by_content(const ByteSource& source) {
-  const std::string start = source.text(0, std::min<std::size_t>(source.size(), 4096));
+  const std::string start = first_bytes(source);
   for (const Format& format : formats())
     if (format.looks_like && format.looks_like(start)) return format;
   return format_by_name("csv");

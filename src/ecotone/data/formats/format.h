@@ -49,6 +49,8 @@ std::vector<std::string> format_names();
 const Format& format_by_name(std::string_view name);
 /// By the ending of the file's name in any case, with or without .gz; null when no format has it.
 const Format* format_by_ending(const std::filesystem::path& path);
+/// File error `foreign_format` for a Parquet file, an Excel workbook and the like, with the one-line way to a CSV file.
+void refuse_foreign(const ByteSource& source);
 /// By the first bytes; text that no format claims is CSV.
 const Format& format_by_content(const ByteSource& source);
 

@@ -27,9 +27,10 @@ bool looks_like_pipeline(const std::string& text) {
   return is_method(first) || text.find('|') != std::string::npos;
 }
 
+/// "-" is standard input.
 bool exists(const std::string& path) {
   std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
+  return path == "-" || std::filesystem::exists(path, ignored);
 }
 
 bool looks_like_file(const std::string& text) {
@@ -65,7 +66,7 @@ bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
 
 bool is_data(const std::string& text) {
   if (looks_like_pipeline(text)) return false;
-  return text == "-" || exists(text) || looks_like_file(text);
+  return exists(text) || looks_like_file(text);
 }
 
 /// What one pipeline argument stands for.

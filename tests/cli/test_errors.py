@@ -23,10 +23,6 @@ def rows(n, start="x,y,site\n", line="{},{},{}\n"):
 # --- usage
 
 
-def test_no_verb(ecotone):
-    assert "--help" in ecotone(exit=OPTION).stderr
-
-
 @pytest.mark.parametrize("given, meant", [("evalute", "evaluate"), ("fits", "fit"), ("metods", "methods")])
 def test_unknown_verb(ecotone, given, meant):
     assert f"did you mean '{meant}'?" in ecotone.error(given, exit=OPTION, code="unknown_verb")

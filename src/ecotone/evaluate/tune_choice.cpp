@@ -28,16 +28,16 @@ std::optional<double> bounded(const Tuning& tuning, const TunePoint& point, std:
   return std::min(*value, *tuning.bound[fold]);
 }
 
-/// The same bounds as loss_bounds, where points or constants may lack values.
+/// The bounds of loss_bounds, where points or constants may lack values.
 void set_bounds(Tuning& tuning, const std::vector<FoldScore>& constant) {
-  double gain = 0;
-  for (std::size_t f = 0; f < constant.size(); ++f) {
-    tuning.bound.push_back(value_of(constant[f].metrics, tuning.metric));
-    for (const TunePoint& point : tuning.points)
-      if (point.folds[f] && tuning.bound[f]) gain = std::max(gain, *tuning.bound[f] - *point.folds[f]);
+  Matrix losses(std::ssize(constant), std::ssize(tuning.points));
+  Vector of_constant(losses.rows());
+  for (Index f = 0; f < losses.rows(); ++f) {
+    of_constant[f] = value_of(constant[at(f)].metrics, tuning.metric).value_or(std::nan(""));
+    for (Index p = 0; p < losses.cols(); ++p) losses(f, p) = tuning.points[at(p)].folds[at(f)].value_or(std::nan(""));
   }
-  for (auto& bound : tuning.bound)
-    if (bound) *bound += gain;
+  for (const double bound : loss_bounds(losses, of_constant))
+    tuning.bound.push_back(std::isnan(bound) ? std::nullopt : std::optional(bound));
 }
 
 /// Mean over the folds; empty for a point that could not be fitted.

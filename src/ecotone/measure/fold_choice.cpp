@@ -1,13 +1,15 @@
 #include "ecotone/measure/fold_choice.h"
 
-#include <algorithm>
-#include <cmath>
+#include "ecotone/measure/intervals.h"
 
 namespace ecotone {
 
 Vector loss_bounds(const Matrix& losses, const Vector& constant) {
   double gain = 0;
-  for (Index f = 0; f < losses.rows(); ++f) gain = std::max(gain, constant[f] - losses.row(f).minCoeff());
+  // A comparison with NaN, a missing value, is false.
+  for (Index f = 0; f < losses.rows(); ++f)
+    for (const double loss : losses.row(f))
+      if (constant[f] - loss > gain) gain = constant[f] - loss;
   return constant.array() + gain;
 }
 
@@ -19,12 +21,10 @@ Matrix bounded_losses(const Matrix& losses, const Vector& constant) {
 }
 
 Vector paired_errors(const Matrix& losses, Index best) {
-  Vector errors = Vector::Zero(losses.cols());
-  const auto count = static_cast<double>(losses.rows());
-  if (losses.rows() < 2) return errors;
+  Vector errors(losses.cols());
   for (Index i = 0; i < losses.cols(); ++i) {
     const Vector difference = losses.col(i) - losses.col(best);
-    errors[i] = std::sqrt((difference.array() - difference.mean()).square().sum() / (count * (count - 1)));
+    errors[i] = standard_error({difference.data(), at(difference.size())}).value_or(0.0);
   }
   return errors;
 }

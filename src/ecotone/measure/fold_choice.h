@@ -15,6 +15,7 @@ inline constexpr Index fewest_folds_for_one_se = 5;
 /// candidate has on any fold, so that a fold counts against a candidate at most as much as another one can count for
 /// it. Losses have no other bound, and a single domain that differs in everything would decide alone, in favour of
 /// whatever says least. (A bound at the constant prediction itself would count all gains and no losses.)
+/// Missing values are NaN.
 Vector loss_bounds(const Matrix& losses, const Vector& constant);
 
 /// The losses, none of them above its fold's bound.

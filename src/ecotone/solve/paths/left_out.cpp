@@ -34,8 +34,8 @@ Matrix known_rows(const Matrix& table) {
 
 /// Whether the mean of these values exceeds its standard error; with one value there is none to exceed.
 bool clearly_positive(const std::vector<double>& values) {
-  return values.size() > 1 &&
-         *mean_of(values) > sample_sd(values).value_or(0.0) / std::sqrt(static_cast<double>(values.size()));
+  const auto error = standard_error(values);
+  return error && *mean_of(values) > *error;
 }
 
 /// The position of the empty model.
@@ -51,7 +51,7 @@ void compare_with_empty(LeftOutTable& result, const Matrix& losses, const Matrix
   const Index zero = empty_of(result.candidates);
   for (Index d = 0; d < losses.rows(); ++d) gain.push_back(losses(d, zero) - losses(d, result.best));
   result.advantage = *mean_of(gain);
-  result.error = sample_sd(gain).value_or(0.0) / std::sqrt(static_cast<double>(gain.size()));
+  result.error = standard_error(gain).value_or(0.0);
   std::vector<double> ranks;
   for (Index d = 0; d < areas.rows(); ++d) ranks.push_back(areas(d, result.best) - 0.5);
   result.beats_empty = clearly_positive(gain) || clearly_positive(ranks);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdlib>
 #include <filesystem>
 
@@ -14,3 +16,8 @@ inline std::filesystem::path shared_data() {
 }
 
 }  // namespace ecotone
+
+/// Skips the test where the shared data are absent: they are large, belong to others and are never committed.
+#define ECOTONE_SKIP_WITHOUT(path)    \
+  if (!std::filesystem::exists(path)) \
+  GTEST_SKIP() << (path) << " is not there; the shared data are looked for in ECOTONE_DATA"

@@ -133,8 +133,7 @@ double left_out_area(const Dataset& data, const std::string& pipeline) {
 
 TEST(StepSlow, RidgeOnHeartDiseaseIsAboveGreedyOfTheSameSize) {
   const std::filesystem::path path = shared_data() / "heart_disease/heart_disease.csv";
-  if (!std::filesystem::exists(path))
-    GTEST_SKIP() << path << " is not there; the shared data are looked for in ECOTONE_DATA";
+  ECOTONE_SKIP_WITHOUT(path);
   ReadOptions options;
   options.label = "label";
   options.domain = "domain";
@@ -150,8 +149,7 @@ TEST(StepSlow, RidgeOnHeartDiseaseIsAboveGreedyOfTheSameSize) {
 
 TEST(StepSlow, StepOnCellsOfBloodSamples) {
   const std::filesystem::path path = shared_data() / "gvhd/gvhd_flowcap12_1k.csv.gz";
-  if (!std::filesystem::exists(path))
-    GTEST_SKIP() << path << " is not there; the shared data are looked for in ECOTONE_DATA";
+  ECOTONE_SKIP_WITHOUT(path);
   ReadOptions options;
   options.label = "label";
   options.domain = "domain";
@@ -169,8 +167,7 @@ TEST(StepSlow, StepOnCellsOfBloodSamples) {
 
 TEST(StepSlow, HardlyAFeatureIsTakenForParkinsonsOfNewPatients) {
   const std::filesystem::path path = shared_data() / "parkinsons/parkinsons_updrs.csv";
-  if (!std::filesystem::exists(path))
-    GTEST_SKIP() << path << " is not there; the shared data are looked for in ECOTONE_DATA";
+  ECOTONE_SKIP_WITHOUT(path);
   ReadOptions options;
   options.label = "motor_UPDRS";
   options.domain = "domain";

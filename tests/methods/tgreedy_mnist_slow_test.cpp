@@ -394,8 +394,7 @@ Gains gains_over_a_net(const Dataset& train_images, const Dataset& test_images, 
 
 TEST(TgreedyMnistSlow, PathsOverFeaturesOfADbn) {
   const std::filesystem::path folder = shared_data() / "mnist";
-  if (!std::filesystem::exists(folder / "train10k-images-idx3-ubyte.gz"))
-    GTEST_SKIP() << folder << " is not there; the shared data are looked for in ECOTONE_DATA";
+  ECOTONE_SKIP_WITHOUT(folder / "train10k-images-idx3-ubyte.gz");
   const Context run = context(0);
   const Dataset train_images = images("train10k", run), test_images = images("t10k", run);
   const Gains first = gains_over_a_net(train_images, test_images, run);

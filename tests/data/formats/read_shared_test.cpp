@@ -17,8 +17,7 @@ std::vector<Index> class_counts(const Dataset& data) {
 
 TEST(ReadShared, HeartDisease) {
   const std::filesystem::path path = shared_data() / "heart_disease/heart_disease.csv";
-  if (!std::filesystem::exists(path))
-    GTEST_SKIP() << path << " is not there; the shared data are looked for in ECOTONE_DATA";
+  ECOTONE_SKIP_WITHOUT(path);
   const Dataset data = read_dataset({path}, {.label = "label", .domain = "domain", .ignore = {"num"}}, context_of(2));
   EXPECT_EQ(data.rows(), 920);
   EXPECT_EQ(data.x.cols(), 13);
@@ -30,8 +29,7 @@ TEST(ReadShared, HeartDisease) {
 
 TEST(ReadShared, Parkinsons) {
   const std::filesystem::path path = shared_data() / "parkinsons/parkinsons_updrs.csv";
-  if (!std::filesystem::exists(path))
-    GTEST_SKIP() << path << " is not there; the shared data are looked for in ECOTONE_DATA";
+  ECOTONE_SKIP_WITHOUT(path);
   const Dataset data =
       read_dataset({path}, {.label = "motor_UPDRS", .domain = "domain", .ignore = {"total_UPDRS"}}, context_of(2));
   EXPECT_EQ(data.rows(), 5875);
@@ -43,8 +41,7 @@ TEST(ReadShared, Parkinsons) {
 
 TEST(ReadShared, FlowCytometryIsCompressed) {
   const std::filesystem::path path = shared_data() / "gvhd/gvhd_flowcap12.csv.gz";
-  if (!std::filesystem::exists(path))
-    GTEST_SKIP() << path << " is not there; the shared data are looked for in ECOTONE_DATA";
+  ECOTONE_SKIP_WITHOUT(path);
   const Dataset data = read_dataset(
       {path}, {.label = "label", .domain = "domain", .ignore = {"manual", "triple"}, .where = {"label!=-1"}},
       context_of(2));
@@ -57,8 +54,7 @@ TEST(ReadShared, FlowCytometryIsCompressed) {
 
 TEST(ReadShared, Iris) {
   const std::filesystem::path path = shared_data() / "iris/iris.csv";
-  if (!std::filesystem::exists(path))
-    GTEST_SKIP() << path << " is not there; the shared data are looked for in ECOTONE_DATA";
+  ECOTONE_SKIP_WITHOUT(path);
   const Dataset data = read_dataset({path}, {.label = "label", .domain = "domain"}, context_of(1));
   EXPECT_EQ(data.y->classes, (std::vector<std::string>{"setosa", "versicolor", "virginica"}));
   EXPECT_EQ(class_counts(data), (std::vector<Index>{50, 50, 50}));
@@ -66,8 +62,7 @@ TEST(ReadShared, Iris) {
 
 TEST(ReadShared, Mnist) {
   const std::filesystem::path path = shared_data() / "mnist/t10k-images-idx3-ubyte.gz";
-  if (!std::filesystem::exists(path))
-    GTEST_SKIP() << path << " is not there; the shared data are looked for in ECOTONE_DATA";
+  ECOTONE_SKIP_WITHOUT(path);
   const std::string labels = (shared_data() / "mnist/t10k-labels-idx1-ubyte.gz").string();
   const Dataset data = read_dataset({path}, {.labels_file = labels}, context_of(2));
   EXPECT_EQ(data.rows(), 10'000);
@@ -78,8 +73,7 @@ TEST(ReadShared, Mnist) {
 
 TEST(ReadShared, Cifar) {
   const std::filesystem::path path = shared_data() / "cifar10/train5k.bin.gz";
-  if (!std::filesystem::exists(path))
-    GTEST_SKIP() << path << " is not there; the shared data are looked for in ECOTONE_DATA";
+  ECOTONE_SKIP_WITHOUT(path);
   const Dataset data = read_dataset({path}, {}, context_of(2));
   EXPECT_EQ(data.rows(), 5000);
   EXPECT_EQ(class_counts(data), std::vector<Index>(10, 500));

@@ -168,8 +168,7 @@ TEST(Svm, SolvesInSinglePrecisionAndShrunkAsLibsvmDoes) {
 
 TEST(Svm, HasTheObjectiveOfLibsvmOnGvhd) {
   const std::filesystem::path path = shared_data() / "gvhd/gvhd_flowcap12_1k.csv.gz";
-  if (!std::filesystem::exists(path))
-    GTEST_SKIP() << path << " is not there; the shared data are looked for in ECOTONE_DATA";
+  ECOTONE_SKIP_WITHOUT(path);
   const Context context = with_threads(2);
   const Dataset read = read_dataset(
       {path}, {.label = "label", .domain = "domain", .ignore = {"manual", "triple"}, .task = Task::classify}, context);

@@ -58,6 +58,7 @@ TrainView reversed(const TrainView& view, const Labelled& forward, const std::ve
   result.x = view.x.take(rows);
   result.domain = view.domain.take(rows);
   result.origin = take_origin(view.origin, rows);
+  result.group = take_groups(view.group, rows);
   result.role.assign(result.domain.names.size(), Role::target);
   for (Index i = 0; i < result.y.size(); ++i)
     result.role[static_cast<std::size_t>(result.domain.index[static_cast<std::size_t>(i)])] = Role::source;

@@ -74,6 +74,14 @@ Origin take_origin(const Origin& origin, std::span<const Index> rows) {
   return result;
 }
 
+Groups take_groups(const Groups& groups, std::span<const Index> rows) {
+  Groups result;
+  if (groups.empty()) return result;
+  result.reserve(rows.size());
+  for (const Index row : rows) result.push_back(groups[at(row)]);
+  return result;
+}
+
 bool Labels::missing(Index row) const { return task == Task::classify ? index[at(row)] < 0 : std::isnan(value[row]); }
 
 Labels Labels::take(std::span<const Index> rows) const {
@@ -146,6 +154,7 @@ TrainView train_view(const Dataset& data, std::span<const Index> source, std::sp
   view.x = take_rows(data.x, rows, context);
   view.domain = data.domain.take(rows);
   view.origin = take_origin(data.origin, rows);
+  view.group = take_groups(data.group, rows);
   view.role.assign(view.domain.names.size(), Role::target);
   for (std::size_t i = 0; i < sources; ++i) view.role[at(view.domain.index[i])] = Role::source;
   return view;

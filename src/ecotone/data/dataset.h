@@ -64,7 +64,13 @@ inline Index origin_of(const Origin& origin, Index row) {
 /// The origin of these rows, taken from rows with this `origin`.
 Origin take_origin(const Origin& origin, std::span<const Index> rows);
 
-/// Features, labels, domains with roles, and optional row weights.
+/// The number of the group that each row belongs to, such as the patient of a visit; -1: none. Empty: no groups. Rows of
+/// one group are never on both sides of a split.
+using Groups = std::vector<std::int32_t>;
+/// The groups of these rows.
+Groups take_groups(const Groups& groups, std::span<const Index> rows);
+
+/// Features, labels, domains with roles, and optional row weights, groups and times.
 struct Dataset {
   Features x;
   std::optional<Labels> y;  ///< absent: no label column
@@ -73,6 +79,8 @@ struct Dataset {
   Vector weight;  ///< empty: all 1
   Schema schema;
   Origin origin = {};
+  Groups group = {};
+  Vector time = {};  ///< of each row, in days or the unit of its column; empty: none
 
   Index rows() const { return x.rows(); }
 };
@@ -86,6 +94,7 @@ struct TrainView {
   Roles role;      ///< one per domain: source or target
   Vector weight;   ///< n row weights; empty: all 1
   Origin origin = {};
+  Groups group = {};  ///< one per row of x
   /// The features are coordinates in the space of a kernel (`kpca`, `dica`, ...): on them, that kernel is the linear
   /// one.
   bool kernel_coordinates = false;

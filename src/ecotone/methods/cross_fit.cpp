@@ -133,6 +133,7 @@ TrainView view_of_rows(const TrainView& view, std::span<const Index> labelled_ro
   rows.insert(rows.end(), unlabelled_rows.begin(), unlabelled_rows.end());
   result.x = view.x.take(rows);
   result.origin = take_origin(view.origin, rows);
+  result.group = take_groups(view.group, rows);
   result.domain = view.domain.take(rows);
   result.role.assign(result.domain.names.size(), Role::target);
   for (std::size_t i = 0; i < labelled; ++i) result.role[at(result.domain.index[i])] = Role::source;

@@ -162,9 +162,9 @@ Dataset filter_rows(Dataset data, const std::vector<std::string>& where, const s
   for (std::size_t i = 0; i < keep.size(); ++i)
     if (keep[i]) rows.push_back(static_cast<Index>(i));
   if (rows.empty()) data_error("empty_data", "{}: no row satisfies where", origin);
-  Vector weight(data.weight.size() > 0 ? static_cast<Index>(rows.size()) : 0);
-  for (Index i = 0; i < weight.size(); ++i) weight[i] = data.weight[rows[at(i)]];
-  data.weight = std::move(weight);
+  if (data.weight.size() > 0) data.weight = Vector(data.weight(rows));
+  if (data.time.size() > 0) data.time = Vector(data.time(rows));
+  data.group = take_groups(data.group, rows);
   data.x = data.x.take(rows);
   data.domain = data.domain.take(rows);
   data.origin = take_origin(data.origin, rows);

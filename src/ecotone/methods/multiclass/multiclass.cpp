@@ -51,6 +51,7 @@ TrainView binary_view(const TrainView& view, const Problems& problems, Index k, 
   for (Index i = view.labelled(); i < view.x.rows(); ++i) rows.push_back(i);
   result.x = view.x.take(rows);
   result.origin = take_origin(view.origin, rows);
+  result.group = take_groups(view.group, rows);
   result.domain = view.domain.take(rows);
   result.role.assign(result.domain.names.size(), Role::source);
   for (std::size_t i = 0; i < rows.size(); ++i) {

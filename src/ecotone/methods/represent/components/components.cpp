@@ -30,13 +30,13 @@ constexpr Index most_factored_rows = 4000;
 constexpr Index most_multiplied_rows = 20000;
 
 /// Domains of the first rows, counted from 0.
-struct Groups {
+struct RowDomains {
   std::vector<std::int32_t> index;
   Index count = 0;
 };
 
-Groups groups_of(const TrainView& view, Index rows) {
-  Groups groups;
+RowDomains domains_of(const TrainView& view, Index rows) {
+  RowDomains groups;
   std::map<std::int32_t, std::int32_t> seen;
   for (Index i = 0; i < rows; ++i) {
     const auto next = static_cast<std::int32_t>(seen.size());
@@ -100,7 +100,7 @@ Index output_columns(const ComponentKind& kind, const ChosenOutput& output) {
 struct FitInput {
   const ComponentKind& kind;
   const Features& x;
-  const Groups& groups;
+  const RowDomains& groups;
   const Labels& y;
   const Kernel& kernel;
   const ChosenOutput& output;
@@ -235,7 +235,7 @@ StageResult fit_components(const ComponentKind& kind, const TrainView& view, con
   const Features x = kind.supervised ? view.labelled_x() : view.x;
   if (rows < 2) data_error("too_few_rows", "{}: at least two rows are needed, got {}", kind.name, rows);
   const ComponentOptions solver = solver_options(kind, options);
-  const Groups groups = groups_of(view, rows);
+  const RowDomains groups = domains_of(view, rows);
   ComponentReport report;
   report.rows = rows;
   report.domains = groups.count;

@@ -251,12 +251,15 @@ Index rows_with(const Features& x, const std::vector<Index>& features, const Con
 bool looks_like_eco(std::string_view start) { return start.size() >= 9 && start[8] == '{'; }
 
 Dataset read_eco_file(InputFiles files, const ReadOptions& options, const Context& context) {
-  return read_eco(TensorFile::map(files.paths.front()), options, context);
+  Dataset data = read_eco(TensorFile::map(files.paths.front()), options, context);
+  if (data.y && !options.task) note_task(*data.y, data.schema.label, context);
+  return data;
 }
 
 Dataset read_eco_file_for_model(InputFiles files, const Schema& schema, const ReadOptions& options,
                                 const Context& context) {
-  return match_by_name(read_eco_file(files, options, context), schema, files.paths.front().string(), context);
+  const std::filesystem::path& path = files.paths.front();
+  return match_by_name(read_eco(TensorFile::map(path), options, context), schema, path.string(), context);
 }
 
 }  // namespace

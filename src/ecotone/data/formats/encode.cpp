@@ -46,22 +46,40 @@ Labels classes_of(const Vector& values, const std::vector<double>& classes) {
   return labels;
 }
 
+/// What a label with these classes holds, and its task.
+std::string classes_text(const std::vector<std::string>& classes) {
+  bool integers = true;
+  for (const std::string& name : classes) {
+    double value = 0;
+    if (!parse_number(name, value))
+      return fmt::format("text with {} {}: task classify", classes.size(), classes.size() == 1 ? "class" : "classes");
+    integers = integers && value == std::trunc(value);
+  }
+  const char* kind = integers ? "integer" : "number";
+  return (classes.size() == 1 ? fmt::format("one {}", kind) : fmt::format("{} distinct {}s", classes.size(), kind)) +
+         ": task classify (use --task regress to change that)";
+}
+
 }  // namespace
+
+void note_task(const Labels& labels, const std::string& column, const Context& context) {
+  if (labels.task == Task::regress)
+    context.note("label '{}' holds numbers: task regress (use --task classify to change that)", column);
+  else if (!labels.classes.empty())
+    context.note("label '{}' holds {}", column, classes_text(labels.classes));
+}
 
 Labels numeric_labels(Vector values, std::optional<Task> task, const std::string& column, const Context& context) {
   if (task == Task::classify) return classes_of(values, different_values(values));
   const auto integers = few_integers(values, most_integer_classes);
-  if (!task && integers) {
-    const std::size_t count = integers->size();
-    if (count > 0)
-      context.note("label '{}' holds {}: task classify (use --task regress to change that)", column,
-                   count == 1 ? "one integer" : fmt::format("{} distinct integers", count));
-    return classes_of(values, *integers);
-  }
-  if (!task) context.note("label '{}' holds numbers: task regress (use --task classify to change that)", column);
   Labels labels;
-  labels.task = Task::regress;
-  labels.value = std::move(values);
+  if (!task && integers) {
+    labels = classes_of(values, *integers);
+  } else {
+    labels.task = Task::regress;
+    labels.value = std::move(values);
+  }
+  if (!task) note_task(labels, column, context);
   return labels;
 }
 
@@ -70,12 +88,10 @@ Labels text_labels(std::vector<std::int32_t> codes, const std::vector<std::strin
   if (task == Task::regress)
     data_error("text_label", "label '{}' holds text such as '{}'; task regress needs numbers", column,
                words.empty() ? "" : words.front());
-  if (!task)
-    context.note("label '{}' holds text with {} {}: task classify", column, words.size(),
-                 words.size() == 1 ? "class" : "classes");
   Labels labels;
   labels.classes = words;
   sort_classes(labels.classes);
+  if (!task) note_task(labels, column, context);
   std::map<std::string, std::int32_t> place;
   for (std::size_t c = 0; c < labels.classes.size(); ++c)
     place.emplace(labels.classes[c], static_cast<std::int32_t>(c));

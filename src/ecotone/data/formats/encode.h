@@ -10,6 +10,9 @@
 
 namespace ecotone {
 
+/// Says which task the labels were taken for and how to change it. For data whose task nobody gave.
+void note_task(const Labels& labels, const std::string& column, const Context& context);
+
 /// Labels from numbers (NaN: missing). Task: as given; otherwise classification if all are integers with at most 20
 /// distinct values, reported as a note. Class names are canonical: 1 and 1.0 are "1".
 Labels numeric_labels(Vector values, std::optional<Task> task, const std::string& column, const Context& context);

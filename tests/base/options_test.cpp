@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/temp_folder.h"
+#include "error_code.h"
 
 namespace ecotone {
 namespace options_test {
@@ -80,6 +81,22 @@ TEST(Options, TextsAreRead) {
   EXPECT_EQ(options.name, "a b|c");
   EXPECT_EQ(options.table.path, "/tmp/x y.csv");
   EXPECT_TRUE(parsed({{"grid", ""}}).grid.empty());
+}
+
+TEST(Options, ChoicesMayBeSpeltWithOrWithoutHyphens) {
+  const std::vector<OptionInfo> infos = {
+      {"route", OptionType::choice, "How", one_of("auto", "low_rank", "k-fold"), "auto"}};
+  for (const char* text : {"low_rank", "lowrank", "low-rank"}) {
+    EXPECT_EQ(complete_options("demo", infos, OptionTexts{{"route", text}}).at("route"), "low_rank") << text;
+    EXPECT_EQ(complete_options("demo", infos, Json{{"route", text}}).at("route"), "low_rank") << text;
+  }
+  EXPECT_EQ(complete_options("demo", infos, OptionTexts{{"route", "kfold"}}).at("route"), "k-fold");
+  for (const char* text : {"", "-", "_", "low rank", "lowran"})
+    EXPECT_EQ(test::code_of([&] {
+                complete_options("demo", infos, OptionTexts{{"route", text}});
+              }),
+              "bad_option")
+        << text;
 }
 
 TEST(Options, ValuesComeInDeclarationOrder) {

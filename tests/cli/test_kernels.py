@@ -5,7 +5,7 @@ import os
 import pytest
 from conftest import CLINIC_COLUMNS
 
-PIPELINE = "impute | scale | dica route=lowrank | logistic l2=0.01"
+PIPELINE = "impute | scale | dica route=low_rank | logistic l2=0.01"
 
 
 def with_kernels(**settings):

@@ -14,10 +14,10 @@ namespace ecotone::test {
 inline const std::map<std::string, const char*> quick = {
     {"dbn", "dbn layers=5,4 epochs=2"},  // 3,000 hidden units and 15 epochs a layer take minutes on 21 blocks
     // A factorisation of 10,000 rows takes minutes; the exact routes have tests of their own.
-    {"kpca", "kpca route=lowrank rank=20"},
-    {"udica", "udica route=lowrank rank=20"},
-    {"coir", "coir route=lowrank rank=20"},
-    {"dica", "dica route=lowrank rank=20"},
+    {"kpca", "kpca route=low_rank rank=20"},
+    {"udica", "udica route=low_rank rank=20"},
+    {"coir", "coir route=low_rank rank=20"},
+    {"dica", "dica route=low_rank rank=20"},
     {"gp", "gp sigma=3 rank=20"},  // more than 4,000 rows: by a map, whose width would be searched on 2,000 of them
     {"adaboost", "adaboost rounds=30"},
     {"daboost", "daboost rounds=30 vote=3"},

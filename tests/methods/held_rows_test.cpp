@@ -34,8 +34,8 @@ TEST(HeldRows, OfComponentsAndProcesses) {
   EXPECT_EQ(held_by("kpca components=2 | constant"), rows + 20);  // it also learns from the target's rows
   EXPECT_EQ(held_by("dica components=2 lam=0.1 | constant"), rows);
   EXPECT_EQ(held_by("kpca components=2 kernel=linear | constant"), 0);
-  EXPECT_EQ(held_by("kpca components=2 route=lowrank rank=9 | constant"), 9);
-  EXPECT_EQ(held_by("kpca components=2 route=lowrank rank=9 map=fourier | constant"), 0);
+  EXPECT_EQ(held_by("kpca components=2 route=low_rank rank=9 | constant"), 9);
+  EXPECT_EQ(held_by("kpca components=2 route=low_rank rank=9 map=fourier | constant"), 0);
   TrainView numbers = overlapping(rows, 3, 2, 4);
   numbers.y = {Task::regress, {}, {}, Vector::LinSpaced(rows, 0, 1)};
   EXPECT_EQ(fitted("gp", numbers).training_rows(0), rows);
@@ -48,7 +48,7 @@ TEST(HeldRows, ModelsThatHoldThemAreRefusedByStage) {
   const Model model = fitted("scale | kpca components=2 | logistic l2=1", view);
   EXPECT_EQ(code_of([&] { model.require_no_rows(); }), "holds_rows");
   EXPECT_EQ(message_of([&] { model.require_no_rows(); }),
-            "--no-rows: stage 2, kpca, holds 80 training rows; route=lowrank map=fourier holds random frequencies "
+            "--no-rows: stage 2, kpca, holds 80 training rows; route=low_rank map=fourier holds random frequencies "
             "instead");
   EXPECT_EQ(model.inspect()["stages"][1]["training_rows"], 80);
   EXPECT_FALSE(model.inspect()["stages"][0].contains("training_rows"));

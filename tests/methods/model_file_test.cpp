@@ -74,6 +74,21 @@ class Rewriter {
   std::string dropped_;
 };
 
+/// Format 1 called the route of components lowrank.
+TEST(ModelFile, TheFirstFormatIsUpgraded) {
+  const Model model = fitted("kpca components=2 route=low_rank rank=9 | constant", overlapping(60, 3, 2, 3));
+  Rewriter old(model);
+  old.meta("format_version", "1").meta("pipeline", "kpca components=2 route=lowrank rank=9 | constant");
+  old.replace("stages", "\"low_rank\"", "\"lowrank\"").replace("stages", "\"low_rank\"", "\"lowrank\"");
+  ASSERT_EQ(old.code(), "none") << old.message();
+  EXPECT_TRUE(parse(old.bytes()).bytes() == model.bytes());
+  EXPECT_EQ(old.meta("format_version", "2").code(), "bad_model");
+  // Models without such a stage have changed in nothing but the number.
+  EXPECT_TRUE(parse(Rewriter(small_model()).meta("format_version", "1").bytes()).bytes() == small_model().bytes());
+  for (const char* stages : {"7", "\"x\"", "[7]", "[{\"info\":7}]", "{}"})
+    EXPECT_EQ(Rewriter(model).meta("format_version", "1").meta("stages", stages).code(), "bad_model") << stages;
+}
+
 TEST(ModelFile, RewrittenUnchangedItIsTheSameBytes) {
   const Model model = small_model();
   EXPECT_TRUE(Rewriter(model).bytes() == model.bytes());
@@ -149,8 +164,8 @@ TEST(ModelFile, RefusesOtherFilesAndNewerFormats) {
   const Model model = small_model();
   EXPECT_EQ(Rewriter(model).meta("format", "ecotone-data").code(), "bad_model");
   EXPECT_EQ(Rewriter(model).without("format").code(), "bad_model");
-  EXPECT_EQ(Rewriter(model).meta("format_version", "2").code(), "newer_format");
-  EXPECT_NE(Rewriter(model).meta("format_version", "2").message().find("format 2"), std::string::npos);
+  EXPECT_EQ(Rewriter(model).meta("format_version", "3").code(), "newer_format");
+  EXPECT_NE(Rewriter(model).meta("format_version", "3").message().find("format 3"), std::string::npos);
   for (const char* number : {"0", "-1", "", "one", "1.0", "99999999999999999999"}) {
     EXPECT_EQ(Rewriter(model).meta("format_version", number).code(), "bad_model") << number;
   }

@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(All, RowAloneRoutes,
                                          "logistic l2=0.1 multiclass=ovo", "logistic l2=0.1 multiclass=ecoc",
                                          "adaboost rounds=9 base=tree", "daboost rounds=9 vote=2 smooth=knn",
                                          "svm | calibrate method=isotonic", "kpca kernel=poly | svm",
-                                         "kpca route=lowrank rank=20 map=fourier | svm",
+                                         "kpca route=low_rank rank=20 map=fourier | svm",
                                          "kpca kernel=laplacian | ridge"));
 
 class RowAloneNumbers : public testing::TestWithParam<const char*> {};

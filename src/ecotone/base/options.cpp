@@ -40,6 +40,12 @@ std::optional<double> parse_real(std::string_view text) {
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
+/// Without _ and -, which spellings of one name may differ in.
+std::string joined(std::string name) {
+  std::erase_if(name, [](char c) { return c == '_' || c == '-'; });
+  return name;
+}
+
 bool is_utf8(const std::string& text) {
   try {
     (void)Json(text).dump();
@@ -222,7 +228,8 @@ class Checker {
     if (info_.limits.n_choices == 0) return text;
     const auto* begin = info_.limits.choices.data();
     const std::vector<std::string> choices(begin, begin + info_.limits.n_choices);
-    if (std::find(choices.begin(), choices.end(), text) != choices.end()) return text;
+    for (const std::string& choice : choices)
+      if (joined(choice) == joined(text)) return choice;
     const std::string near = did_you_mean(text, choices);
     refuse(info_.limits.text(), text, near.empty() ? "" : fmt::format("; did you mean '{}'?", near));
   }

@@ -131,7 +131,9 @@ class OptionValues {
 /// What the user gave: option names and texts, in order.
 using OptionTexts = std::vector<std::pair<std::string, std::string>>;
 
-/// Parses and checks `given` against the declarations and adds the defaults. Throws option errors: `unknown_option`
+/// Parses and checks `given` against the declarations and adds the defaults. Names of choices may be written with or
+/// without _ and -: `lowrank`, as older pipelines and models have it, is `low_rank`. Throws option errors:
+/// `unknown_option`
 /// ("unknown option 'l3' of logistic; did you mean 'l2'?"), `bad_option` ("logistic: l2 must be >= 0, got -1") and
 /// `repeated_option`.
 OptionValues complete_options(std::string_view who, const std::vector<OptionInfo>& infos, const OptionTexts& given);

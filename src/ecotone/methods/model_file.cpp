@@ -16,7 +16,7 @@ namespace ecotone {
 namespace {
 
 constexpr const char* model_format = "ecotone-model";
-constexpr int format_version = 1;
+constexpr int format_version = 2;
 
 /// The contents of a model file, on which upgrades work.
 struct Contents {
@@ -31,10 +31,6 @@ struct Contents {
     return found->second;
   }
 };
-
-/// upgrades[k] turns the contents of format k + 1 into those of format k + 2.
-using Upgrade = void (*)(Contents&);
-constexpr std::array<Upgrade, format_version - 1> upgrades{};
 
 template <class Number>
 Number whole_number(const Contents& contents, const std::string& key) {
@@ -57,20 +53,6 @@ int checked_format(const Contents& contents) {
                contents.origin, found, format_version);
   }
   return found;
-}
-
-/// The file's contents in today's format.
-Contents read_contents(const TensorFile& file) {
-  Contents contents{file.origin(), file.metadata(), {}};
-  const int found = checked_format(contents);
-  for (const std::string& name : file.names()) {
-    const std::vector<Index> shape = file.tensor(name).shape;
-    if (shape.empty() || shape.size() > 2)
-      contents.bad(fmt::format("array '{}' has {} dimensions", name, shape.size()));
-    contents.arrays[name] = {shape, file.doubles(name, std::vector<Index>(shape.size(), -1))};
-  }
-  for (auto k = static_cast<std::size_t>(found) - 1; k < upgrades.size(); ++k) upgrades[k](contents);
-  return contents;
 }
 
 /// Nesting depth of brackets in JSON text, ignoring those inside strings.
@@ -103,6 +85,33 @@ Json parsed(const Contents& contents, const std::string& key) {
   } catch (const Json::exception& error) {
     contents.bad(fmt::format("'{}' is not JSON ({})", key, error.what()));
   }
+}
+
+/// Format 2 spells the route of components as svm and gp do.
+void spell_low_rank(Contents& contents) {
+  Json stages = parsed(contents, "stages");
+  for (Json& stage : stages)
+    for (const auto& route : {Json::json_pointer("/options/route"), Json::json_pointer("/info/route")})
+      if (stage.contains(route) && stage.at(route) == "lowrank") stage.at(route) = "low_rank";
+  contents.meta["stages"] = stages.dump();
+}
+
+/// upgrades[k] turns the contents of format k + 1 into those of format k + 2.
+using Upgrade = void (*)(Contents&);
+constexpr std::array<Upgrade, format_version - 1> upgrades{spell_low_rank};
+
+/// The file's contents in today's format.
+Contents read_contents(const TensorFile& file) {
+  Contents contents{file.origin(), file.metadata(), {}};
+  const int found = checked_format(contents);
+  for (const std::string& name : file.names()) {
+    const std::vector<Index> shape = file.tensor(name).shape;
+    if (shape.empty() || shape.size() > 2)
+      contents.bad(fmt::format("array '{}' has {} dimensions", name, shape.size()));
+    contents.arrays[name] = {shape, file.doubles(name, std::vector<Index>(shape.size(), -1))};
+  }
+  for (auto k = static_cast<std::size_t>(found) - 1; k < upgrades.size(); ++k) upgrades[k](contents);
+  return contents;
 }
 
 const Json& member(const Contents& contents, const Json& object, const char* key, Json::value_t type) {

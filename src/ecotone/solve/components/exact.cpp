@@ -348,11 +348,11 @@ ExactComponents exact_components(const ComponentProblem& problem, const Componen
   const std::size_t needed = route_bytes(options, route, size);
   if (route == ExactRoute::cholesky) {
     require_memory(needed, problem.who, fmt::format("a factorisation of {} rows", n),
-                   "use fewer rows, route=lowrank, or lam=0 with the symmetric form");
+                   "use fewer rows, route=low_rank, or lam=0 with the symmetric form");
   } else {
     require_memory(needed, problem.who,
                    fmt::format("components={} of {} rows in {} domains", options.components, n, problem.groups),
-                   "use fewer of them, or route=lowrank");
+                   "use fewer of them, or route=low_rank");
   }
   // Under the linear kernel, centred rows have the same centred K and keep its digits at large offsets.
   Vector origin = Vector::Zero(problem.x.cols());

@@ -122,7 +122,7 @@ TEST(Components, ModelsThatDoNotRecordTheWeightAreRead) {
 
 TEST(Components, TheAutomaticWeightIsOneOverTheDistributionalVariance) {
   const TrainView view = overlapping(90, 3, 3, 3);
-  for (const std::string stage : {"dica", "udica", "dica route=lowrank rank=90", "udica lam=0"}) {
+  for (const std::string stage : {"dica", "udica", "dica route=low_rank rank=90", "udica lam=0"}) {
     EXPECT_EQ(warnings_of(stage, view), Codes{}) << stage;
     const Json found = stage_of(fitted(stage, view));
     EXPECT_EQ(found["options"]["weight"], "auto");
@@ -254,7 +254,7 @@ bool noted(const Said& said, const std::string& part) { return said.notes.find(p
 
 TEST(Components, OneRowIsTooFewOnEveryRoute) {
   const TrainView view = overlapping(1, 3, 1, 1);
-  for (const char* route : {"auto", "matvec", "lowrank"})
+  for (const char* route : {"auto", "matvec", "low_rank"})
     EXPECT_EQ(code_of([&] { fitted(fmt::format("kpca route={}", route), view); }), "too_few_rows") << route;
 }
 
@@ -264,7 +264,7 @@ TEST(Components, EqualRowsHaveNoneOnEveryRouteAndKernel) {
   x.rowwise() = x.row(0).eval();
   view.x = Features::dense(x);
   for (const char* kernel : {"rbf", "laplacian", "linear", "poly"}) {
-    for (const char* route : {"auto", "lowrank"}) {
+    for (const char* route : {"auto", "low_rank"}) {
       const std::string text = fmt::format("dica kernel={} route={}", kernel, route);
       const Model model = reloaded(fitted(text, view));
       EXPECT_EQ(stage_of(model)["components"], 0) << text;
@@ -299,7 +299,7 @@ TEST(Components, ASmallSigmaIsSaidByTheShareOfRowsThatAreNearAnother) {
   single.row(1) = single.row(0);
   TrainView pair = view;
   pair.x = Features::dense(single);
-  for (const char* route : {"matvec", "lowrank"}) {
+  for (const char* route : {"matvec", "low_rank"}) {
     EXPECT_EQ(warnings_of(fmt::format("kpca sigma=0.2 route={}", route), places), Codes{}) << route;
     const Codes codes = warnings_of(fmt::format("kpca sigma=1e-4 route={}", route), pair);
     EXPECT_EQ(std::count(codes.begin(), codes.end(), "sigma_too_small"), 1) << route;
@@ -343,7 +343,7 @@ TEST(Components, SayWhyThereAreFewer) {
 TEST(Components, ValuesTooLargeAreTheDatasFault) {
   TrainView view = overlapping(40, 3, 2, 2);
   view.x = Features::dense(1e160 * view.x.to_matrix());
-  for (const char* text : {"kpca", "dica route=lowrank"}) {
+  for (const char* text : {"kpca", "dica route=low_rank"}) {
     EXPECT_EQ(code_of([&] { fitted(text, view); }), "non_finite") << text;
     const std::string message = message_of([&] { fitted(text, view); });
     EXPECT_NE(message.find("overflow; add scale"), std::string::npos) << message;
@@ -357,14 +357,14 @@ TEST(Components, EveryRouteNamesTheRowThatIsNotFinite) {
   view.x = Features::dense(x);
   const std::string exact = message_of([&] { fitted("dica", view); });
   EXPECT_NE(exact.find("in row 18; add impute"), std::string::npos) << exact;
-  EXPECT_EQ(message_of([&] { fitted("dica route=lowrank", view); }), exact);
-  EXPECT_EQ(message_of([&] { fitted("dica route=lowrank sigma=1", view); }), exact);
-  EXPECT_EQ(message_of([&] { fitted("dica route=lowrank kernel=linear", view); }), exact);
+  EXPECT_EQ(message_of([&] { fitted("dica route=low_rank", view); }), exact);
+  EXPECT_EQ(message_of([&] { fitted("dica route=low_rank sigma=1", view); }), exact);
+  EXPECT_EQ(message_of([&] { fitted("dica route=low_rank kernel=linear", view); }), exact);
 }
 
 TEST(Components, ErrorsOfTheLowRankMapAreThoseOfTheStage) {
   const TrainView view = overlapping(40, 3, 2, 2);
-  const std::string message = message_of([&] { fitted("kpca route=lowrank map=fourier kernel=linear", view); });
+  const std::string message = message_of([&] { fitted("kpca route=low_rank map=fourier kernel=linear", view); });
   EXPECT_TRUE(message.starts_with("kpca: ")) << message;
 }
 
@@ -372,7 +372,7 @@ TEST(Components, OptionsThatAreNotReadAreNoted) {
   const TrainView view = overlapping(60, 3, 3, 3);
   EXPECT_TRUE(noted(recorded("kpca rank=20 degree=2", view), "degree, rank change nothing"));
   EXPECT_TRUE(noted(recorded("kpca kernel=linear sigma=2", view), "sigma changes nothing"));
-  EXPECT_FALSE(noted(recorded("kpca kernel=poly degree=2 route=lowrank rank=20", view), "nothing"));
+  EXPECT_FALSE(noted(recorded("kpca kernel=poly degree=2 route=low_rank rank=20", view), "nothing"));
 }
 
 TEST(Components, TheRowsOfAFitAreCentredAtTheTrainingMean) {

@@ -1,4 +1,4 @@
-// The route lowrank of kpca, udica, coir and dica; what all routes share is tested beside it.
+// The route low_rank of kpca, udica, coir and dica; what all routes share is tested beside it.
 #include <algorithm>
 #include <string>
 
@@ -56,9 +56,9 @@ TEST(LowRankRoute, AsManyLandmarksAsRowsAreTheExactRoutes) {
           "dica kernel=laplacian weight=5", "dica kernel=poly degree=2 weight=0.1", "udica kernel=linear"}) {
       SCOPED_TRACE(stage);
       const Model exact = rows.fit(stage, context());
-      const Model low = rows.fit(stage + " route=lowrank rank=90", context());
-      EXPECT_NE(stage_json(exact).at("route"), "lowrank");
-      EXPECT_EQ(stage_json(low).at("route"), "lowrank");
+      const Model low = rows.fit(stage + " route=low_rank rank=90", context());
+      EXPECT_NE(stage_json(exact).at("route"), "low_rank");
+      EXPECT_EQ(stage_json(low).at("route"), "low_rank");
       const Matrix expected = transformed(exact, fresh);
       Matrix z = transformed(low, fresh);
       ASSERT_EQ(z.cols(), expected.cols());
@@ -73,21 +73,21 @@ TEST(LowRankRoute, LinearOutputsAreThoseOfTheExactRoute) {
   const Rows rows(80, Task::regress);
   const std::string stage = "dica output_kernel=linear components=1 weight=20";
   const Matrix expected = transformed(rows.fit(stage, context()), rows.x);
-  Matrix z = transformed(rows.fit(stage + " route=lowrank rank=80", context()), rows.x);
+  Matrix z = transformed(rows.fit(stage + " route=low_rank rank=80", context()), rows.x);
   if (z.col(0).dot(expected.col(0)) < 0) z = -z;
   EXPECT_LT((z - expected).cwiseAbs().maxCoeff(), 1e-7);
 }
 
 TEST(LowRankRoute, ManyRowsTakeItUnasked) {
   const Json many = stage_json(Rows(20001).fit("kpca kernel=linear rank=5", context()));
-  EXPECT_EQ(many.at("route"), "lowrank");
+  EXPECT_EQ(many.at("route"), "low_rank");
   EXPECT_EQ(many.at("rank"), 3);
   EXPECT_EQ(many.at("map"), "pivoted");
   EXPECT_EQ(many.at("map_rows"), 20000);
   EXPECT_LT(many.at("residual").get<double>(), 1e-12);
   // A factorisation would take long much sooner than products with the Gram matrix.
   const Rows rows(4001);
-  EXPECT_EQ(stage_json(rows.fit("udica kernel=linear rank=5", context())).at("route"), "lowrank");
+  EXPECT_EQ(stage_json(rows.fit("udica kernel=linear rank=5", context())).at("route"), "low_rank");
   EXPECT_EQ(stage_json(rows.fit("udica kernel=linear lam=0", context())).at("route"), "matvec");
   EXPECT_EQ(stage_json(Rows(60).fit("udica kernel=linear rank=5", context())).at("route"), "cholesky");
 }
@@ -100,14 +100,14 @@ TEST(LowRankRoute, WarnsOfARoughMapOnlyWhereItWasAskedFor) {
     return std::any_of(recorder.warnings.begin(), recorder.warnings.end(),
                        [](const auto& warning) { return warning.first == "rough_map"; });
   };
-  EXPECT_TRUE(warned("udica rank=2 sigma=0.3 route=lowrank"));
+  EXPECT_TRUE(warned("udica rank=2 sigma=0.3 route=low_rank"));
   EXPECT_FALSE(warned("udica rank=2 sigma=0.3"));
 }
 
 TEST(LowRankRoute, SavedAndLoadedItIsTheSame) {
   const Rows rows(200);
   for (const std::string map : {"pivoted", "uniform", "greedy", "fourier"}) {
-    const Model model = rows.fit("dica route=lowrank rank=40 weight=10 map=" + map, context());
+    const Model model = rows.fit("dica route=low_rank rank=40 weight=10 map=" + map, context());
     const Model again = Model::from_tensors(TensorFile::parse(model.bytes(), "model"));
     EXPECT_EQ(model.bytes(), again.bytes());
     EXPECT_EQ(transformed(model, rows.x), transformed(again, rows.x));
@@ -117,7 +117,7 @@ TEST(LowRankRoute, SavedAndLoadedItIsTheSame) {
 
 TEST(LowRankRoute, EqualBytesForAnyNumberOfThreads) {
   const Rows rows(3000);
-  for (const char* stage : {"dica route=lowrank rank=60 weight=10", "kpca route=lowrank map=fourier rank=60"}) {
+  for (const char* stage : {"dica route=low_rank rank=60 weight=10", "kpca route=low_rank map=fourier rank=60"}) {
     const std::string one = rows.fit(stage, context(1)).bytes();
     EXPECT_EQ(rows.fit(stage, context(2)).bytes(), one);
     EXPECT_EQ(rows.fit(stage, context(7)).bytes(), one);
@@ -126,7 +126,7 @@ TEST(LowRankRoute, EqualBytesForAnyNumberOfThreads) {
 
 TEST(LowRankRoute, AFileThatLiesIsRefused) {
   const Rows rows(100);
-  const Pipeline pipeline = Pipeline::parse("udica route=lowrank rank=10");
+  const Pipeline pipeline = Pipeline::parse("udica route=low_rank rank=10");
   const Method& method = *pipeline.stages().front().method;
   const OptionValues& options = pipeline.stages().front().options;
   FitCache cache;
@@ -157,19 +157,19 @@ TEST(LowRankRoute, WarnsOfARoughMap) {
     return std::ranges::any_of(recorder.warnings, [](const auto& one) { return one.first == "rough_map"; });
   };
   // The paper's form needs the kernel down to lam, others do not.
-  EXPECT_TRUE(warned("coir route=lowrank rank=40 sigma=3 form=paper lam=0.001"));
-  EXPECT_FALSE(warned("coir route=lowrank rank=40 sigma=3 form=symmetric lam=0.001"));
-  EXPECT_FALSE(warned("coir route=lowrank rank=40 sigma=3 form=paper lam=100"));
-  EXPECT_TRUE(warned("kpca route=lowrank rank=5 sigma=0.3"));
+  EXPECT_TRUE(warned("coir route=low_rank rank=40 sigma=3 form=paper lam=0.001"));
+  EXPECT_FALSE(warned("coir route=low_rank rank=40 sigma=3 form=symmetric lam=0.001"));
+  EXPECT_FALSE(warned("coir route=low_rank rank=40 sigma=3 form=paper lam=100"));
+  EXPECT_TRUE(warned("kpca route=low_rank rank=5 sigma=0.3"));
 }
 
 TEST(LowRankRoute, RefusesWhatItCannotDo) {
   const Rows rows(50);
   const auto code = [&](const char* stage) { return code_of([&] { rows.fit(stage, context()); }); };
-  EXPECT_EQ(code("dica route=lowrank form=paper lam=0"), "bad_option");
-  EXPECT_EQ(code("kpca route=lowrank map=fourier kernel=linear"), "bad_option");
-  EXPECT_EQ(code("kpca route=lowrank map=fourier residual=0.1"), "bad_option");
-  EXPECT_EQ(code("kpca route=lowrank residual=1"), "bad_option");
+  EXPECT_EQ(code("dica route=low_rank form=paper lam=0"), "bad_option");
+  EXPECT_EQ(code("kpca route=low_rank map=fourier kernel=linear"), "bad_option");
+  EXPECT_EQ(code("kpca route=low_rank map=fourier residual=0.1"), "bad_option");
+  EXPECT_EQ(code("kpca route=low_rank residual=1"), "bad_option");
 }
 
 }  // namespace low_rank_route_test

@@ -129,7 +129,7 @@ Method gp_method() {
        .citation = "rasmussen2006",
        .learns = Learns::numbers,
        .penalties = {{"noise"}},
-       .without_rows = "least_squares behind kpca route=lowrank map=fourier holds weights and random frequencies "
+       .without_rows = "least_squares behind kpca route=low_rank map=fourier holds weights and random frequencies "
                        "instead"});
 }
 

@@ -159,7 +159,7 @@ Method svm_method() {
        .learns = Learns::two_classes,
        .penalties = {{"C", true}},
        .without_rows = "kernel=linear route=low_rank holds weights of the columns instead, also behind kpca "
-                       "route=lowrank map=fourier"});
+                       "route=low_rank map=fourier"});
 }
 
 }  // namespace ecotone

@@ -135,7 +135,7 @@ void note_unread_options(const ComponentFit& fit, const Context& context) {
     if (given && !read) unread.emplace_back(name);
   };
   const bool poly = options.kernel == KernelKind::poly;
-  const bool low_rank = fit.report.route == "lowrank";
+  const bool low_rank = fit.report.route == "low_rank";
   add(shift_invariant(fit.kernel), !options.sigma.is_auto(), "sigma");
   add(poly, options.degree != defaults.degree, "degree");
   add(poly, options.coef0 != defaults.coef0, "coef0");

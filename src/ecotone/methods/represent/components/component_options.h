@@ -12,7 +12,7 @@ namespace ecotone {
 
 enum class ComponentCentre { train, batch };
 enum class OutputKernel { automatic, delta, rbf, linear };
-enum class ComponentRoute { automatic, cholesky, matvec, lowrank };
+enum class ComponentRoute { automatic, cholesky, matvec, low_rank };
 
 /// Options of kpca, udica, coir and dica; each declares those that it uses.
 struct ComponentStageOptions {
@@ -50,15 +50,15 @@ struct ComponentStageOptions {
               one_of("train", "batch")),
         field("route", &O::route,
               "cholesky: one factorisation, lam > 0; matvec: products with the Gram matrix alone, lam = 0 (kpca: any); "
-              "lowrank: a low-rank kernel map, time linear in the rows; auto: by lam, lowrank beyond 4,000 rows "
+              "low_rank: a low-rank kernel map, time linear in the rows; auto: by lam, low_rank beyond 4,000 rows "
               "(20,000 where matvec applies) or where memory is short",
-              one_of("auto", "cholesky", "matvec", "lowrank")),
-        field("rank", &O::rank, "lowrank: largest number of landmarks or frequencies", between(1, 100000)),
+              one_of("auto", "cholesky", "matvec", "low_rank")),
+        field("rank", &O::rank, "low_rank: largest number of landmarks or frequencies", between(1, 100000)),
         field("map", &O::map,
-              "lowrank: landmarks chosen by random pivots, at random or by greedy pivots, or random Fourier features",
+              "low_rank: landmarks chosen by random pivots, at random or by greedy pivots, or random Fourier features",
               one_of("pivoted", "uniform", "greedy", "fourier")),
         field("residual", &O::residual,
-              "lowrank: stop when the landmarks leave this fraction of the kernel's trace; 0: never",
+              "low_rank: stop when the landmarks leave this fraction of the kernel's trace; 0: never",
               between(0.0, 0.999))};
     return std::tuple_cat(kernel_fields<O>(), others);
   }

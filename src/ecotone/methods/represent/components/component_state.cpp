@@ -6,7 +6,7 @@
 namespace ecotone {
 namespace {
 
-constexpr const char* low_rank = "lowrank";
+constexpr const char* low_rank = "low_rank";
 
 ComponentReport report_of(const StageState& state) {
   ComponentReport report;

@@ -64,7 +64,7 @@ Kernel kernel_of(const ComponentKind& kind, const ComponentStageOptions& options
 }
 
 const char* name_of(ComponentRoute route) {
-  return route == ComponentRoute::cholesky ? "cholesky" : route == ComponentRoute::matvec ? "matvec" : "lowrank";
+  return route == ComponentRoute::cholesky ? "cholesky" : route == ComponentRoute::matvec ? "matvec" : "low_rank";
 }
 
 /// The exact route that lam allows, or the low-rank one for many rows or if an n x n matrix does not fit in memory.
@@ -76,7 +76,7 @@ ComponentRoute route_of(const ComponentKind& kind, const ComponentOptions& optio
   const bool products = route_applies(options, ExactRoute::matvec);
   const ExactRoute exact = products ? ExactRoute::matvec : ExactRoute::cholesky;
   const Index most_rows = products ? most_multiplied_rows : most_factored_rows;
-  if (size.rows > most_rows || route_bytes(options, exact, size) > available_memory()) return ComponentRoute::lowrank;
+  if (size.rows > most_rows || route_bytes(options, exact, size) > available_memory()) return ComponentRoute::low_rank;
   return products ? ComponentRoute::matvec : ComponentRoute::cholesky;
 }
 
@@ -116,7 +116,7 @@ struct Solved {
 Solved solve_by_map(const FitInput& in, ComponentReport& report, const Context& context) {
   const LowRankFitRows rows{in.x, in.groups.index, in.groups.count, in.y, in.kind.supervised ? &in.output : nullptr};
   LowRankProjection found = low_rank_route(in.kind, rows, in.kernel, in.options, in.solver, report, context);
-  context.note("{}: {} rows of {} domains, route lowrank{}: rank {}, map {}, residual {:.2g}", in.kind.name,
+  context.note("{}: {} rows of {} domains, route low_rank{}: rank {}, map {}, residual {:.2g}", in.kind.name,
                report.rows, report.domains,
                in.options.route == ComponentRoute::automatic ? ", as the exact one would take long" : "", report.rank,
                report.map, report.residual);
@@ -245,14 +245,14 @@ StageResult fit_components(const ComponentKind& kind, const TrainView& view, con
   const ComponentRoute route = route_of(kind, solver, options.route, size);
   const bool equal = equal_rows(x);
   report.route = equal ? "none" : name_of(route);
-  if (route != ComponentRoute::lowrank || equal) require_finite_features(kind.name, x, view.origin, context);
+  if (route != ComponentRoute::low_rank || equal) require_finite_features(kind.name, x, view.origin, context);
 
   const auto make_kernel = [&] { return kernel_of(kind, options, x, equal, report, context); };
   const Kernel kernel = as_stage(kind, x, view, context, make_kernel);
   const FitInput input{kind, x, groups, view.y, kernel, output, options, solver};
   Solved found = as_stage(kind, x, view, context, [&] {
     if (equal) return no_components(x, kernel);
-    if (route == ComponentRoute::lowrank) return solve_by_map(input, report, context);
+    if (route == ComponentRoute::low_rank) return solve_by_map(input, report, context);
     return solve_exactly(input, route, report, context);
   });
   const ComponentFit fit{kind, options, x, kernel, output, report, equal};
@@ -268,7 +268,7 @@ StageResult fit_components(const ComponentKind& kind, const TrainView& view, con
 
 namespace {
 
-constexpr const char* no_rows = "route=lowrank map=fourier holds random frequencies instead";
+constexpr const char* no_rows = "route=low_rank map=fourier holds random frequencies instead";
 
 }  // namespace
 

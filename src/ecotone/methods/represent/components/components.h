@@ -13,14 +13,14 @@ namespace ecotone {
 
 /// The facts about a fit of components that `inspect` shows.
 struct ComponentReport {
-  std::string route;          ///< cholesky, matvec or lowrank; none: the rows are equal
+  std::string route;          ///< cholesky, matvec or low_rank; none: the rows are equal
   Index rows = 0;             ///< that were learned from
   Index domains = 0;          ///< of these rows
   Index sigma_rows = 0;       ///< rows whose median distance is sigma; 0 if sigma was given or the kernel has none
   std::string output_kernel;  ///< of the labels; empty without them
   double output_sigma = 0;    ///< of the output kernel rbf, else 0
   ComponentSpectrum spectrum;
-  /// Of the route lowrank.
+  /// Of the route low_rank.
   std::string map;      ///< how landmarks were chosen
   Index rank = 0;       ///< features of the map
   double residual = 0;  ///< what it leaves out; see LowRankFit

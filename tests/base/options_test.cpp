@@ -85,18 +85,29 @@ TEST(Options, TextsAreRead) {
 
 TEST(Options, ChoicesMayBeSpeltWithOrWithoutHyphens) {
   const std::vector<OptionInfo> infos = {
-      {"route", OptionType::choice, "How", one_of("auto", "low_rank", "k-fold"), "auto"}};
+      {"route", OptionType::choice, "How", one_of("auto", "low_rank", "k-fold"), "auto", false}};
   for (const char* text : {"low_rank", "lowrank", "low-rank"}) {
     EXPECT_EQ(complete_options("demo", infos, OptionTexts{{"route", text}}).at("route"), "low_rank") << text;
     EXPECT_EQ(complete_options("demo", infos, Json{{"route", text}}).at("route"), "low_rank") << text;
   }
   EXPECT_EQ(complete_options("demo", infos, OptionTexts{{"route", "kfold"}}).at("route"), "k-fold");
-  for (const char* text : {"", "-", "_", "low rank", "lowran"})
-    EXPECT_EQ(test::code_of([&] {
-                complete_options("demo", infos, OptionTexts{{"route", text}});
-              }),
-              "bad_option")
-        << text;
+  for (const char* text : {"", "-", "_", "low rank", "lowran"}) {
+    const auto read = [&] { complete_options("demo", infos, OptionTexts{{"route", text}}); };
+    EXPECT_EQ(test::code_of(read), "bad_option") << text;
+  }
+}
+
+struct Shared {
+  int own = 1, all = 2;
+  static constexpr auto fields() {
+    return std::tuple{common_field("all", &Shared::all, "Of all"), field("own", &Shared::own, "Its own")};
+  }
+};
+
+TEST(Options, CommonOnesAreMarked) {
+  const std::vector<OptionInfo> infos = describe_options<Shared>();
+  EXPECT_TRUE(infos[0].common);
+  EXPECT_FALSE(infos[1].common);
 }
 
 TEST(Options, ValuesComeInDeclarationOrder) {

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import re
+import shlex
 import subprocess
 
 import pytest
@@ -166,18 +167,37 @@ def test_methods(ecotone):
     assert [m["name"].replace(".", "_") for m in listed] == names
     for method in listed:
         assert method["summary"].endswith(".")
-        assert {"name", "family", "summary", "citation", "needs_labels", "options"} <= set(method)
+        assert {"name", "family", "summary", "when", "example", "citation", "needs_labels", "options"} <= set(method)
         assert ecotone.json("methods", method["name"]) == method
         text = ecotone("methods", method["name"]).stdout
+        words = " ".join(text.split())
+        assert max(map(len, text.splitlines())) <= 130
+        # First an example, when to use it and its citation, then the method's own options, then the common ones.
+        order = [method["example"], method["when"], method["reference"]]
+        order += [f" {o['name']}=" for common in (False, True) for o in method["options"] if o["common"] == common]
+        place = 0
+        for part in order:
+            place = words.index(part, place)
         for option in method["options"]:
             assert {"name", "type", "default", "help", "low", "high", "choices"} <= set(option)
-            assert option["name"] + "=" in text and option["help"] in text
+            assert option["help"] in words
             if option["choices"]:
                 assert option["default"] in option["choices"]
             if option["low"] is not None and isinstance(option["default"], (int, float)):
                 assert option["default"] >= option["low"]
     l2 = [o for m in listed if m["name"] == "logistic" for o in m["options"] if o["name"] == "l2"][0]
     assert l2["low"] == 0 and l2["type"] == "real or auto"
+
+
+def test_the_examples_of_methods_run(ecotone, tmp_path):
+    """The command as it is shown, on a smaller table."""
+    ecotone("generate", "clinics", "size=0.15", "-o", "clinics.csv", cwd=tmp_path)
+    for method in ecotone.json("methods")["methods"]:
+        text = ecotone("methods", method["name"]).stdout
+        (command,) = re.findall(r"^  (ecotone evaluate .*)$", text, re.M)
+        program, *words = shlex.split(command)
+        assert method["example"] in words
+        assert "mean" in ecotone(*words, "--quiet", cwd=tmp_path).stdout
 
 
 def test_a_baseline_says_that_it_reads_no_features(ecotone):

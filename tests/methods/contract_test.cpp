@@ -1,11 +1,16 @@
 // Every registered method: what all of them promise. A new method is covered by its line in methods.def.
+#include <gmock/gmock.h>
+
+#include <algorithm>
 #include <cctype>
 #include <limits>
 #include <map>
 #include <optional>
 
+#include "ecotone/data/generate/generate.h"
 #include "ecotone/methods/registry.h"
 #include "ecotone/report/json/json.h"
+#include "ecotone/report/text/text.h"
 #include "methods/each_method.h"
 #include "methods/support.h"
 
@@ -205,8 +210,22 @@ TEST_P(Contract, DescribesItself) {
   EXPECT_EQ(json["name"], GetParam());
   EXPECT_FALSE(json["summary"].get<std::string>().empty());
   EXPECT_TRUE(json["citation"].is_string());
+  EXPECT_EQ(json["reference"] == "", json["citation"] == "") << "the glossary lacks " << json["citation"];
+  EXPECT_TRUE(tested().when.ends_with('.')) << tested().when;
   EXPECT_EQ(json["options"].size(), tested().options.size());
   EXPECT_EQ(Json::parse(json.dump()), json) << "a limit that JSON cannot say";
+}
+
+/// On the data of the command that shows it: a table with classes and missing values, or counts.
+TEST_P(Contract, ItsExampleCanBeFitted) {
+  const Pipeline pipeline = Pipeline::parse(tested().example);
+  EXPECT_TRUE(pipeline.predicts());
+  EXPECT_TRUE(std::ranges::any_of(pipeline.stages(), [&](const Stage& s) { return s.method->name == GetParam(); }));
+  EXPECT_THAT(example_command(tested()), testing::HasSubstr("\"" + tested().example + "\""));
+  Dataset data = generate("clinics", {{"size", "0.2"}}, context());
+  if (tested().adapts()) data.role.back() = Role::target;
+  const TrainView view = suited(tested(), train_view(data, context()));
+  EXPECT_NO_THROW(Model::fit(pipeline, view, data.schema, context()));
 }
 
 TEST_P(Contract, RefusesBadValuesByName) {

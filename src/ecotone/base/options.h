@@ -94,11 +94,19 @@ struct Field {
   T Struct::*member;
   const char* help;
   Limits limits;
+  bool common = false;
 };
 
 template <class Struct, class T>
 constexpr Field<Struct, T> field(const char* name, T Struct::*member, const char* help, Limits limits = anything()) {
   return {name, member, help, limits};
+}
+
+/// An option that many methods share and few users change; reference pages list it after the method's own.
+template <class Struct, class T>
+constexpr Field<Struct, T> common_field(const char* name, T Struct::*member, const char* help,
+                                        Limits limits = anything()) {
+  return {name, member, help, limits, true};
 }
 
 /// How an option is written. Member types: bool, int, Index, double, AutoNumber, WordOrNumber, an enum class or an
@@ -113,6 +121,7 @@ struct OptionInfo {
   std::string help;
   Limits limits;
   Json default_value;
+  bool common = false;
 };
 
 /// The value of every option, in declaration order; made by `complete_options` and therefore always valid.
@@ -133,9 +142,8 @@ using OptionTexts = std::vector<std::pair<std::string, std::string>>;
 
 /// Parses and checks `given` against the declarations and adds the defaults. Names of choices may be written with or
 /// without _ and -: `lowrank`, as older pipelines and models have it, is `low_rank`. Throws option errors:
-/// `unknown_option`
-/// ("unknown option 'l3' of logistic; did you mean 'l2'?"), `bad_option` ("logistic: l2 must be >= 0, got -1") and
-/// `repeated_option`.
+/// `unknown_option` ("unknown option 'l3' of logistic; did you mean 'l2'?"), `bad_option` ("logistic: l2 must be >= 0,
+/// got -1") and `repeated_option`.
 OptionValues complete_options(std::string_view who, const std::vector<OptionInfo>& infos, const OptionTexts& given);
 /// The same from a JSON object (model files): every option is checked again; missing options get their defaults.
 OptionValues complete_options(std::string_view who, const std::vector<OptionInfo>& infos, const Json& given);
@@ -233,7 +241,7 @@ std::vector<OptionInfo> describe_options() {
   std::apply(
       [&](const auto&... f) {
         (infos.push_back({f.name, detail::option_type<std::remove_cvref_t<decltype(defaults.*f.member)>>(), f.help,
-                          f.limits, detail::option_json(defaults.*f.member, f.limits)}),
+                          f.limits, detail::option_json(defaults.*f.member, f.limits), f.common}),
          ...);
       },
       Options::fields());

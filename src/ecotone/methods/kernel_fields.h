@@ -12,9 +12,9 @@ constexpr auto kernel_parameter_fields() {
   return std::tuple{
       field("sigma", &O::sigma, "Width of rbf and laplacian; auto: the median distance between at most 1,000 rows",
             above(0.0)),
-      field("degree", &O::degree, "Degree of poly", between(1, 100)),
-      field("coef0", &O::coef0, "Constant added by poly", at_least(0.0)),
-      field("scale", &O::scale, "Factor of x.z in poly", above(0.0))};
+      common_field("degree", &O::degree, "Degree of poly", between(1, 100)),
+      common_field("coef0", &O::coef0, "Constant added by poly", at_least(0.0)),
+      common_field("scale", &O::scale, "Factor of x.z in poly", above(0.0))};
 }
 
 /// The options of a kernel, for option structs that also have the member kernel.

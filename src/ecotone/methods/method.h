@@ -161,6 +161,8 @@ struct Method {
   std::string name;  ///< as in pipeline text
   Family family = Family::prepare;
   std::string summary = {};   ///< one sentence
+  std::string when = {};      ///< when to use it, after "Use it "
+  std::string example = {};   ///< a pipeline with it that predicts
   std::string citation = {};  ///< key of docs/glossary.md; empty when there is none to cite
   Learns learns = Learns::nothing;
   bool reads_features = true;                 ///< false: it never looks at them, so missing values do not matter to it

@@ -32,27 +32,29 @@ struct MulticlassOptions {
 
   static constexpr auto fields() {
     return std::tuple{
-        field("multiclass", &MulticlassOptions::multiclass,
-              "Strategy for more than two classes: all at once, one versus all, one versus one, or error-correcting "
-              "output codes",
-              one_of("softmax", "ova", "ovo", "ecoc", "auto")),
-        field("codes", &MulticlassOptions::codes,
-              "Code of ecoc; auto: exhaustive (2^(R-1) - 1 columns) for up to 7 classes, else random with row distance "
-              "at least 3",
-              one_of("auto", "exhaustive", "random")),
-        field("code_length", &MulticlassOptions::code_length, "Columns of a random code; 0: 10 log2 R for R classes",
-              between(0, 10000)),
-        field("code", &MulticlassOptions::code,
-              "CSV file with your own code for ecoc: one row of -1 and 1 per class, in class order, no header"),
-        field("decode", &MulticlassOptions::decode,
-              "How ecoc finds the nearest class: by Hamming distance or by summed logistic loss",
-              one_of("hamming", "loss")),
-        field("ties", &MulticlassOptions::ties,
-              "How ovo breaks tied votes: by the larger sum of pairwise probabilities, or at random",
-              one_of("probability", "random")),
-        field("class_weight", &MulticlassOptions::class_weight,
-              "Multiplies row weights: none, balanced (total / (classes x weight of the class)) or "
-              "name:weight,name:weight")};
+        common_field(
+            "multiclass", &MulticlassOptions::multiclass,
+            "Strategy for more than two classes: all at once, one versus all, one versus one, or error-correcting "
+            "output codes",
+            one_of("softmax", "ova", "ovo", "ecoc", "auto")),
+        common_field(
+            "codes", &MulticlassOptions::codes,
+            "Code of ecoc; auto: exhaustive (2^(R-1) - 1 columns) for up to 7 classes, else random with row distance "
+            "at least 3",
+            one_of("auto", "exhaustive", "random")),
+        common_field("code_length", &MulticlassOptions::code_length,
+                     "Columns of a random code; 0: 10 log2 R for R classes", between(0, 10000)),
+        common_field("code", &MulticlassOptions::code,
+                     "CSV file with your own code for ecoc: one row of -1 and 1 per class, in class order, no header"),
+        common_field("decode", &MulticlassOptions::decode,
+                     "How ecoc finds the nearest class: by Hamming distance or by summed logistic loss",
+                     one_of("hamming", "loss")),
+        common_field("ties", &MulticlassOptions::ties,
+                     "How ovo breaks tied votes: by the larger sum of pairwise probabilities, or at random",
+                     one_of("probability", "random")),
+        common_field("class_weight", &MulticlassOptions::class_weight,
+                     "Multiplies row weights: none, balanced (total / (classes x weight of the class)) or "
+                     "name:weight,name:weight")};
   }
 };
 

@@ -50,7 +50,8 @@ Json to_json(const Generator& generator);
 Json to_json(const Experiment& experiment);
 /// Of `doctor`, without the version.
 Json to_json(const Computer& computer);
-/// One method: name, family, summary, citation, needs_labels, reads_scores, learner_when_last, options.
+/// One method: name, family, summary, when, example (a pipeline), citation, reference, needs_labels, reads_scores,
+/// learner_when_last, options.
 Json to_json(const Method& method);
 /// [{name, type, default, help, low, high, open_low, open_high, choices}].
 Json to_json(const std::vector<OptionInfo>& options);

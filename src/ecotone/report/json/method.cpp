@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "ecotone/methods/registry.h"
+#include "ecotone/report/citations.h"
 #include "ecotone/report/json/json.h"
 
 namespace ecotone {
@@ -20,7 +21,8 @@ Json to_json(const std::vector<OptionInfo>& options) {
                     {"high", limit(limits.high)},
                     {"open_low", limits.open_low},
                     {"open_high", limits.open_high},
-                    {"choices", std::move(choices)}});
+                    {"choices", std::move(choices)},
+                    {"common", option.common}});
   }
   return list;
 }
@@ -29,7 +31,10 @@ Json to_json(const Method& method) {
   return {{"name", method.name},
           {"family", family_name(method.family)},
           {"summary", method.summary},
+          {"when", "Use it " + method.when},
+          {"example", method.example},
           {"citation", method.citation},
+          {"reference", full_citation(method.citation)},
           {"needs_labels", method.needs_labels()},
           {"reads_scores", method.reads_scores()},
           {"learner_when_last", method.predicts_when_last()},

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ecotone/methods/registry.h"
+#include "ecotone/report/citations.h"
 #include "ecotone/report/text/options.h"
 #include "ecotone/report/text/text.h"
 #include "ecotone/report/text/text_width.h"
@@ -25,6 +26,12 @@ std::string cell(std::string_view text) {
   return result;
 }
 
+/// The method's own options, then those it shares with many others.
+std::vector<OptionInfo> own_first(std::vector<OptionInfo> options) {
+  std::ranges::stable_partition(options, [](const OptionInfo& option) { return !option.common; });
+  return options;
+}
+
 std::string markdown_of(const Method& m) {
   std::string facts = fmt::format("Family `{}`.", family_name(m.family));
   if (m.needs_labels()) facts += " Needs labels.";
@@ -32,10 +39,11 @@ std::string markdown_of(const Method& m) {
   if (m.predicts_when_last()) facts += fmt::format(" {}", both_text);
   if (!m.reads_features) facts += fmt::format(" {}", blind_text);
   if (!m.citation.empty()) facts += fmt::format(" Citation: [{0}](glossary.md#{0}).", m.citation);
-  std::string text = fmt::format("\n## {}\n\n{}\n{}", m.name, wrapped(m.summary, page, ""), wrapped(facts, page, ""));
+  std::string text = fmt::format("\n## {}\n\n{}\n```sh\n{}\n```\n\n{}\n{}", m.name, wrapped(m.summary, page, ""),
+                                 example_command(m), wrapped("Use it " + m.when, page, ""), wrapped(facts, page, ""));
   if (m.options.empty()) return text + "\nNo options.\n";
   text += "\n| option | type | default | range | meaning |\n| --- | --- | --- | --- | --- |\n";
-  for (const OptionInfo& o : m.options) {
+  for (const OptionInfo& o : own_first(m.options)) {
     const std::string value = option_text(o.default_value);
     text += fmt::format("| `{}` | {} | {} | {} | {} |\n", o.name, type_name(o.type),
                         value.empty() ? "" : "`" + cell(value) + "`", cell(range_text(o)), cell(o.help));
@@ -55,18 +63,32 @@ std::string methods_text() {
   std::string text;
   for (const Method& m : methods())
     text += fmt::format("{:<{}}  {:<{}}  {}\n", m.name, names, family_name(m.family), families, m.summary);
-  return text + "\n`ecotone methods NAME` shows the options of a method.\n";
+  return text + "\n`ecotone methods NAME` shows an example, when to use the method, and its options.\n";
+}
+
+std::string example_command(const Method& m) {
+  return fmt::format("ecotone evaluate clinics.csv --label {} --domain hospital \"{}\"{}",
+                     m.regression_only() ? "wait_days" : "disease", m.example, m.adapts() ? " --protocol adapt" : "");
 }
 
 std::string method_text(const Method& m) {
-  std::string text = fmt::format("{} ({}): {}\n", m.name, family_name(m.family), m.summary);
+  std::string text = wrapped(m.summary, page, fmt::format("{} ({}): ", m.name, family_name(m.family)));
+  text +=
+      fmt::format("\nExample, on the data of `ecotone generate clinics -o clinics.csv`:\n  {}\n\n", example_command(m));
+  text += wrapped("Use it " + m.when, page, "");
+  if (!m.citation.empty())
+    text += wrapped(fmt::format("{} [{}]", full_citation(m.citation), m.citation), page, "Cite: ");
   if (m.needs_labels()) text += "Needs labels.\n";
   if (m.reads_scores()) text += "Follows a learner and reads its decision values.\n";
   if (m.predicts_when_last()) text += fmt::format("{}\n", both_text);
   if (!m.reads_features) text += fmt::format("{}\n", blind_text);
-  if (!m.citation.empty()) text += fmt::format("Cite: {}\n", m.citation);
   if (m.options.empty()) return text + "\nNo options.\n";
-  return text + "\nOptions, with their defaults:\n" + option_lines(m.options, 2);
+  const std::vector<OptionInfo> options = own_first(m.options);
+  const auto common = std::ranges::find(options, true, &OptionInfo::common);
+  text += "\nOptions, with their defaults:\n" + option_lines({options.begin(), common}, 2);
+  if (common == options.end()) return text;
+  return text + "\nOptions of solvers, kernels and several classes, seldom changed:\n" +
+         option_lines({common, options.end()}, 2);
 }
 
 std::string methods_markdown() {

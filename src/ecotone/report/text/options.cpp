@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ecotone/report/text/text_width.h"
+
 namespace ecotone {
 
 std::string range_text(const OptionInfo& option) {
@@ -22,8 +24,8 @@ std::string option_lines(const std::vector<OptionInfo>& options, std::size_t ind
   for (const OptionInfo& option : options) width = std::max(width, given(option).size());
   std::string text;
   for (const OptionInfo& option : options)
-    text += fmt::format("{:{}}{:<{}}  {} ({}: {})\n", "", indent, given(option), width, option.help,
-                        type_name(option.type), range_text(option));
+    text += wrapped(fmt::format("{} ({}: {})", option.help, type_name(option.type), range_text(option)), page_width,
+                    fmt::format("{:{}}{:<{}}  ", "", indent, given(option), width));
   return text;
 }
 

@@ -7,7 +7,7 @@
 
 namespace ecotone {
 
-/// One line per option: name=default, meaning, type and range.
+/// A paragraph per option: name=default, meaning, type and range.
 std::string option_lines(const std::vector<OptionInfo>& options, std::size_t indent);
 
 /// The range of an option: "> 0", "one of mean, median", "true or false" for switches, or "any" if there is no limit.

@@ -65,8 +65,10 @@ std::string computer_text(const Computer& computer);
 
 /// All methods, a line each.
 std::string methods_text();
-/// One method with its options.
+/// One method: an example, when to use it, its citation and its options.
 std::string method_text(const Method& method);
+/// A command that shows a method at work, on the data of `generate clinics`.
+std::string example_command(const Method& method);
 /// The reference page docs/methods.md.
 std::string methods_markdown();
 

@@ -183,6 +183,8 @@ Method daboost_method() {
        .family = Family::adapt,
        .summary =
            "Boosting for an unlabelled target: stumps that are right on the source and keep a margin from target rows.",
+       .when = "when an unlabelled target lies apart from the source and its classes form clusters.",
+       .example = "impute | scale | daboost rounds=50",
        .citation = "habrard2012",
        .learns = Learns::two_classes,
        .plain = "adaboost",

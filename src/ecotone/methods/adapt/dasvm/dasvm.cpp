@@ -149,6 +149,8 @@ Method dasvm_method() {
        .family = Family::adapt,
        .summary = "Support vector machine that moves from source rows to target rows by self-training, a few labels at "
                   "a time.",
+       .when = "when an unlabelled target is a gradual change of the source, such as a drift.",
+       .example = "impute | scale | dasvm",
        .citation = "bruzzone2010",
        .learns = Learns::two_classes,
        .plain = "svm",

@@ -39,8 +39,8 @@ struct DasvmOptions {
               at_least(0)),
         field("max_rounds", &O::max_rounds,
               "Largest number of rounds; 0: twice as many as it takes to drop all source rows, plus 200", at_least(0)),
-        field("tolerance", &O::tolerance, "Largest violation of the optimality conditions at which each fit stops",
-              at_least(1e-12)),
+        common_field("tolerance", &O::tolerance,
+                     "Largest violation of the optimality conditions at which each fit stops", at_least(1e-12)),
         field("circular", &O::circular,
               "Whether to validate by adapting back and to warn when too few source rows get their labels back; costs "
               "a second "

@@ -98,6 +98,8 @@ Method adapt_joint_method() {
       {.name = "adapt.joint",
        .family = Family::adapt,
        .summary = "Logistic regression learned jointly with its importance weights.",
+       .when = "to compare with weight.logistic; expect no gain over it.",
+       .example = "impute | scale | adapt.joint",
        .citation = "bickel2007",
        .learns = Learns::two_classes,
        .plain = "logistic",

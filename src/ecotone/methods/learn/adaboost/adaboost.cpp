@@ -82,6 +82,8 @@ Method adaboost_method() {
       {.name = "adaboost",
        .family = Family::learn,
        .summary = "AdaBoost: a weighted vote of stumps, each the best for the rows that the previous ones got wrong.",
+       .when = "for classes when effects are steps or interact (base=tree) and columns have different scales.",
+       .example = "impute | adaboost rounds=100",
        .citation = "freund1997",
        .learns = Learns::two_classes});
 }

@@ -202,6 +202,8 @@ Method calibrate_method() {
        .family = Family::learn,
        .summary =
            "Turns the decision values of the preceding learner into probabilities, calibrated on held-out domains.",
+       .when = "when probabilities are read as such, behind a learner whose probabilities are off in new domains.",
+       .example = "impute | scale | svm | calibrate",
        .citation = "platt1999",
        .learns = Learns::labels});
 }

@@ -77,6 +77,8 @@ Method constant_method() {
       {.name = "constant",
        .family = Family::learn,
        .summary = "Baseline: predicts the majority class and the class frequencies, or the mean in regression.",
+       .when = "as the baseline that every other pipeline must beat.",
+       .example = "constant",
        .citation = "",
        .learns = Learns::labels,
        .reads_features = false});

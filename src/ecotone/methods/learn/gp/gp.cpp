@@ -126,6 +126,8 @@ Method gp_method() {
       {.name = "gp",
        .family = Family::learn,
        .summary = "Gaussian process regression with row weights: predictions and the standard deviation of each.",
+       .when = "for numbers when the function is curved and each prediction needs a standard deviation.",
+       .example = "impute | scale | gp route=low_rank rank=50",
        .citation = "rasmussen2006",
        .learns = Learns::numbers,
        .penalties = {{"noise"}},

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "ecotone/methods/learn/linear/linear.h"
 
 namespace ecotone {
@@ -20,11 +22,13 @@ std::shared_ptr<const Fitted> load_family(const StageState& state, const LinearO
 }
 
 template <LinearFamily family>
-Method method_of(const char* summary, Learns learns) {
+Method method_of(Learns learns, const char* summary, const char* when) {
   return make_method<LinearOptions, fit_family<family>, load_family<family>>(
       {.name = family_text(family),
        .family = Family::learn,
        .summary = summary,
+       .when = when,
+       .example = fmt::format("impute | scale | {}", family_text(family)),
        .citation = "sayed2022",
        .learns = learns,
        .penalties = {{"l1"}, {"l2"}},
@@ -36,29 +40,34 @@ Method method_of(const char* summary, Learns learns) {
 
 Method logistic_method() {
   return method_of<LinearFamily::logistic>(
-      "Logistic regression with L1 and L2 penalties; softmax regression for more than two classes.", Learns::classes);
+      Learns::classes, "Logistic regression with L1 and L2 penalties; softmax regression for more than two classes.",
+      "first, for classes: fast, its weights can be read, and hard to beat on small tables.");
 }
 
 Method softmax_method() {
-  return method_of<LinearFamily::softmax>("Softmax regression: a weight vector for every class, even if there are two.",
-                                          Learns::classes);
+  return method_of<LinearFamily::softmax>(Learns::classes,
+                                          "Softmax regression: a weight vector for every class, even if there are two.",
+                                          "for more than two classes when the weights of every class should be read.");
 }
 
 Method probit_method() {
   return method_of<LinearFamily::probit>(
+      Learns::two_classes,
       "Probit regression: the probability of the second class is the normal distribution function of the score.",
-      Learns::two_classes);
+      "in place of logistic where your field expects probit models; predictions hardly differ.");
 }
 
 Method poisson_method() {
-  return method_of<LinearFamily::poisson>("Poisson regression for counts: the mean is the exponential of the score.",
-                                          Learns::numbers);
+  return method_of<LinearFamily::poisson>(Learns::numbers,
+                                          "Poisson regression for counts: the mean is the exponential of the score.",
+                                          "when the label is a count: days, visits, events.");
 }
 
 Method least_squares_method() {
   return method_of<LinearFamily::least_squares>(
+      Learns::numbers,
       "Linear regression by least squares (loss: half the mean squared error) with L1 and L2 penalties.",
-      Learns::numbers);
+      "first, for numbers: fast, and its weights can be read.");
 }
 
 }  // namespace ecotone

@@ -46,31 +46,33 @@ struct LinearOptions {
               "Penalty l1 ||w||_1 added to the mean loss; auto: chosen by the loss on left-out training "
               "domains, or on left-out rows if there is one domain",
               at_least(0.0)),
-        field("solver", &LinearOptions::solver,
-              "auto chooses by size and penalty; sgd and prox-sgd read rows one by one and stop near the optimum",
-              one_of("auto", "lbfgs", "newton", "irls", "prox-newton", "sgd", "prox-sgd")),
+        common_field(
+            "solver", &LinearOptions::solver,
+            "auto chooses by size and penalty; sgd and prox-sgd read rows one by one and stop near the optimum",
+            one_of("auto", "lbfgs", "newton", "irls", "prox-newton", "sgd", "prox-sgd")),
         field("offset", &LinearOptions::offset, "Whether the model has an offset (intercept)"),
-        field("penalise_offset", &LinearOptions::penalise_offset, "Whether the penalties include the offset"),
-        field("norm", &LinearOptions::norm,
-              "What the loss is divided by: the number of rows or the sum of their weights", one_of("count", "sum")),
-        field("tol", &LinearOptions::tol,
-              "Largest entry of the gradient, in standardised units, at which a solver stops; 0: to the last "
-              "digit; not for sgd",
-              between(0.0, 1.0)),
-        field("max_iterations", &LinearOptions::max_iterations, "Largest number of iterations", at_least(1)),
+        common_field("penalise_offset", &LinearOptions::penalise_offset, "Whether the penalties include the offset"),
+        common_field("norm", &LinearOptions::norm,
+                     "What the loss is divided by: the number of rows or the sum of their weights",
+                     one_of("count", "sum")),
+        common_field("tol", &LinearOptions::tol,
+                     "Largest entry of the gradient, in standardised units, at which a solver stops; 0: to the last "
+                     "digit; not for sgd",
+                     between(0.0, 1.0)),
+        common_field("max_iterations", &LinearOptions::max_iterations, "Largest number of iterations", at_least(1)),
         field("rule", &LinearOptions::rule,
               "Penalty that auto takes: the one with the smallest held-out loss, or the largest one whose loss is "
               "within one standard error of it (of their difference, paired over folds)",
               one_of("best", "one_se")),
-        field("step", &LinearOptions::step, "sgd: step size mu; auto: a quarter of what the curvature allows",
-              above(0.0)),
-        field("schedule", &LinearOptions::schedule,
-              "sgd: mu, mu / sqrt(1 + epochs) or mu / (1 + epochs), with the epochs done so far",
-              one_of("constant", "root", "inverse")),
-        field("batch", &LinearOptions::batch, "sgd: rows per step", between(1, 1e6)),
-        field("reduce", &LinearOptions::reduce, "sgd: whether the gradients of a batch are averaged or added",
-              one_of("mean", "sum")),
-        field("epochs", &LinearOptions::epochs, "sgd: passes over the rows", between(1, 1e6))};
+        common_field("step", &LinearOptions::step, "sgd: step size mu; auto: a quarter of what the curvature allows",
+                     above(0.0)),
+        common_field("schedule", &LinearOptions::schedule,
+                     "sgd: mu, mu / sqrt(1 + epochs) or mu / (1 + epochs), with the epochs done so far",
+                     one_of("constant", "root", "inverse")),
+        common_field("batch", &LinearOptions::batch, "sgd: rows per step", between(1, 1e6)),
+        common_field("reduce", &LinearOptions::reduce, "sgd: whether the gradients of a batch are averaged or added",
+                     one_of("mean", "sum")),
+        common_field("epochs", &LinearOptions::epochs, "sgd: passes over the rows", between(1, 1e6))};
   }
 };
 

@@ -100,6 +100,9 @@ Method ridge_method() {
       {.name = "ridge",
        .family = Family::learn,
        .summary = "Ridge regression on the mean squared loss of the domains, with the penalty by leave-one-domain-out.",
+       .when = "when every domain should count the same, however many rows it has; penalty=variance trusts columns "
+               "less where domains disagree.",
+       .example = "impute | scale | ridge",
        .citation = "",
        .learns = Learns::two_classes,
        .fit_with_refits = fit_ridge_with_refits});

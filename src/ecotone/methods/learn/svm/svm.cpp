@@ -155,6 +155,9 @@ Method svm_method() {
       {.name = "svm",
        .family = Family::learn,
        .summary = "Support vector machine with a kernel and row weights, for classification and regression.",
+       .when =
+           "when the boundary is curved; distributional=true where domains are many and each brings rows to predict.",
+       .example = "impute | scale | svm C=10",
        .citation = "fan2005",
        .learns = Learns::two_classes,
        .penalties = {{"C", true}},

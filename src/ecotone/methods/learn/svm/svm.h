@@ -55,10 +55,11 @@ struct SvmOptions {
               "between samples of one distribution and a quarter of the spread within domains",
               above(0.0)),
         field("epsilon", &O::epsilon, "Regression: errors up to this size cost nothing", at_least(0.0)),
-        field("tolerance", &O::tolerance,
-              "Stopping tolerance: the largest violation of the optimality conditions or, where weights are fitted "
-              "(see route), 10 x the relative duality gap",
-              at_least(1e-12)),  // rounding keeps fits from getting closer
+        common_field(
+            "tolerance", &O::tolerance,
+            "Stopping tolerance: the largest violation of the optimality conditions or, where weights are fitted "
+            "(see route), 10 x the relative duality gap",
+            at_least(1e-12)),  // rounding keeps fits from getting closer
         field("route", &O::route,
               "exact: one coefficient per row, updated in pairs; low_rank: weights of a low-rank kernel map, or of the "
               "columns themselves if the kernel is linear and there are at most 1,000 columns, in time linear in the "
@@ -68,18 +69,21 @@ struct SvmOptions {
         field("probability", &O::probability,
               "Probabilities by Platt scaling of out-of-fold scores (up to five folds of whole domains); false: "
               "1 / (1 + exp(-2 score)), a convention. Either way the predicted class is that of the score"),
-        field("max_iterations", &O::max_iterations,
-              "Largest number of pair updates, 0: 100 per row, at least ten million; where weights are fitted, of "
-              "Newton steps, 0: 200",
-              at_least(0)),
-        field("cache_mb", &O::cache_mb,
-              "Megabytes for cached kernel rows; 0: half of the free memory. If not all rows fit, the last digits of "
-              "the result depend on this size; set it to be independent of the free memory",
-              at_least(0)),
-        field("multiclass", &O::multiclass,
-              "Strategy for more than two classes: one versus all, one versus one, or error-correcting output codes; "
-              "auto: one versus one, which is faster, but one versus all with distributional=true",
-              one_of("auto", "ova", "ovo", "ecoc"))};
+        common_field(
+            "max_iterations", &O::max_iterations,
+            "Largest number of pair updates, 0: 100 per row, at least ten million; where weights are fitted, of "
+            "Newton steps, 0: 200",
+            at_least(0)),
+        common_field(
+            "cache_mb", &O::cache_mb,
+            "Megabytes for cached kernel rows; 0: half of the free memory. If not all rows fit, the last digits of "
+            "the result depend on this size; set it to be independent of the free memory",
+            at_least(0)),
+        common_field(
+            "multiclass", &O::multiclass,
+            "Strategy for more than two classes: one versus all, one versus one, or error-correcting output codes; "
+            "auto: one versus one, which is faster, but one versus all with distributional=true",
+            one_of("auto", "ova", "ovo", "ecoc"))};
     return std::tuple_cat(cost, learner_kernel_fields<O>(), others);
   }
 };

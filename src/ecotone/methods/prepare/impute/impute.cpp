@@ -148,6 +148,9 @@ Method impute_method() {
       {.name = "impute",
        .family = Family::prepare,
        .summary = "Replaces missing values with the mean or median of the labelled source rows, or with a constant.",
+       .when = "before any stage that needs complete rows; indicator=true where the fact that a value is missing may "
+               "tell something.",
+       .example = "impute strategy=median indicator=true | scale | logistic",
        .citation = ""});
 }
 

@@ -59,6 +59,9 @@ Method scale_method() {
       {.name = "scale",
        .family = Family::prepare,
        .summary = "Standardises every column to mean 0 and standard deviation 1 over the labelled source rows.",
+       .when = "before stages that compare columns: penalties, kernels, neighbours, components. Trees and stumps do "
+               "not need it.",
+       .example = "impute | scale | svm",
        .citation = ""});
 }
 

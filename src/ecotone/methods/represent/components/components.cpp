@@ -277,6 +277,9 @@ Method kpca_method() {
       {.name = "kpca",
        .family = Family::represent,
        .summary = "Kernel principal components, learned from all rows without labels.",
+       .when = "to make linear learners curved, or to reduce many correlated columns (kernel=linear: principal "
+               "components).",
+       .example = "impute | scale | kpca components=10 route=low_rank | logistic",
        .citation = "schoelkopf1998",
        .without_rows = no_rows});
 }
@@ -287,6 +290,8 @@ Method udica_method() {
        .family = Family::represent,
        .summary = "Kernel components that vary much over rows and little over domain means, learned from all rows "
                   "without labels.",
+       .when = "when domains differ in their means in ways that do not matter, and labels are few or come later.",
+       .example = "impute | scale | udica components=10 route=low_rank | logistic",
        .citation = "muandet2013",
        .without_rows = no_rows});
 }
@@ -296,6 +301,8 @@ Method coir_method() {
       {.name = "coir",
        .family = Family::represent,
        .summary = "Kernel components that the labels explain, learned from labelled rows.",
+       .when = "when few directions of many columns carry the label and domains differ little.",
+       .example = "impute | scale | coir components=5 route=low_rank | logistic",
        .citation = "kim2011",
        .learns = Learns::labels,
        .without_rows = no_rows});
@@ -307,6 +314,9 @@ Method dica_method() {
        .family = Family::represent,
        .summary = "Kernel components that the labels explain and that vary little over domain means, learned from "
                   "labelled rows.",
+       .when = "when several labelled domains differ in ways that the label does not depend on, and the next one may "
+               "differ again.",
+       .example = "impute | scale | dica components=5 route=low_rank | logistic",
        .citation = "muandet2013",
        .learns = Learns::labels,
        .without_rows = no_rows});

@@ -207,6 +207,8 @@ Method dbn_method() {
        .family = Family::represent,
        .summary = "Features of a deep belief network: stacked restricted Boltzmann machines, trained on all rows "
                   "(target rows too) without labels.",
+       .when = "when there are many unlabelled rows of images or counts and few labels.",
+       .example = "impute | scale | dbn layers=20,10 epochs=5 | logistic",
        .citation = "hinton2006"});
 }
 

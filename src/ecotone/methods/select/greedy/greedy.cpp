@@ -126,6 +126,8 @@ Method tgreedy_method() {
        .family = Family::select,
        .summary =
            "Selects features whose covariance with the label is consistent across domains, by the largest T statistic.",
+       .when = "when a few columns should be kept whose effect is the same in every domain; it needs several domains.",
+       .example = "impute | scale | tgreedy steps=10 | logistic",
        .citation = "foster2012",
        .learns = Learns::labels,
        .select = select_rule<PathRule::tgreedy>});
@@ -136,6 +138,8 @@ Method greedy_method() {
       {.name = "greedy",
        .family = Family::select,
        .summary = "Selects the features that lower the squared loss most, averaged over domains.",
+       .when = "as the plain counterpart of tgreedy: the best few columns on average, even if domains disagree.",
+       .example = "impute | scale | greedy steps=10 | logistic",
        .citation = "foster2012",
        .learns = Learns::labels,
        .select = select_rule<PathRule::greedy>});

@@ -126,6 +126,8 @@ Method step_method() {
        .family = Family::select,
        .summary =
            "Selects features by forward steps on a penalised loss; leave-one-domain-out sets the penalty and the size.",
+       .when = "when the number of columns should follow from held-out domains instead of being set.",
+       .example = "impute | scale | step | logistic",
        .citation = "",
        .learns = Learns::labels,
        .select = [](const SelectionInput& input, const OptionValues& values, const Context& context) {

@@ -39,6 +39,8 @@ Method weight_gaussian_method() {
       {.name = "weight.gaussian",
        .family = Family::weight,
        .summary = "Weights source rows by the ratio of two Gaussian densities.",
+       .when = "when both samples look Gaussian and differ in spread, too.",
+       .example = "impute | scale | weight.gaussian | logistic",
        .citation = "sayed2022"});
 }
 

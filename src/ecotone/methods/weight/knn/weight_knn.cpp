@@ -42,6 +42,8 @@ Method weight_knn_method() {
       {.name = "weight.knn",
        .family = Family::weight,
        .summary = "Weights source rows by how many target rows are among their nearest neighbours.",
+       .when = "when source and target do not differ linearly and columns are few.",
+       .example = "impute | scale | weight.knn k=20 | logistic",
        .citation = "sayed2022"});
 }
 

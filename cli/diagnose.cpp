@@ -17,6 +17,7 @@ struct DiagnoseFlags {
   ReadOptions read;
   std::string pipeline;
   DiagnoseOptions options;
+  int top = 10;
   const Flags* flags = nullptr;
 };
 
@@ -35,7 +36,7 @@ void run_diagnose(const DiagnoseFlags& flags, Session& session) {
     data = session.timed("fit", [&] { return represented(data, *pipeline, flags.options.targets, context); });
   Diagnosis diagnosis = session.timed("diagnose", [&] { return diagnose(data, flags.options, context); });
   if (pipeline) diagnosis.pipeline = pipeline->text();
-  if (!session.json()) session.say(diagnosis_text(diagnosis));
+  if (!session.json()) session.say(diagnosis_text(diagnosis, static_cast<std::size_t>(flags.top)));
   session.print(to_json(diagnosis));
 }
 
@@ -44,6 +45,7 @@ void declare_diagnose(Flags& flags, DiagnoseFlags& inputs) {
   flags.arguments("DATA...", inputs.data, "Data files");
   flags.options(inputs.options, {"target"});
   flags.text("--pipeline", "PIPELINE", inputs.pipeline, "Fit this pipeline and compare the features it produces");
+  flags.number("--top", inputs.top, 1, 1'000'000, "Largest number of lines of each table (default 10); JSON has all");
   flags.options(inputs.options, {"permutations", "sample"});
   add_data_flags(flags, inputs.read, DataUse::evaluation);
 }

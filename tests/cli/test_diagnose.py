@@ -53,9 +53,40 @@ def test_the_same_for_any_threads_and_another_for_another_seed(ecotone, small):
     assert one != ecotone(*flags, "--threads", 2, "--seed", 5).stdout
 
 
+def test_many_domains_begin_with_a_summary(ecotone, tmp_path):
+    """30 domains, the last ones farther and farther away: text shows the farthest, JSON has all."""
+    path = tmp_path / "many.csv"
+    lines = [f"s{d:02},{(i * 37 % 41) / 10 + max(0, d - 20) / 2},{i * 29 % 31}" for d in range(30) for i in range(40)]
+    path.write_text("site,x,z\n" + "\n".join(lines) + "\n")
+    flags = ("diagnose", path, "--domain", "site", "--permutations", 199)
+    found = ecotone.json(*flags)["against_rest"]
+    assert len(found) == 30 and found[0]["domain"] == "s29"
+    assert found == sorted(found, key=lambda one: -one["mmd2"])
+    text = ecotone(*flags).stdout
+    differ = sum(one["q_value"] <= 0.05 for one in found)
+    assert 0 < differ < 30
+    first, second, third, fourth, *_ = text.splitlines()
+    assert (first, second) == (
+        "how 30 domains differ: 1200 rows, 2 features", f"{differ} of 30 domains differ from the others beyond chance"
+    )
+    assert third.startswith("farthest: s29 (MMD² ") and f"nearest: {found[-1]['domain']} (MMD² " in third
+    assert fourth == "1 of 2 features shift beyond chance, most of all x"
+
+    def listed(text):
+        lines = text.split("each against all others")[1].split("\n\n")[0].splitlines()
+        return [line.split()[0] for line in lines if line.startswith("s") and line[1:3].isdigit()]
+
+    order = [one["domain"] for one in found]
+    assert listed(text) == order[:10] and "(20 more domains; --top 30 shows all)" in text
+    assert listed(ecotone(*flags, "--top", 29).stdout) == order[:29]
+    assert "(1 more domain; --top 30 shows all)" in ecotone(*flags, "--top", 29).stdout
+    assert "--top" not in ecotone(*flags, "--top", 30).stdout
+    ecotone.error(*flags, "--top", 0, exit=2, code="usage")
+
+
 def test_a_target_is_compared_with_the_others(ecotone, small):
     found = ecotone.json("diagnose", small, *SMALL_COLUMNS, "--target", "b")
-    assert [(pair["a"], pair["b"]) for pair in found["pairs"]] == [("a", "b"), ("c", "b")]
+    assert {(pair["a"], pair["b"]) for pair in found["pairs"]} == {("a", "b"), ("c", "b")}
     assert [one["domain"] for one in found["against_rest"]] == ["b"]
 
 

@@ -1,5 +1,6 @@
 #include "ecotone/diagnose/diagnose.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -145,6 +146,31 @@ TEST(Diagnose, TakesMoreColumnsThanRows) {
   EXPECT_NEAR(*many.auroc, *few.auroc, 1e-9);
   EXPECT_NEAR(*many.ess_a_to_b, *few.ess_a_to_b, 1e-6);
   EXPECT_NEAR(*many.ess_b_to_a, *few.ess_b_to_a, 1e-6);
+}
+
+/// Each domain is farther from the others than the one before it; the last has a single row.
+TEST(Diagnose, TheFarthestComeFirst) {
+  Dataset data = normal_domains(6, 80, 2, 0);
+  Matrix x = data.x.to_matrix();
+  for (Index i = 0; i < x.rows(); ++i) x(i, 0) += std::pow(1.7, data.domain.index[static_cast<std::size_t>(i)]);
+  data.x = Features::dense(x, data.x.names());
+  data.domain.names.push_back("lonely");
+  data.domain.index[0] = 6;
+  data.role.push_back(Role::source);
+  const Diagnosis found = diagnose(data, quick(), on(2));
+  for (const auto& comparisons : {found.against_rest, found.pairs})
+    EXPECT_TRUE(std::ranges::is_sorted(comparisons, std::ranges::greater(),
+                                       [](const Comparison& one) { return one.mmd2.value_or(-1); }));
+  EXPECT_EQ(found.against_rest.front().a, "d5");
+  EXPECT_EQ(found.against_rest.back().a, "lonely");
+  EXPECT_EQ(found.advice.front().domain, "d5");
+  EXPECT_EQ(found.domains.front(), "d0") << "domains keep their order";
+  const std::string text = diagnosis_text(found, 3);
+  EXPECT_THAT(text, HasSubstr("of 7 domains differ from the others beyond chance\nfarthest: d5 (MMD² "));
+  EXPECT_THAT(text, HasSubstr("1 of 2 features shift beyond chance, most of all c0\n"));
+  EXPECT_THAT(text, HasSubstr("(4 more domains; --top 7 shows all)\n"));
+  EXPECT_THAT(text, HasSubstr("(18 more pairs; --top 21 shows all)\n"));
+  EXPECT_EQ(diagnosis_text(found, 21).find("--top"), std::string::npos);
 }
 
 TEST(Diagnose, ManyDomainsAreComparedWithTheRestOnly) {

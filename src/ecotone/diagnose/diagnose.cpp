@@ -145,6 +145,12 @@ void keep_most_shifted(std::vector<Comparison>& comparisons) {
   }
 }
 
+/// The farthest first; what cannot be compared comes last.
+void sort_by_distance(std::vector<Comparison>& comparisons) {
+  const auto distance = [](const Comparison& one) { return one.mmd2.value_or(-INFINITY); };
+  std::ranges::stable_sort(comparisons, std::ranges::greater(), distance);
+}
+
 double without_rounding(double value) { return std::abs(value) < rounding ? 0 : value; }
 
 /// The bandwidth, and the distributional variance with it.
@@ -209,6 +215,9 @@ Diagnosis diagnose(const Dataset& data, const DiagnoseOptions& options, const Co
   result.feature_shift = rank_features(result.against_rest);
   keep_most_shifted(result.pairs);
   keep_most_shifted(result.against_rest);
+  sort_by_distance(result.pairs);
+  // Two domains are equally far from each other, but for rounding.
+  if (data.domain.count() > 2) sort_by_distance(result.against_rest);
   add_labels(result, data);
   add_missing(result, data, moments);
   add_advice(result);

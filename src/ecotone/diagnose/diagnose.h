@@ -93,8 +93,8 @@ struct Diagnosis {
   double variance = 0;  ///< distributional variance tr(KQ)
   double unbiased_variance = 0;
   Index variance_rows = 0;
-  std::vector<Comparison> against_rest;  ///< one per domain; with targets: one per target
-  std::vector<Comparison> pairs;         ///< empty with more than 12 domains, unless targets are given
+  std::vector<Comparison> against_rest;  ///< one per domain; with targets: one per target; farthest first by mmd2
+  std::vector<Comparison> pairs;         ///< the same order; empty with more than 12 domains, unless targets are given
   /// Every feature with the domain that stands out most: those beyond chance first, then by ks.
   std::vector<FeatureShift> feature_shift;
   std::optional<Task> task;  ///< empty: no labels

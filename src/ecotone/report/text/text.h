@@ -36,8 +36,8 @@ std::string evaluation_table(const Evaluation& evaluation, std::string_view metr
 std::string choice_table(const Choice& choice);
 /// The pipelines that were tried, in order, the chosen one marked.
 std::string tuning_table(const Tuning& tuning);
-/// The diagnosis as tables with the advice below.
-std::string diagnosis_text(const Diagnosis& diagnosis);
+/// The diagnosis in a few sentences, then as tables of at most `top` lines with the advice below.
+std::string diagnosis_text(const Diagnosis& diagnosis, std::size_t top = 10);
 /// A line that counts the verdicts, then published numbers beside ours, a block per column, followed by the claims and,
 /// if numbers are published, the rule of the verdicts. A matrix shows only ours, a line per row.
 std::string reproduction_table(const Reproduction& reproduction);

@@ -9,10 +9,12 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <sstream>
 
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
+#include "ecotone/report/text/text_width.h"
 
 namespace ecotone::cli {
 namespace {
@@ -24,13 +26,16 @@ constexpr const char* footer =
     "  ecotone generate clinics -o clinics.csv\n"
     "  ecotone evaluate clinics.csv --label disease --domain hospital \"impute | constant\" \"impute | scale | "
     "logistic\"\n"
-    "\n`ecotone VERB --help` explains a verb. Exit codes: 0 success, 2 wrong usage or option, 3 bad data or not\n"
-    "enough memory, 4 file error, 70 a bug in ecotone, 130 interrupted.";
+    "\n`ecotone VERB --help` explains a verb. Exit codes: 0 success, 2 wrong usage or option, 3 bad data\n"
+    "or not enough memory, 4 file error, 70 a bug in ecotone, 130 interrupted.";
 
-/// CLI11's help page with the usage line that the verb gives.
+/// CLI11's help page with the usage line that the verb gives, in our words and as wide as our tables.
 class HelpFormatter : public CLI::Formatter {
  public:
-  HelpFormatter(std::string usage, std::size_t first_column) : usage_(std::move(usage)) { column_width(first_column); }
+  HelpFormatter(std::string usage, std::size_t first_column) : usage_(std::move(usage)) {
+    column_width(first_column);
+    label("Positionals", "Arguments");
+  }
   std::string make_usage(const CLI::App*, std::string) const override {
     return fmt::format("Usage: ecotone {}\n", usage_);
   }
@@ -38,8 +43,21 @@ class HelpFormatter : public CLI::Formatter {
     const bool takes_value = !option->get_positional() && option->get_items_expected_max() > 0;
     return takes_value ? " " + option->get_type_name() : "";
   }
+  std::string make_option_desc(const CLI::Option* option) const override { return lines(option->get_description()); }
+  std::string make_subcommand(const CLI::App* verb) const override {
+    std::ostringstream out;
+    CLI::detail::format_help(out, verb->get_name(), lines(verb->get_description()), get_column_width());
+    return out.str();
+  }
 
  private:
+  /// The text of a second column.
+  std::string lines(const std::string& text) const {
+    std::string result = wrapped(text, page_width - static_cast<Index>(get_column_width()), "");
+    result.pop_back();  // the last line end
+    return result;
+  }
+
   std::string usage_;
 };
 
@@ -91,8 +109,9 @@ std::vector<std::string> flag_names(const CLI::App& app) {
   return names;
 }
 
+/// Any two flags of one letter are alike, so those are not compared.
 std::string suggestion(const std::string& name, const std::vector<std::string>& names) {
-  const std::string nearest = did_you_mean(name, names);
+  const std::string nearest = name.starts_with('-') && name.size() <= 2 ? "" : did_you_mean(name, names);
   return nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
 }
 
@@ -109,17 +128,29 @@ CLI::Validator whole_number(Number low, Number high, const std::string& range) {
           ""};
 }
 
-/// What CLI11 found wrong, in our words.
-std::string in_our_words(const CLI::ParseError& error) {
+/// "--output FILE (or -o FILE)" for an option that CLI11 calls by one of its names.
+std::string as_typed(const CLI::App& app, const std::string& name) {
+  const CLI::Option* option = app.get_option_no_throw(name);
+  if (option == nullptr || option->get_positional()) return name;
+  const std::vector<std::string> names = names_of(*option);
+  const std::string value = " " + option->get_type_name();
+  return names.front() + value + (names.size() > 1 ? fmt::format(" (or {}{})", names[1], value) : "");
+}
+
+/// What CLI11 found wrong, in our words; none of its own.
+std::string in_our_words(const CLI::App& app, const CLI::ParseError& error) {
   const std::string said = error.what();
   const std::string kind = error.get_name();
-  const std::string name = said.substr(0, said.find(kind == "RequiredError" ? ' ' : ':'));
-  if (kind == "RequiredError") return fmt::format("{} is missing", name);
+  const std::string name = said.substr(0, said.find_first_of(": "));
+  if (app.get_parent() == nullptr) return "no verb is given";
+  if (kind == "RequiredError") return fmt::format("{} is missing", as_typed(app, name));
+  if (kind == "ValidationError") return said;  // our validators wrote it
+  if (kind == "ArgumentMismatch" && said.find("override") != std::string::npos)
+    return fmt::format("{}{} is a switch and takes no value", name.size() > 1 ? "--" : "-", name);
   if (kind == "ArgumentMismatch")
     return said.find("received") == std::string::npos ? fmt::format("{}: a value is missing", name)
                                                       : fmt::format("{} can be given only once", name);
-  if (kind == "ValidationError") return said;  // our validators wrote it
-  return fmt::format("the command line cannot be read ({})", said);
+  return "the command line cannot be read";
 }
 
 /// Restates a CLI11 error: an unknown flag first, because it often causes the rest.
@@ -129,11 +160,24 @@ std::string in_our_words(const CLI::ParseError& error) {
   const std::string of = parsed.empty() ? "" : " of " + app.get_name();
   for (const std::string& extra : program.remaining(true)) {
     const std::string flag = extra.substr(0, extra.find('='));
-    if (flag.starts_with('-'))
-      option_error("unknown_flag", "unknown flag '{}'{}{}", flag, of, suggestion(flag, flag_names(app)));
-    option_error("unexpected_argument", "unexpected argument '{}'{}", extra, of);
+    const std::vector<std::string> flags = flag_names(app);
+    // What stands behind `--` is no flag, whatever it looks like; `-=` is left of a switch such as `-q=1`.
+    if (flag == "--") continue;
+    if (flag == "-") option_error("usage", "a flag of one letter is a switch or is written '-o VALUE', without '='");
+    if (!flag.starts_with('-') || std::ranges::find(flags, flag) != flags.end())
+      option_error("unexpected_argument", "unexpected argument '{}'{}", extra, of);
+    if (parsed.empty()) option_error("unknown_flag", "unknown flag '{}'; `ecotone --help` lists the verbs", flag);
+    option_error("unknown_flag", "unknown flag '{}'{}{}", flag, of, suggestion(flag, flags));
   }
-  option_error("usage", "{} (see `ecotone{} --help`)", in_our_words(error), parsed.empty() ? "" : " " + app.get_name());
+  option_error("usage", "{} (see `ecotone{} --help`)", in_our_words(app, error),
+               parsed.empty() ? "" : " " + app.get_name());
+}
+
+/// CLI11 leaves two blank lines between some parts; one will do.
+std::string help_page(const CLI::App& app) {
+  std::string page = app.help();
+  for (std::size_t at; (at = page.find("\n\n\n")) != std::string::npos;) page.erase(at, 1);
+  return page;
 }
 
 void add_common_flags(Flags& flags, CLI::App& app, CommonFlags& common) {
@@ -265,6 +309,7 @@ void Flags::check_values() {
   const CLI::Validator value(
       [flags = flag_names(app_)](std::string& given) {
         if (given.empty()) return std::string("the value is empty; omit the flag, or give it a value");
+        if (given.starts_with('=')) return std::string("the value begins with '='; write '-o FILE' or '--output=FILE'");
         const bool flag = std::ranges::find(flags, given) != flags.end();
         return flag ? fmt::format("a value is needed here, not the flag {}", given) : std::string();
       },
@@ -282,8 +327,9 @@ struct CommandLine::State {
 
   void add(const Verb& verb) {
     CLI::App& app = *program.add_subcommand(verb.name, verb.summary);
-    app.group("Verbs");
+    app.group(verb.group);
     app.set_help_flag();
+    app.option_defaults()->disable_flag_override();
     app.formatter(std::make_shared<HelpFormatter>(verb.usage, 30));
     app.footer("\nExamples:\n" + verb.examples);
     flags.push_back(std::make_unique<Flags>(app, verb.name));
@@ -319,6 +365,16 @@ struct CommandLine::State {
     return words;
   }
 
+  /// Of flags alone.
+  void require_verb(const std::vector<std::string>& words) const {
+    const std::string flag = words.front().substr(0, words.front().find('='));
+    for (const auto& of_verb : flags)
+      for (const FlagInfo& info : of_verb->infos())
+        if (std::ranges::find(info.names, flag) != info.names.end() && flag != "--help" && flag != "-h")
+          option_error("usage", "{} needs a verb, such as `ecotone {} {}`; `ecotone --help` lists them", flag,
+                       of_verb->verb(), flag);
+  }
+
   [[noreturn]] void unknown_verb(const std::string& name) const {
     std::vector<std::string> names;
     for (const Verb& verb : verbs) names.push_back(verb.name);
@@ -346,18 +402,19 @@ const Verb* CommandLine::parse(int argc, char** argv) {
   const std::string first = words.empty() ? "help" : words.front();
   if (first == "help") {
     const auto verb = words.size() > 1 ? state_->find(words[1]) : std::nullopt;
-    if (words.size() > 1 && !verb && !words[1].starts_with('-')) state_->unknown_verb(words[1]);
-    write_standard_output((verb ? *state_->apps[*verb] : program).help());
+    if (words.size() > 1 && !verb && !words[1].starts_with('-') && words[1] != "help") state_->unknown_verb(words[1]);
+    write_standard_output(help_page(verb ? *state_->apps[*verb] : program));
     return nullptr;
   }
   if (first == "version") words.front() = "--version";
   if (!first.starts_with('-') && first != "version" && !state_->find(first)) state_->unknown_verb(first);
+  if (first.starts_with('-')) state_->require_verb(words);
   std::ranges::reverse(words);  // as CLI11 takes them
   try {
     program.parse(words);
   } catch (const CLI::CallForHelp&) {
     const auto parsed = program.get_subcommands();
-    write_standard_output((parsed.empty() ? program : *parsed.front()).help());
+    write_standard_output(help_page(parsed.empty() ? program : *parsed.front()));
     return nullptr;
   } catch (const CLI::CallForVersion&) {
     write_standard_output(wants_json(argc, argv) ? json_text(version_json()) : version_text() + "\n");

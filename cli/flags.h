@@ -95,7 +95,8 @@ class Flags {
 
   /// Reads the option structs; after the command line was read. Option errors `bad_option` name the flag.
   void finish() const;
-  /// Refuses a flag where a flag's value should be (`--label --json`) and an empty value. The last of the declarations.
+  /// Refuses a flag where a flag's value should be (`--label --json`), an empty value and `-o=FILE` (the file would be
+  /// called `=FILE`). The last of the declarations.
   void check_values();
 
  private:
@@ -120,6 +121,7 @@ struct Verb {
   std::string examples;  ///< whole commands, one a line
   std::function<void(Flags&)> declare;
   std::function<void(Session&)> run;
+  std::string group = {};  ///< its heading on the help page; from verbs.def
 };
 
 /// The command line of the program.

@@ -9,16 +9,23 @@
 
 namespace ecotone::cli {
 
+#define GROUP(heading)
 #define VERB(name) Verb name##_verb();
 #include "cli/verbs.def"
 #undef VERB
+#undef GROUP
 
 std::vector<Verb> all_verbs() {
-  return {
-#define VERB(name) name##_verb(),
+  std::vector<Verb> all;
+  const char* group = "";
+#define GROUP(heading) group = heading;
+#define VERB(name)              \
+  all.push_back(name##_verb()); \
+  all.back().group = group;
 #include "cli/verbs.def"
 #undef VERB
-  };
+#undef GROUP
+  return all;
 }
 
 bool wants_json(int argc, char** argv) {

@@ -44,9 +44,16 @@ def test_names_in_a_file_cannot_control_the_terminal(ecotone, small, tmp_path):
 
 
 def test_help(ecotone):
+    """Every verb once, under the heading that verbs.def gives it."""
     page = ecotone("--help").stdout
-    for verb in VERBS:
-        assert f"\n  {verb} " in page
+    place = 0
+    for kind, name in re.findall(r'^(GROUP|VERB)\("?([^")]*)', (ROOT / "cli/verbs.def").read_text(), re.M):
+        if kind == "GROUP":
+            place = page.index(f"\n{name}:\n", place)
+        else:
+            place = page.index(f"\n  {name} ", place)
+            assert page.count(f"\n  {name} ") == 1
+    assert max(map(len, page.split("\nTry it:")[0].splitlines())) <= 100
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -56,7 +63,7 @@ def test_help_of_a_verb(ecotone, verb):
     assert examples.count("ecotone ") >= 2
     for flag in ("--json", "--threads", "--seed", "--quiet", "--timing"):
         assert flag in page
-    assert max(map(len, page.splitlines())) <= 130
+    assert max(map(len, page.split("\nExamples:")[0].splitlines())) <= 100
 
 
 def test_version(ecotone):
@@ -109,11 +116,48 @@ def test_names_of_other_packages_lead_to_what_is_here(ecotone, name, words):
         (("generate", "clinics", "-o", "a.csv", "-o", "b.csv"), "--output can be given only once"),
         (("generate", "clinics", "--threads", "many"), "--threads: a whole number from 0 to 4096 is needed, got 'many'"),
         (("generate", "clinics", "--threads", "-1"), "a whole number from 0 to 4096 is needed"),
+        (("generate", "clinics", "--set", ""), "--set: the value is empty"),
+        (("generate", "clinics", "-o", "--quiet"), "a value is needed here, not the flag --quiet"),
+        (("generate", "clinics", "-o=a.csv"), "--output: the value begins with '='; write '-o FILE' or '--output=FILE'"),
+        (("generate", "clinics", "--quiet=no"), "--quiet is a switch and takes no value"),
+        (("evaluate", "a.csv", "constant", "--domain-from-file=3"), "--domain-from-file is a switch and takes no value"),
+        (("generate", "clinics", "-q=1"), "without '='"),
+        (("fit", "a.csv", "constant"), "--output FILE (or -o FILE) is missing"),
+        (("inspect",), "FILE is missing"),
+        (("--threads", "2"), "--threads needs a verb, such as `ecotone"),
+        (("--label=y",), "--label needs a verb, such as `ecotone"),
     ],
 )
 def test_usage_errors_are_plain(ecotone, arguments, message):
-    assert message in ecotone.error(*arguments, exit=2, code="usage")
+    said = ecotone.error(*arguments, exit=2, code="usage")
+    assert message in said
+    for word in ("option", "subcommand", "required", "convert", "argument", "override"):  # words of the parser library
+        assert word not in said
     assert "error: --threads: a value is missing" in ecotone("generate", "clinics", "--threads", exit=2).stderr
+    assert "error: no verb is given" in ecotone("--", exit=2).stderr
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (("--frob",), "unknown flag '--frob'; `ecotone --help` lists the verbs"),
+        (("inspect", "x", "-z"), "unknown flag '-z' of inspect"),
+        (("inspect", "x", "--jsom"), "unknown flag '--jsom' of inspect; did you mean '--json'?"),
+    ],
+)
+def test_unknown_flags(ecotone, arguments, message):
+    assert ecotone.error(*arguments, exit=2, code="unknown_flag") == message
+
+
+@pytest.mark.parametrize("arguments", [("inspect", "x", "y"), ("inspect", "x", "--", "--json"), ("doctor", "x")])
+def test_unexpected_arguments(ecotone, arguments):
+    done = ecotone(*arguments, exit=2)
+    assert done.stderr == f"error: unexpected argument '{arguments[-1]}' of {arguments[0]}\n"
+
+
+def test_help_of_help(ecotone):
+    assert ecotone("help", "help").stdout == ecotone("--help").stdout
+    assert ecotone("help", "fit").stdout == ecotone("fit", "--help").stdout
 
 
 def test_doctor(ecotone):

@@ -17,8 +17,10 @@ Usage: ecotone VERB ...
 Options:
   -h,--help         Print this page
 
-Verbs:
+Fit and use:
   fit               Fit it
+
+About it:
   show              Show it
 
 Try it:

@@ -293,7 +293,8 @@ std::vector<FlagInfo> Flags::infos() const {
   std::vector<FlagInfo> infos;
   for (const CLI::Option* option : app_.get_options()) {
     if (option->get_lnames().empty()) continue;
-    FlagInfo info{names_of(*option), option->get_description(), option->get_items_expected_max() > 0, {}};
+    FlagInfo info{names_of(*option), option->get_description(), option->get_items_expected_max() > 0, {}, {}};
+    if (info.takes_value) info.shown = option->get_type_name();
     for (const auto& [name, values] : values_)
       if (name == info.names.front()) info.values = values;
     infos.push_back(std::move(info));

@@ -25,6 +25,7 @@ struct FlagInfo {
   std::vector<std::string> names;  ///< as typed: "--output", "-o"
   std::string help;
   bool takes_value = false;
+  std::string shown;                ///< what stands for the value on help pages, such as COLUMN
   std::vector<std::string> values;  ///< empty: a file, or anything
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "cli/complete.h"
 #include "cli/errors.h"
 #include "cli/output.h"
 #include "cli/signals.h"
@@ -28,6 +29,10 @@ namespace {
 /// The exit status.
 int run(int argc, char** argv) {
   CommandLine line(all_verbs());
+  if (argc > 2 && argv[1] == completion_request) {
+    write_standard_output(completions_text(line, argv[2], argc > 3 ? argv[3] : last_word(argv[2])));
+    return 0;
+  }
   const Verb* verb = line.parse(argc, argv);
   if (!verb) return 0;
   Session session(line.common());

@@ -170,40 +170,6 @@ def test_doctor(ecotone):
         assert found[key] in text
 
 
-def complete(ecotone, folder, *words):
-    """What bash offers for the last word, by the script that the program prints."""
-    script = """
-source <("$0" completion bash)
-COMP_WORDS=(ecotone "$@"); COMP_CWORD=$#
-_ecotone
-printf '%s\\n' "${COMPREPLY[@]}"
-"""
-    done = subprocess.run(["bash", "-c", script, ecotone.path, *words], capture_output=True, text=True, check=True, cwd=folder)
-    assert done.stderr == ""
-    return done.stdout.split()
-
-
-def test_bash_completion(ecotone, tmp_path):
-    (tmp_path / "logs.csv").touch()
-    assert complete(ecotone, tmp_path, "ev") == ["evaluate"]
-    assert set(VERBS) <= set(complete(ecotone, tmp_path, ""))
-    assert complete(ecotone, tmp_path, "evaluate", "data.csv", "--prot") == ["--protocol"]
-    assert complete(ecotone, tmp_path, "evaluate", "--protocol", "k") == ["k-fold"]
-    assert complete(ecotone, tmp_path, "fit", "--task", "") == ["classify", "regress"]
-    assert complete(ecotone, tmp_path, "methods", "log") == ["logistic"]
-    assert complete(ecotone, tmp_path, "generate", "cli") == ["clinics"]
-    assert complete(ecotone, tmp_path, "fit", "data.csv", "log") == ["logistic", "logs.csv"]
-    assert set(complete(ecotone, tmp_path, "completion", "")) >= {"bash", "zsh", "fish"}
-    assert "-o" in complete(ecotone, tmp_path, "predict", "-")
-
-
-@pytest.mark.parametrize("shell", ("bash", "zsh", "fish"))
-def test_completion_scripts_name_everything(ecotone, shell):
-    script = ecotone("completion", shell).stdout
-    for word in (*VERBS, "protocol", "leave-one-domain-out", "logistic", "clinics"):
-        assert word in script
-
-
 def test_methods(ecotone):
     listed = ecotone.json("methods")["methods"]
     declared = (ROOT / "src/ecotone/methods/methods.def").read_text()

@@ -96,6 +96,7 @@ void refuse_outputs(const EvaluateFlags& flags) {
                                                                 {"--choice-metric", flags.options.choice_metric}};
   for (const auto& [name, value] : outputs)
     if (!value.empty()) option_error("idle_flag", "{} cannot be combined with --choose", name);
+  if (!flags.options.target.empty()) option_error("idle_flag", "--target cannot be combined with --choose");
 }
 
 /// The candidates with "no adaptation" first; notes report which pipeline that is.
@@ -142,12 +143,19 @@ void report_failures(const Evaluation& evaluation, Session& session) {
   session.set_status(exit_code(ErrorKind::data));
 }
 
+/// --target alone means that the named domains are left out together.
+EvaluateOptions options_of(const EvaluateFlags& flags) {
+  EvaluateOptions options = flags.options;
+  options.keep_predictions = !flags.predictions.empty();
+  if (!options.target.empty() && !flags.flags->given("--protocol")) options.protocol = Protocol::named_domains;
+  return options;
+}
+
 void run_evaluate(const EvaluateFlags& flags, Session& session) {
   refuse_idle(flags);
   if (!flags.choose.empty()) return run_choose(flags, session);
   check_metric(flags.metric);
-  EvaluateOptions options = flags.options;
-  options.keep_predictions = !flags.predictions.empty();
+  const EvaluateOptions options = options_of(flags);
   const DataAndGrids given = data_and_each_grid(flags.arguments);
   check_choice(flags, given.grids);
   require_separate(files_read(given.data, flags.read), {flags.predictions, flags.report});
@@ -197,6 +205,7 @@ Verb evaluate_verb() {
        "logistic\"\n"
        "  ecotone evaluate data.csv --label y --domain site \"scale | logistic\" --protocol k-fold --folds 10 --json\n"
        "  ecotone evaluate data.csv --label y --domain site \"constant\" \"scale | logistic l2={0.01,0.1,1}\"\n"
+       "  ecotone evaluate data.csv --label y --domain site \"scale | logistic\" --target site7,site9\n"
        "  ecotone evaluate data.csv --label y --domain site \"scale | logistic l2={0.01,0.1,1}\" --protocol adapt "
        "--choose all\n"
        "  ecotone evaluate a.csv b.csv c.csv --domain-from-file --label y \"scale | logistic\" --report "

@@ -347,6 +347,31 @@ def test_saved_predictions_count_rows_in_the_file(ecotone, small, tmp_path):
         assert (row["domain"], row["truth"]) == (origin["site"], origin["y"])
 
 
+def test_named_domains_are_scored_by_models_of_the_others(ecotone, clinics, tmp_path):
+    """Labels of a named domain, or their features, change nothing but its own scores."""
+    target = ("Dunmere", "Highmoor")
+    flags = ("impute | scale | logistic l2=0.1", *CLINIC_COLUMNS, "--target", ",".join(target))
+    found = ecotone.json("evaluate", clinics, *flags)
+    assert found["protocol"] == "named-domains"
+    assert [d["domain"] for d in found["pipelines"][0]["domains"]] == list(target)
+    with open(clinics, newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        if row["hospital"] == "Highmoor":
+            row["disease"], row["age"] = str(1 - int(row["disease"])), "-1e6"
+    rubbish = tmp_path / "rubbish.csv"
+    with open(rubbish, "w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(rows)
+    other = ecotone.json("evaluate", rubbish, *flags)
+    first, second = (each["pipelines"][0]["domains"] for each in (found, other))
+    assert first[0] == second[0] and first[1] != second[1]
+    assert "did you mean 'Dunmere'?" in ecotone.error(
+        "evaluate", clinics, "constant", *CLINIC_COLUMNS, "--target", "Dunmeer", exit=2, code="unknown_domain"
+    )
+
+
 def test_a_constant_ranks_nothing(ecotone, small):
     flags = (small, "constant", *SMALL_COLUMNS, "--protocol", "k-fold")
     for domain in ecotone.json("evaluate", *flags)["pipelines"][0]["domains"]:

@@ -78,8 +78,8 @@ EvaluateOptions chosen(const std::string& protocol) {
 }
 
 TEST(ProtocolNames, RoundTripAndSuggest) {
-  for (const auto protocol :
-       {Protocol::leave_one_domain_out, Protocol::adapt, Protocol::domain_split, Protocol::k_fold})
+  for (const auto protocol : {Protocol::leave_one_domain_out, Protocol::adapt, Protocol::domain_split, Protocol::k_fold,
+                              Protocol::named_domains})
     EXPECT_EQ(chosen(std::string(protocol_name(protocol))).protocol, protocol);
   try {
     chosen("kfold");
@@ -113,6 +113,41 @@ TEST(Adapt, TheHeldOutRowsAreTheTarget) {
     expect_partition(split, 10);
     EXPECT_EQ(split.target, split.held_out);
   }
+}
+
+TEST(NamedDomains, AreHeldOutTogether) {
+  const Domains domains = domains_of({5, 1, 9, 3});
+  EvaluateOptions options = with(Protocol::named_domains);
+  options.target = {"d3", "d1"};
+  const auto splits = make_splits(domains, options, seeded(1));
+  ASSERT_EQ(splits.size(), 1U);
+  expect_partition(splits[0], 18);
+  EXPECT_EQ(splits[0].held_out.size(), 4U);
+  EXPECT_TRUE(splits[0].target.empty());
+  EXPECT_EQ(splits[0].name, "d3, d1");
+  options.protocol = Protocol::adapt;
+  const auto adapted = make_splits(domains, options, seeded(1));
+  ASSERT_EQ(adapted.size(), 2U);
+  for (const Split& split : adapted) {
+    EXPECT_EQ(split.source, splits[0].source);  // the other target is not trained on either
+    EXPECT_EQ(split.target, split.held_out);
+  }
+  EXPECT_EQ(adapted[0].held_out, domains.rows_of(1));
+  EXPECT_EQ(adapted[1].held_out, domains.rows_of(3));
+}
+
+TEST(NamedDomains, AreRefusedWhereTheyMakeNoSense) {
+  const Domains domains = domains_of({2, 2, 2});
+  const auto code = [&](Protocol protocol, std::vector<std::string> target) {
+    EvaluateOptions options = with(protocol);
+    options.target = std::move(target);
+    return code_of([&] { make_splits(domains, options, seeded(1)); });
+  };
+  EXPECT_EQ(code(Protocol::named_domains, {}), "bad_option");
+  EXPECT_EQ(code(Protocol::k_fold, {"d1"}), "bad_option");
+  EXPECT_EQ(code(Protocol::leave_one_domain_out, {"d1"}), "bad_option");
+  EXPECT_EQ(code(Protocol::named_domains, {"d7"}), "unknown_domain");
+  EXPECT_EQ(code(Protocol::named_domains, {"d0", "d1", "d2"}), "needs_two_domains");
 }
 
 TEST(KFold, EveryRowIsHeldOutOnceAndFoldsAreNearlyEqual) {

@@ -1,5 +1,7 @@
 #include "ecotone/evaluate/protocol.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -35,6 +37,38 @@ std::vector<Split> one_domain_splits(const Domains& domains, Protocol protocol) 
     out[static_cast<std::size_t>(d)] = true;
     splits.push_back(split_domains(domains, domains.names[static_cast<std::size_t>(d)], out));
     if (protocol == Protocol::adapt) splits.back().target = splits.back().held_out;
+  }
+  return splits;
+}
+
+/// Which domains are targets; not all can be.
+std::vector<bool> target_domains(const Domains& domains, const std::vector<std::string>& target) {
+  std::vector<bool> out(domains.names.size(), false);
+  for (const std::string& name : target) {
+    const auto found = std::ranges::find(domains.names, name);
+    if (found == domains.names.end()) {
+      const std::string near = did_you_mean(name, domains.names);
+      option_error("unknown_domain", "evaluate: the data have no domain '{}'{}", name,
+                   near.empty() ? "" : fmt::format("; did you mean '{}'?", near));
+    }
+    out[static_cast<std::size_t>(found - domains.names.begin())] = true;
+  }
+  if (std::ranges::find(out, false) == out.end())
+    data_error("needs_two_domains", "evaluate: all {} domains are targets, so none is left to train on", out.size());
+  return out;
+}
+
+/// The targets together, or one split for each, which adapts to it.
+std::vector<Split> target_splits(const Domains& domains, const EvaluateOptions& options) {
+  const std::vector<bool> out = target_domains(domains, options.target);
+  Split together = split_domains(domains, fmt::format("{}", fmt::join(options.target, ", ")), out);
+  if (options.protocol != Protocol::adapt) return {std::move(together)};
+  std::vector<Split> splits;
+  for (Index d = 0; d < domains.count(); ++d) {
+    if (!out[static_cast<std::size_t>(d)]) continue;
+    Split split{0, domains.names[static_cast<std::size_t>(d)], together.source, domains.rows_of(d), {}};
+    split.held_out = split.target;
+    splits.push_back(std::move(split));
   }
   return splits;
 }
@@ -88,12 +122,19 @@ std::vector<Split> fold_splits(const Domains& domains, const EvaluateOptions& op
 std::string_view protocol_name(Protocol protocol) { return protocol_names.choices[static_cast<std::size_t>(protocol)]; }
 
 std::vector<Split> make_splits(const Domains& domains, const EvaluateOptions& options, const Context& context) {
+  const bool takes_target = options.protocol == Protocol::named_domains || options.protocol == Protocol::adapt;
+  if (!options.target.empty() && !takes_target)
+    option_error("bad_option", "evaluate: target works with the protocols named-domains and adapt, not with {}",
+                 protocol_name(options.protocol));
+  if (options.target.empty() && options.protocol == Protocol::named_domains)
+    option_error("bad_option", "evaluate: named-domains needs the domains to score; name them with --target");
   if (options.protocol == Protocol::k_fold) return fold_splits(domains, options, context);
   if (domains.count() < 2)
     data_error("needs_two_domains",
                "evaluate: {} needs at least two domains, got {}; name the column with --domain, or use k-fold",
                protocol_name(options.protocol), domains.count());
   if (options.protocol == Protocol::domain_split) return random_domain_splits(domains, options, context);
+  if (!options.target.empty()) return target_splits(domains, options);
   return one_domain_splits(domains, options.protocol);
 }
 

@@ -88,6 +88,10 @@ std::string protocol_text(const std::string& protocol) {
            "of the domain it is scored on. AUROC ranks rows, and only rows scored by one model can be ranked: it is "
            "the mean over the folds, weighted by their rows; the other figures are over all rows of a domain. "
            "Compare with leave-one-domain-out to see what a new domain costs.";
+  if (protocol == "named-domains")
+    return "<strong>Named domains.</strong> The named domains are left out together: the model is trained on all "
+           "others "
+           "and scored on each of them.";
   return escape(protocol);
 }
 

@@ -136,6 +136,9 @@ std::string title(const Evaluation& evaluation, const MetricInfo& metric) {
     case Protocol::k_fold:
       what = "within domains: no domain is new to the model";
       break;
+    case Protocol::named_domains:
+      what = "in each named domain, trained on all others";
+      break;
   }
   return fmt::format("{} {}\n{} · {} domain{}, {} row{} · {} is better\n", metric.title, what,
                      protocol_name(evaluation.protocol), domains, domains == 1 ? "" : "s", rows, rows == 1 ? "" : "s",

@@ -100,7 +100,7 @@ void add_data_flags(Flags& flags, ReadOptions& read, DataUse use) {
   if (use == DataUse::new_data) {
     flags.text("--domain", "COLUMN", read.domain, "The domain column, if its name differs from the training data");
   } else {
-    flags.options(read, {"label", "domain", "weight", "ignore", "features", "task"});
+    flags.options(read, {"label", "domain", "weight", "group", "time", "ignore", "features", "task"});
   }
   flags.texts("--where", "TEST", read.where, "Keep only rows such as 'age>=18' or 'label!=-1'; repeat to require all");
   if (use == DataUse::training) flags.options(read, {"target"});

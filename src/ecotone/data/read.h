@@ -17,8 +17,8 @@ Dataset read_dataset(const std::vector<std::filesystem::path>& paths, const Read
 /// Reads new data for a model: columns are matched to the schema by name; a missing column is the data error
 /// `missing_column`; text in place of a number is `bad_value`, with line and column; categories unknown to the model
 /// become all zeros and are counted in the warning `unseen_category`; additional columns are ignored. Label, domain and
-/// weight columns may be absent. A file without names (svmlight, NPY, IDX) is matched by position and must have as many
-/// columns (svmlight: not more).
+/// weight columns may be absent; groups and times are not read. A file without names (svmlight, NPY, IDX) is matched by
+/// position and must have as many columns (svmlight: not more).
 Dataset read_for_model(const std::vector<std::filesystem::path>& paths, const Schema& schema,
                        const ReadOptions& options, const Context& context);
 
@@ -27,11 +27,12 @@ Dataset read_for_model(const std::vector<std::filesystem::path>& paths, const Sc
 Dataset parse_for_model(std::string csv, std::string name, const Schema& schema, const ReadOptions& options,
                         const Context& context);
 
-/// Writes a data set as `.eco` (safetensors): x (dense f64, or CSR arrays), label, domain, weight; schema and names in
-/// the metadata.
+/// Writes a data set as `.eco` (safetensors): x (dense f64, or CSR arrays), label, domain, weight, group, time; schema
+/// and names in the metadata.
 void write_eco(const Dataset& data, const std::filesystem::path& path, const Context& context);
 
-/// Writes a data set as CSV: domain, features, weight, label; numbers in shortest round-trip form.
+/// Writes a data set as CSV: group (its number), time, domain, features, weight, label; numbers in shortest round-trip
+/// form.
 void write_csv(const Dataset& data, const std::filesystem::path& path, const Context& context);
 
 }  // namespace ecotone

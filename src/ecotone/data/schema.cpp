@@ -12,6 +12,14 @@ namespace {
 
 constexpr std::size_t longest_names = std::size_t{1} << 26;
 
+/// The kinds of columns as files name them.
+struct KindName {
+  ColumnKind kind;
+  std::string_view name;
+};
+constexpr KindName kinds[] = {
+    {ColumnKind::numeric, "numeric"}, {ColumnKind::categorical, "categorical"}, {ColumnKind::date, "date"}};
+
 /// Reads a schema whose JSON may be anything; every error names the file.
 class SchemaReader {
  public:
@@ -26,6 +34,12 @@ class SchemaReader {
     schema.label = text(member(json, "label"), "label");
     schema.domain = text(member(json, "domain"), "domain");
     schema.weight = text(member(json, "weight"), "weight");
+    if (json.contains("group")) schema.group = text(json["group"], "group");
+    if (json.contains("time")) schema.time = text(json["time"], "time");
+    if (json.contains("time_is_date")) {
+      require(json["time_is_date"].is_boolean(), "'time_is_date' in the schema is not true or false");
+      schema.time_is_date = json["time_is_date"].get<bool>();
+    }
     check_names(schema);
     return schema;
   }
@@ -52,13 +66,14 @@ class SchemaReader {
     result.name = text(member(json, "name"), "name");
     require(!result.name.empty(), "a column in the schema has no name");
     const std::string kind = text(member(json, "kind"), "kind");
-    require(kind == "numeric" || kind == "categorical",
-            fmt::format("column '{}' has the unknown kind '{}'", result.name, kind));
-    if (kind == "numeric") {
-      require(!json.contains("levels"), fmt::format("numeric column '{}' has levels", result.name));
+    const auto known = std::ranges::find(kinds, kind, &KindName::name);
+    require(known != std::end(kinds), fmt::format("column '{}' has the unknown kind '{}'", result.name, kind));
+    result.kind = known->kind;
+    if (result.kind != ColumnKind::categorical) {
+      require(!json.contains("levels"), fmt::format("{} column '{}' has levels", kind, result.name));
+      if (result.kind == ColumnKind::date && json.contains("slashes")) result.slashes = slash_order(json["slashes"]);
       return result;
     }
-    result.kind = ColumnKind::categorical;
     const Json& levels = member(json, "levels");
     require(levels.is_array(), fmt::format("the levels of column '{}' are not a list", result.name));
     for (const Json& level : levels) {
@@ -72,11 +87,17 @@ class SchemaReader {
     return result;
   }
 
+  SlashOrder slash_order(const Json& json) const {
+    const std::string order = text(json, "slashes");
+    require(order == "day_first" || order == "month_first", fmt::format("unknown order of dates '{}'", order));
+    return order == "day_first" ? SlashOrder::day_first : SlashOrder::month_first;
+  }
+
   void check_names(const Schema& schema) const {
     std::set<std::string> seen;
     for (const Column& column : schema.columns)
       require(seen.insert(column.name).second, fmt::format("column '{}' occurs twice", column.name));
-    for (const std::string* name : {&schema.label, &schema.domain, &schema.weight})
+    for (const std::string* name : {&schema.label, &schema.domain, &schema.weight, &schema.group, &schema.time})
       require(name->empty() || seen.insert(*name).second, fmt::format("column '{}' has two roles", *name));
     // A long column name times many levels could need far more memory than the file has bytes.
     std::size_t bytes = 0;
@@ -97,7 +118,7 @@ std::string_view task_name(Task task) { return task == Task::classify ? "classif
 std::vector<std::string> Schema::feature_names() const {
   std::vector<std::string> names;
   for (const Column& column : columns) {
-    if (column.kind == ColumnKind::numeric) {
+    if (column.kind != ColumnKind::categorical) {
       names.push_back(column.name);
     } else {
       for (const std::string& level : column.levels) names.push_back(column.name + "=" + level);
@@ -112,9 +133,9 @@ std::optional<Schema::Clash> Schema::clash() const {
     return std::nullopt;
   std::unordered_map<std::string, const Column*> owner;
   for (const Column& column : columns) {
-    const bool numeric = column.kind == ColumnKind::numeric;
-    for (std::size_t k = 0; k < (numeric ? 1 : column.levels.size()); ++k) {
-      const std::string feature = numeric ? column.name : column.name + "=" + column.levels[k];
+    const bool single = column.kind != ColumnKind::categorical;
+    for (std::size_t k = 0; k < column.width(); ++k) {
+      const std::string feature = single ? column.name : column.name + "=" + column.levels[k];
       const auto [known, fresh] = owner.emplace(feature, &column);
       if (!fresh) return Clash{feature, known->second->name, column.name};
     }
@@ -125,11 +146,17 @@ std::optional<Schema::Clash> Schema::clash() const {
 Json Schema::to_json() const {
   Json list = Json::array();
   for (const Column& column : columns) {
-    Json item = {{"name", column.name}, {"kind", column.kind == ColumnKind::numeric ? "numeric" : "categorical"}};
+    Json item = {{"name", column.name}, {"kind", std::ranges::find(kinds, column.kind, &KindName::kind)->name}};
+    if (column.slashes != SlashOrder::none)
+      item["slashes"] = column.slashes == SlashOrder::day_first ? "day_first" : "month_first";
     if (column.kind == ColumnKind::categorical) item["levels"] = column.levels;
     list.push_back(std::move(item));
   }
-  return {{"columns", std::move(list)}, {"label", label}, {"domain", domain}, {"weight", weight}};
+  Json json = {{"columns", std::move(list)}, {"label", label}, {"domain", domain}, {"weight", weight}};
+  if (!group.empty()) json["group"] = group;
+  if (!time.empty()) json["time"] = time;
+  if (time_is_date) json["time_is_date"] = true;
+  return json;
 }
 
 Schema Schema::from_json(const Json& json, const std::string& origin) { return SchemaReader(origin).read(json); }

@@ -11,13 +11,20 @@ namespace ecotone {
 enum class Task { classify, regress };
 std::string_view task_name(Task task);
 
-enum class ColumnKind { numeric, categorical };
+/// A column of dates is a number of days, see formats/date.h.
+enum class ColumnKind { numeric, categorical, date };
+
+/// How dates with slashes are read: 3/4/2020 is the third of April or the fourth of March. none: not at all.
+enum class SlashOrder { none, day_first, month_first };
 
 /// One input column of a table. A categorical column becomes one feature per level, `name=level`.
 struct Column {
   std::string name;
   ColumnKind kind = ColumnKind::numeric;
-  std::vector<std::string> levels;  ///< sorted; categorical only
+  std::vector<std::string> levels;        ///< sorted; categorical only
+  SlashOrder slashes = SlashOrder::none;  ///< dates only
+  /// Number of features.
+  std::size_t width() const { return kind == ColumnKind::categorical ? levels.size() : 1; }
   bool operator==(const Column&) const = default;
 };
 
@@ -28,6 +35,9 @@ struct Schema {
   std::string label;            ///< column names; empty if there is none
   std::string domain;
   std::string weight;
+  std::string group = {};
+  std::string time = {};
+  bool time_is_date = false;
   bool operator==(const Schema&) const = default;
 
   /// Names of the features: `name` or `name=level`, in order.

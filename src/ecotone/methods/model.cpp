@@ -211,7 +211,7 @@ class ColumnMatch {
   std::vector<Index> find(const Schema& schema) {
     std::vector<Index> columns;
     for (const Column& column : schema.columns) {
-      if (column.kind == ColumnKind::numeric) {
+      if (column.kind != ColumnKind::categorical) {
         columns.push_back(position(column.name));
         if (columns.back() < 0) note_missing(column.name);
         continue;

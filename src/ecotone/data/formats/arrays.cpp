@@ -26,6 +26,20 @@ Vector read_labels(const ByteSource& source, const Context& context) {
   return stack_arrays({array}, context).col(0);
 }
 
+/// Numbers distinct values in order of first appearance; -1: missing.
+Groups groups_of(const Vector& values) {
+  Dictionary words;
+  Groups groups;
+  for (const double value : values) groups.push_back(std::isnan(value) ? -1 : words.code(number_text(value)));
+  return groups;
+}
+
+void require_times(const Vector& times, const std::string& column, const std::string& origin) {
+  for (Index i = 0; i < times.size(); ++i)
+    if (std::isnan(times[i]))
+      data_error("missing_time", "{}: row {} has no time in column '{}'", origin, i + 1, column);
+}
+
 /// One column of the features.
 Vector extract(const Features& x, Index column, const Context& context) {
   Vector values(x.rows());
@@ -101,6 +115,8 @@ Dataset arrays_dataset(ArrayRows rows, const std::vector<ByteSource>& sources, c
   data.x = rows.x;
   data.schema.domain = by_name.domain;
   data.schema.weight = options.weight;
+  data.schema.group = options.group;
+  data.schema.time = options.time;
   if (roles.label >= 0) rows.label = extract(rows.x, roles.label, context);
   if (rows.label) {
     data.schema.label = options.label.empty() ? "label" : options.label;
@@ -112,6 +128,11 @@ Dataset arrays_dataset(ArrayRows rows, const std::vector<ByteSource>& sources, c
                 : roles.domain >= 0      ? domains_of(extract(rows.x, roles.domain, context), origin)
                                          : one_domain(rows.x.rows());
   if (roles.weight >= 0) data.weight = extract(rows.x, roles.weight, context);
+  if (roles.group >= 0) data.group = groups_of(extract(rows.x, roles.group, context));
+  if (roles.time >= 0) {
+    data.time = extract(rows.x, roles.time, context);
+    require_times(data.time, options.time, origin);
+  }
   data = filter_rows(std::move(data), options.where, origin, context);
   if (roles.features.size() < names.size()) {
     std::vector<std::string> chosen;

@@ -42,6 +42,8 @@ class EcoReader {
       bad(fmt::format("{} roles for {} domains", data.role.size(), data.domain.names.size()));
     if (file_.has("label")) data.y = labels(data.rows());
     if (file_.has("weight")) data.weight = vector("weight", data.rows());
+    if (file_.has("group")) data.group = codes("group", data.rows(), std::numeric_limits<std::int32_t>::max(), true);
+    if (file_.has("time")) data.time = vector("time", data.rows());
     return data;
   }
 
@@ -219,7 +221,7 @@ Dataset choose_inputs(Dataset data, const ReadOptions& options, const std::strin
   Index next = 0;
   for (const Column& column : data.schema.columns) {
     first.push_back(next);
-    next += column.kind == ColumnKind::numeric ? 1 : static_cast<Index>(column.levels.size());
+    next += static_cast<Index>(column.width());
   }
   first.push_back(next);
   std::vector<Column> kept;
@@ -231,6 +233,10 @@ Dataset choose_inputs(Dataset data, const ReadOptions& options, const std::strin
   data.schema.columns = std::move(kept);
   data.x = data.x.columns(features, data.schema.feature_names(), context);
   return data;
+}
+
+const char* contents(ColumnKind kind) {
+  return kind == ColumnKind::numeric ? "numbers" : kind == ColumnKind::date ? "dates" : "categories";
 }
 
 /// Rows in which one of these features is not zero.
@@ -270,6 +276,8 @@ Dataset read_eco(const TensorFile& file, const ReadOptions& options, const Conte
   require_same("label", options.label, data.schema.label, origin);
   require_same("domain", options.domain, data.schema.domain, origin);
   require_same("weight", options.weight, data.schema.weight, origin);
+  require_same("group", options.group, data.schema.group, origin);
+  require_same("time", options.time, data.schema.time, origin);
   if (options.domain_from_file) {
     data.domain = {{std::filesystem::path(origin).stem().string()},
                    std::vector<std::int32_t>(data.domain.index.size(), 0)};
@@ -295,10 +303,9 @@ Dataset match_by_name(Dataset data, const Schema& schema, const std::string& ori
     if (found == known.end())
       data_error("missing_column", "{}: no column '{}', which the model needs", origin, wanted.name);
     if (found->second->kind != wanted.kind)
-      data_error("bad_value", "{}: column '{}' holds {}", origin, wanted.name,
-                 wanted.kind == ColumnKind::numeric ? "text, but the model needs numbers"
-                                                    : "numbers, but the model needs categories");
-    if (wanted.kind == ColumnKind::numeric) {
+      data_error("bad_value", "{}: column '{}' holds {}, but the model needs {}", origin, wanted.name,
+                 contents(found->second->kind), contents(wanted.kind));
+    if (wanted.kind != ColumnKind::categorical) {
       features.push_back(place.at(wanted.name));
       continue;
     }

@@ -15,6 +15,8 @@ struct ReadOptions {
   std::string label = {};                  ///< column name; empty: none
   std::string domain = {};                 ///< column name; empty: one domain
   std::string weight = {};                 ///< column name of row weights; empty: none
+  std::string group = {};                  ///< column name of groups of rows, such as patients; empty: none
+  std::string time = {};                   ///< column name of times, numbers or dates; empty: none
   std::vector<std::string> ignore = {};    ///< columns to leave out
   std::vector<std::string> features = {};  ///< the only feature columns; empty: all others
   std::vector<std::string> where = {};     ///< row filters: COLUMN(==|!=|<|<=|>|>=)VALUE, all must hold
@@ -33,6 +35,10 @@ struct ReadOptions {
         field("label", &O::label, "The column to predict", shown_as("COLUMN")),
         field("domain", &O::domain, "The column that names each row's domain", shown_as("COLUMN")),
         field("weight", &O::weight, "Row weights", shown_as("COLUMN")),
+        field("group", &O::group, "Rows with the same text here, such as a patient, stay together in every split",
+              shown_as("COLUMN")),
+        field("time", &O::time, "When each row was observed, a number or a date; orders rows and is not a feature",
+              shown_as("COLUMN")),
         field("ignore", &O::ignore, "Columns to leave out", shown_as("COLUMN,..")),
         field("features", &O::features, "Use only these feature columns (default: all others)", shown_as("COLUMN,..")),
         field("task", &O::task, "classify or regress (default: guessed from the labels and reported)",

@@ -14,6 +14,8 @@ struct ColumnRoles {
   Index label = -1;
   Index domain = -1;
   Index weight = -1;
+  Index group = -1;
+  Index time = -1;
   std::vector<Index> features;  ///< in the table's order
 };
 

@@ -53,6 +53,9 @@ std::vector<NamedColumn> named_columns(const Dataset& data) {
     columns.push_back({data.schema.weight.empty() ? "weight" : data.schema.weight, -1, {}, [&w = data.weight](Index i) {
                          return w[i];
                        }});
+  if (data.time.size() > 0)
+    columns.push_back(
+        {data.schema.time.empty() ? "time" : data.schema.time, -1, {}, [&t = data.time](Index i) { return t[i]; }});
   return columns;
 }
 

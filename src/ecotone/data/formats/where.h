@@ -36,7 +36,7 @@ class Condition {
 std::vector<Condition> parse_conditions(const std::vector<std::string>& texts, const std::vector<std::string>& names,
                                         const std::string& origin);
 
-/// The rows of a data set that satisfy all conditions on features, label, domain and weight by name. Data error
+/// The rows of a data set that satisfy all conditions on features, label, domain, weight and time by name. Data error
 /// `empty_data` if none is left.
 Dataset filter_rows(Dataset data, const std::vector<std::string>& where, const std::string& origin,
                     const Context& context);

@@ -8,6 +8,7 @@
 #include "ecotone/base/json.h"
 #include "ecotone/base/tensor_file.h"
 #include "ecotone/data/formats/csv/csv_field.h"
+#include "ecotone/data/formats/date.h"
 #include "ecotone/data/formats/dictionary.h"
 #include "ecotone/data/formats/number.h"
 #include "ecotone/data/ordered.h"
@@ -71,18 +72,22 @@ class CsvWriter {
       names.code(name);
       return name;
     };
+    if (!data.group.empty()) group_ = unused(schema_.group.empty() ? "group" : schema_.group);
+    if (data.time.size() > 0) time_ = unused(schema_.time.empty() ? "time" : schema_.time);
     if (!schema_.domain.empty() || data.domain.count() > 1)
       domain_ = unused(schema_.domain.empty() ? "domain" : schema_.domain);
     if (data.weight.size() > 0) weight_ = unused(schema_.weight.empty() ? "weight" : schema_.weight);
     if (data.y) label_ = unused(schema_.label.empty() ? "label" : schema_.label);
-    const std::size_t columns =
-        schema_.columns.size() + (domain_.empty() ? 0 : 1) + (weight_.empty() ? 0 : 1) + (label_.empty() ? 0 : 1);
+    std::size_t columns = schema_.columns.size();
+    for (const std::string& other : {group_, time_, domain_, weight_, label_}) columns += other.empty() ? 0 : 1;
     // An empty line would not be a row.
     if (columns == 1) missing_ = "NA";
   }
 
   std::string header() const {
     std::string line;
+    if (!group_.empty()) field(line, group_);
+    if (!time_.empty()) field(line, time_);
     if (!domain_.empty()) field(line, domain_);
     for (const Column& column : schema_.columns) field(line, column.name);
     if (!weight_.empty()) field(line, weight_);
@@ -117,11 +122,13 @@ class CsvWriter {
 
   void row(const RowBlock& block, Index i, std::string& out) const {
     const auto n = static_cast<std::size_t>(block.first + i);
+    if (!group_.empty()) group(data_.group[n], out);
+    if (!time_.empty()) number(data_.time[block.first + i], schema_.time_is_date, out);
     if (!domain_.empty()) field(out, data_.domain.names[at(data_.domain.index[n])]);
     Index j = 0;
     for (const Column& column : schema_.columns) {
-      if (column.kind == ColumnKind::numeric) {
-        field(out, block.x(i, j++));
+      if (column.kind != ColumnKind::categorical) {
+        number(block.x(i, j++), column.kind == ColumnKind::date, out);
         continue;
       }
       const auto count = static_cast<Index>(column.levels.size());
@@ -135,6 +142,15 @@ class CsvWriter {
     out.back() = '\n';
   }
 
+  void group(std::int32_t number, std::string& out) const {
+    field(out, number < 0 ? std::string_view() : std::string_view(std::to_string(number)));
+  }
+
+  void number(double value, bool date, std::string& out) const {
+    if (date && is_date(value)) return field(out, date_text(value));
+    field(out, value);
+  }
+
   void label(std::size_t n, std::string& out) const {
     const Labels& y = *data_.y;
     if (y.task == Task::regress) return field(out, y.value[static_cast<Index>(n)]);
@@ -143,6 +159,8 @@ class CsvWriter {
 
   const Dataset& data_;
   Schema schema_;
+  std::string group_;
+  std::string time_;
   std::string domain_;
   std::string weight_;
   std::string label_;
@@ -177,6 +195,8 @@ void write_eco(const Dataset& data, const std::filesystem::path& path, const Con
   add_numbers(writer, "domain", data.domain.index);
   if (data.weight.size() > 0)
     writer.add("weight", std::vector<double>(data.weight.begin(), data.weight.end()), {data.rows()});
+  if (!data.group.empty()) add_numbers(writer, "group", data.group);
+  if (data.time.size() > 0) writer.add("time", std::vector<double>(data.time.begin(), data.time.end()), {data.rows()});
   if (data.y) {
     writer.set_meta("task", std::string(task_name(data.y->task)));
     if (data.y->task == Task::classify) {

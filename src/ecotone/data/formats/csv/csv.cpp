@@ -8,6 +8,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/memory.h"
+#include "ecotone/data/formats/csv/looks.h"
 #include "ecotone/data/formats/csv/values.h"
 #include "ecotone/data/formats/encode.h"
 #include "ecotone/data/formats/format.h"
@@ -27,6 +28,21 @@ void sniff(const CsvTable& table, CsvColumns& columns, const Context& context) {
   CsvColumns numbers = columns;
   const CsvValues values = parse_values(table, numbers, {&*first, 1}, ValueStore::checked, context);
   mark_text(columns, values.not_number);
+}
+
+/// Whether a column of times holds numbers or dates, by its first value; a wrong value further down is found when it is
+/// read.
+Column time_form(const CsvTable& table, Index column, const Context& context) {
+  const std::string& name = table.names()[at(column)];
+  const TextLook look = look_at_texts(table, {column}, context).front();
+  double number = 0;
+  if (look.first.empty() || parse_number(look.first, number)) return {name, ColumnKind::numeric, {}};
+  if (look.is_ambiguous_date())
+    data_error("ambiguous_date",
+               "{}: column '{}' holds dates such as '{}', which may begin with the day or the month; write them as "
+               "2020-01-31",
+               table.origin(), name, look.first);
+  return {name, ColumnKind::date, {}, look.slashes()};
 }
 
 /// Names the columns that have too many levels: "'id', 'name'".
@@ -148,11 +164,19 @@ Dataset finish(CsvTable table, CsvColumns& columns, CsvValues values, const Read
                const Context& context) {
   Dataset data;
   const auto name = [&](Index column) { return column < 0 ? std::string() : table.names()[at(column)]; };
-  data.schema = {columns.inputs, name(columns.label), name(columns.domain), name(columns.weight)};
+  data.schema = {columns.inputs,
+                 name(columns.label),
+                 name(columns.domain),
+                 name(columns.weight),
+                 name(columns.group),
+                 name(columns.time),
+                 columns.time_form.kind == ColumnKind::date};
   refuse_clash(data.schema, table.origin());
   if (columns.label >= 0) data.y = make_labels(columns, values, options, data.schema.label, context);
   data.domain = make_domains(table, columns, values, options);
   data.weight = std::move(values.weight);
+  data.group = std::move(values.group_codes);
+  data.time = std::move(values.time);
   data.origin = table.origin_rows();
   if (values.converted) context.warn("not_utf8", "{}: some text is not UTF-8; it was read as Latin-1", table.origin());
   std::vector<std::string> names = data.schema.feature_names();
@@ -211,12 +235,15 @@ Dataset read_csv(std::vector<ByteSource> sources, const ReadOptions& options, co
   columns.label = roles.label;
   columns.domain = roles.domain;
   columns.weight = roles.weight;
+  columns.group = roles.group;
+  columns.time = roles.time;
   columns.input_columns = roles.features;
   for (const Index column : roles.features)
     columns.inputs.push_back({table.names()[at(column)], ColumnKind::numeric, {}});
   table.require_columns(columns.used());
   if (options.features.empty()) table.refuse_further_columns(options.ignore);
   table.scan(options.where, tuning.segment_bytes, context);
+  if (columns.time >= 0) columns.time_form = time_form(table, columns.time, context);
   sniff(table, columns, context);
   CsvValues values = read_values(table, columns, tuning, context);
   return finish(std::move(table), columns, std::move(values), options, context);

@@ -1,10 +1,12 @@
 #include "ecotone/data/formats/csv/rows.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "ecotone/base/error.h"
+#include "ecotone/data/formats/date.h"
 #include "ecotone/data/formats/number.h"
 
 namespace ecotone {
@@ -87,10 +89,22 @@ class Cursor {
     }
   }
 
+  /// Reads a date as days, or NaN for a missing one; false for other text.
+  bool date(SlashOrder slashes, double& value) {
+    const std::string_view field = trim(text());
+    value = std::numeric_limits<double>::quiet_NaN();
+    return is_missing(field) || parse_date(field, slashes, value);
+  }
+
   [[noreturn]] void bad_number(std::size_t j, std::string_view text) const {
+    const bool date = plan_.fields[j].form.date;
+    if (is_missing(text))
+      data_error("missing_value", "{} line {}: column '{}' is missing; every row needs one", source_.name(),
+                 source_.line_at(record_offset()), plan_.names[j]);
     bool changed = false;
-    data_error("bad_value", "{} line {}: column '{}' is '{}', expected a number", source_.name(),
-               source_.line_at(record_offset()), plan_.names[j], to_utf8(text.substr(0, 60), changed));
+    data_error("bad_value", "{} line {}: column '{}' is '{}', expected a {}", source_.name(),
+               source_.line_at(record_offset()), plan_.names[j], to_utf8(text.substr(0, 60), changed),
+               date ? "date" : "number");
   }
 
  private:
@@ -217,9 +231,12 @@ class RowReader {
   }
 
   void number(std::size_t j, double& value) {
-    if (cursor_.number(value)) [[likely]]
+    const FieldPlan& field = plan_.fields[j];
+    if (field.form.date ? cursor_.date(field.form.slashes, value) : cursor_.number(value)) [[likely]] {
+      if (field.required && std::isnan(value)) report(j);
       return;
-    if (plan_.fields[j].strict) report(j);
+    }
+    if (field.strict) report(j);
     value = std::numeric_limits<double>::quiet_NaN();
     if (findings_.not_number.empty()) findings_.not_number.assign(plan_.fields.size(), 0);
     findings_.not_number[j] = 1;
@@ -268,7 +285,7 @@ RowFindings parse_rows(const ByteSource& source, RowText run, Index records, std
   return RowReader(source, run, plan, target).read(records, keep);
 }
 
-void visit_rows(const ByteSource& source, RowText run, Index records, const RowPlan& plan,
+void visit_rows(const ByteSource& source, RowText run, Index records, std::span<const char> keep, const RowPlan& plan,
                 const std::vector<Index>& columns, const RecordUse& use) {
   Cursor cursor(source, run, plan);
   // Position of each column among the wanted ones, or -1.
@@ -277,6 +294,10 @@ void visit_rows(const ByteSource& source, RowText run, Index records, const RowP
   std::vector<std::string> texts(columns.size());
   for (Index record = 0; record < records; ++record) {
     cursor.start_record();
+    if (!keep.empty() && !keep[at(record)]) {
+      cursor.skip_record();
+      continue;
+    }
     for (std::size_t j = 0; j < plan.fields.size(); ++j) {
       if (wanted[j].empty()) {
         cursor.skip();

@@ -10,6 +10,7 @@
 
 #include "ecotone/data/formats/byte_source.h"
 #include "ecotone/data/formats/dictionary.h"
+#include "ecotone/data/schema.h"
 
 namespace ecotone {
 
@@ -22,10 +23,18 @@ enum class FieldUse : std::uint8_t {
   code,     ///< text numbered by dictionary `slot`
 };
 
+/// What the numbers of a column look like.
+struct NumberForm {
+  bool date = false;
+  SlashOrder slashes = SlashOrder::none;  ///< of dates
+};
+
 struct FieldPlan {
   FieldUse use = FieldUse::skip;
   bool strict = false;  ///< text in place of a number is an error (otherwise it is recorded)
   Index slot = 0;
+  NumberForm form = {};
+  bool required = false;  ///< a missing number is an error, too
 };
 
 /// A categorical input with known levels.
@@ -85,10 +94,10 @@ struct RowText {
 RowFindings parse_rows(const ByteSource& source, RowText run, Index records, std::span<const char> keep,
                        const RowPlan& plan, const RowTarget& target);
 
-/// Calls `use(record, field texts by slot of `columns`)` for every record; texts of the columns (by position in the
-/// file) are unquoted and trimmed.
+/// Calls `use(record, field texts by slot of `columns`)` for every kept record (empty `keep`: all); texts of the
+/// columns (by position in the file) are unquoted and trimmed.
 using RecordUse = std::function<void(Index record, std::span<const std::string> texts)>;
-void visit_rows(const ByteSource& source, RowText run, Index records, const RowPlan& plan,
+void visit_rows(const ByteSource& source, RowText run, Index records, std::span<const char> keep, const RowPlan& plan,
                 const std::vector<Index>& columns, const RecordUse& use);
 
 /// Splits one record (a header) into its fields, unquoted and trimmed.

@@ -159,20 +159,31 @@ void CsvTable::filter(const std::vector<Condition>& conditions, const Context& c
   std::vector<Index> columns;
   for (const Condition& condition : conditions) columns.push_back(condition.column());
   require_columns(columns);
+  std::vector<std::vector<char>> keep;
+  for (const CsvTask& task : tasks_) keep.emplace_back(static_cast<std::size_t>(task.chunk.rows), 1);
+  visit(
+      columns,
+      [&](std::size_t task, Index record, std::span<const std::string> texts) {
+        for (std::size_t c = 0; c < texts.size(); ++c)
+          if (!conditions[c].holds(std::string_view(texts[c]))) keep[task][at(record)] = 0;
+      },
+      context);
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    tasks_[t].kept = std::ranges::count(keep[t], 1);
+    tasks_[t].keep = std::move(keep[t]);
+  }
+}
+
+void CsvTable::visit(const std::vector<Index>& columns, const Visit& use, const Context& context) const {
   const std::vector<RowPlan> plain = plans(std::vector<FieldPlan>(names_.size()), {});
   context.parallel(static_cast<Index>(tasks_.size()), [&](Index t) {
-    CsvTask& task = tasks_[at(t)];
+    const CsvTask& task = tasks_[at(t)];
     std::vector<Index> positions;
     for (const Index column : columns) positions.push_back(static_cast<Index>(position(task.file, column)));
-    task.keep.assign(static_cast<std::size_t>(task.chunk.rows), 1);
     with_text(task.file, task.chunk.begin, task.chunk.end, [&](RowText run) {
-      visit_rows(files_[task.file].source, run, task.chunk.rows, plain[task.file], positions,
-                 [&](Index record, std::span<const std::string> texts) {
-                   for (std::size_t c = 0; c < texts.size(); ++c)
-                     if (!conditions[c].holds(std::string_view(texts[c]))) task.keep[at(record)] = 0;
-                 });
+      visit_rows(files_[task.file].source, run, task.chunk.rows, task.keep, plain[task.file], positions,
+                 [&](Index record, std::span<const std::string> texts) { use(at(t), record, texts); });
     });
-    task.kept = std::count(task.keep.begin(), task.keep.end(), 1);
   });
 }
 

@@ -61,6 +61,10 @@ class CsvTable {
   /// The position of a column of the table in a file.
   std::size_t position(std::size_t file, Index column) const;
 
+  /// Calls `use(task, record, texts of the columns)` for every kept record, on all threads; those of one task in order.
+  using Visit = std::function<void(std::size_t task, Index record, std::span<const std::string> texts)>;
+  void visit(const std::vector<Index>& columns, const Visit& use, const Context& context) const;
+
   /// Loads bytes [begin, end) of a file, which are whole records, and calls body(run) with them.
   void with_text(std::size_t file, std::size_t begin, std::size_t end, const std::function<void(RowText)>& body) const;
 

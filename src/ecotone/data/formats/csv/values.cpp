@@ -16,6 +16,8 @@ struct TablePlan {
   RowPlan common;
 };
 
+NumberForm form_of(const Column& column) { return {column.kind == ColumnKind::date, column.slashes}; }
+
 TablePlan plan_features(const CsvTable& table, const CsvColumns& columns) {
   TablePlan plan;
   plan.fields.resize(table.names().size());
@@ -23,8 +25,8 @@ TablePlan plan_features(const CsvTable& table, const CsvColumns& columns) {
   for (std::size_t i = 0; i < columns.inputs.size(); ++i) {
     const Column& input = columns.inputs[i];
     FieldPlan& field = plan.fields[at(columns.input_columns[i])];
-    if (input.kind == ColumnKind::numeric) {
-      field = {FieldUse::feature, columns.known_levels, next++};
+    if (input.kind != ColumnKind::categorical) {
+      field = {FieldUse::feature, columns.known_levels, next++, form_of(input)};
       continue;
     }
     field = {FieldUse::level, false, static_cast<Index>(plan.common.levels.size())};
@@ -41,8 +43,10 @@ TablePlan plan_features(const CsvTable& table, const CsvColumns& columns) {
 struct Slots {
   Index label = -1;
   Index weight = -1;
+  Index time = -1;
   Index numbers = 0;
   Index domain_code = -1;
+  Index group_code = -1;
   Index label_code = -1;
 };
 
@@ -54,6 +58,10 @@ Slots add_other_columns(TablePlan& plan, const CsvColumns& columns) {
   if (columns.label >= 0 && !columns.label_is_text)
     plan.fields[at(columns.label)] = {FieldUse::number, false, slots.label = slots.numbers++};
   if (columns.weight >= 0) plan.fields[at(columns.weight)] = {FieldUse::number, true, slots.weight = slots.numbers++};
+  if (columns.time >= 0)
+    plan.fields[at(columns.time)] = {FieldUse::number, true, slots.time = slots.numbers++, form_of(columns.time_form),
+                                     true};
+  if (columns.group >= 0) plan.fields[at(columns.group)] = {FieldUse::code, false, slots.group_code = codes++};
   if (columns.domain >= 0) plan.fields[at(columns.domain)] = {FieldUse::code, false, slots.domain_code = codes++};
   return slots;
 }
@@ -113,6 +121,8 @@ class Parser {
     }
     if (slots_.label >= 0) values_.label.resize(rows_);
     if (slots_.weight >= 0) values_.weight.resize(rows_);
+    if (slots_.time >= 0) values_.time.resize(rows_);
+    if (slots_.group_code >= 0) values_.group_codes.resize(at(rows_));
     if (slots_.domain_code >= 0) values_.domain_codes.resize(at(rows_));
     if (slots_.label_code >= 0) values_.label_codes.resize(at(rows_));
   }
@@ -132,8 +142,10 @@ class Parser {
     target.numbers.resize(at(slots_.numbers));
     if (slots_.label >= 0) target.numbers[at(slots_.label)] = values_.label.data() + row;
     if (slots_.weight >= 0) target.numbers[at(slots_.weight)] = values_.weight.data() + row;
+    if (slots_.time >= 0) target.numbers[at(slots_.time)] = values_.time.data() + row;
     target.codes.resize(at(plans_.front().n_codes));
     if (slots_.domain_code >= 0) target.codes[at(slots_.domain_code)] = values_.domain_codes.data() + row;
+    if (slots_.group_code >= 0) target.codes[at(slots_.group_code)] = values_.group_codes.data() + row;
     if (slots_.label_code >= 0) target.codes[at(slots_.label_code)] = values_.label_codes.data() + row;
     if (store_ == ValueStore::streamed) {
       target.starts = &starts_[t];
@@ -153,6 +165,7 @@ class Parser {
       values_.domain_words = renumber(findings, slots_.domain_code, values_.domain_codes, context);
     if (slots_.label_code >= 0)
       values_.label_words = renumber(findings, slots_.label_code, values_.label_codes, context);
+    if (slots_.group_code >= 0) renumber(findings, slots_.group_code, values_.group_codes, context);
     for (std::size_t t = 0; t < starts_.size(); ++t)
       for (const BlockStart& start : starts_[t]) values_.blocks.push_back({t, start});
     values_.unseen.assign(plans_.front().levels.size(), 0);
@@ -196,14 +209,13 @@ class Parser {
 
 Index CsvColumns::cols() const {
   Index count = 0;
-  for (const Column& input : inputs)
-    count += input.kind == ColumnKind::numeric ? 1 : static_cast<Index>(input.levels.size());
+  for (const Column& input : inputs) count += static_cast<Index>(input.width());
   return count;
 }
 
 std::vector<Index> CsvColumns::used() const {
   std::vector<Index> columns = input_columns;
-  for (const Index column : {label, domain, weight})
+  for (const Index column : {label, domain, weight, group, time})
     if (column >= 0) columns.push_back(column);
   return columns;
 }
@@ -222,15 +234,17 @@ std::vector<std::vector<std::string>> collect_words(const CsvTable& table, const
   RowPlan common;
   common.n_codes = static_cast<Index>(inputs.size());
   common.code_limit = limit;
-  // Weights are checked here, too: of two faults in a file the first is reported, whichever pass meets it.
+  // Weights and times are checked here, too: of two faults in a file the first is reported, whichever pass meets it.
   if (columns.weight >= 0) fields[at(columns.weight)] = {FieldUse::number, true, 0};
+  if (columns.time >= 0) fields[at(columns.time)] = {FieldUse::number, true, 1, form_of(columns.time_form), true};
   const std::vector<RowPlan> plans = table.plans(fields, common);
   std::vector<RowFindings> findings(table.tasks().size());
   context.parallel(static_cast<Index>(findings.size()), [&](Index t) {
     const CsvTask& task = table.tasks()[at(t)];
     std::vector<double> weights(columns.weight >= 0 ? at(task.kept) : 0);
+    std::vector<double> times(columns.time >= 0 ? at(task.kept) : 0);
     RowTarget target;
-    target.numbers = {weights.data()};
+    target.numbers = {weights.data(), times.data()};
     target.codes.resize(inputs.size());
     table.with_text(task.file, task.chunk.begin, task.chunk.end, [&](RowText run) {
       findings[at(t)] =

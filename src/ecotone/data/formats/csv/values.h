@@ -17,6 +17,9 @@ struct CsvColumns {
   Index label = -1;
   Index domain = -1;
   Index weight = -1;
+  Index group = -1;
+  Index time = -1;
+  Column time_form = {};  ///< whether times are numbers or dates
   bool label_is_text = false;
   bool known_levels = false;         ///< the inputs are those of a model: text in place of a number is an error
   std::vector<Index> input_columns;  ///< the table's column of each input
@@ -39,6 +42,8 @@ struct CsvValues {
   std::vector<std::int32_t> label_codes;
   std::vector<std::string> label_words;
   Vector weight;
+  Vector time;
+  std::vector<std::int32_t> group_codes;
   std::vector<std::int32_t> domain_codes;
   std::vector<std::string> domain_words;
   std::vector<Index> unseen;      ///< by categorical input: rows whose text is not a level

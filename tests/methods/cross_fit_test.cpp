@@ -59,6 +59,59 @@ TEST(InnerFolds, PairsDoNotTrainWhereTheirPartnerIsHeldOut) {
   }
 }
 
+/// That no group has rows on both sides of a fold.
+void expect_whole_groups(const std::vector<InnerFold>& folds, const Groups& group) {
+  for (const InnerFold& fold : folds) {
+    std::set<std::int32_t> held;
+    for (const Index row : fold.held)
+      if (group[at(row)] >= 0) held.insert(group[at(row)]);
+    for (const Index row : fold.train) EXPECT_FALSE(held.contains(group[at(row)]));
+  }
+}
+
+TEST(InnerFolds, KeepGroupsOnOneSide) {
+  TrainView view = overlapping(60, 2, 2, 3, 20);  // two rows of each of three domains in turn
+  view.group.assign(static_cast<std::size_t>(view.x.rows()), -1);
+  for (std::size_t i = 1; i <= 30; ++i) view.group[i] = static_cast<std::int32_t>((i + 1) / 2);  // of two domains
+  const std::vector<InnerFold> folds = inner_folds(view, context());
+  ASSERT_EQ(folds.size(), 3U);
+  expect_whole_groups(folds, view.group);
+  for (const InnerFold& fold : folds) {
+    EXPECT_EQ(fold.held.size(), 20U);   // all of a domain
+    EXPECT_EQ(fold.train.size(), 30U);  // 40 less one row of each of the ten groups that the domain shares
+  }
+  const std::vector<InnerFold> of_rows = row_folds(view, 4, context());
+  ASSERT_EQ(of_rows.size(), 4U);
+  expect_partition(of_rows, 60);
+  expect_whole_groups(of_rows, view.group);
+  for (const InnerFold& fold : of_rows) EXPECT_NEAR(static_cast<double>(fold.held.size()), 15, 1);
+}
+
+TEST(InnerFolds, OfOneDomainAreOfWholeGroups) {
+  TrainView view = overlapping(90, 2, 3, 1, 10);
+  for (Index i = 0; i < view.x.rows(); ++i) view.group.push_back(static_cast<std::int32_t>(i / 6));
+  const std::vector<InnerFold> folds = inner_folds(view, context());
+  ASSERT_EQ(folds.size(), 5U);
+  expect_partition(folds, 90);
+  expect_whole_groups(folds, view.group);
+  EXPECT_EQ(inner_fold_count(view), 5);
+  view.group.assign(view.group.size(), 0);
+  EXPECT_EQ(inner_fold_count(view), 0);
+  EXPECT_TRUE(inner_folds(view, context()).empty());
+  EXPECT_TRUE(row_folds(view, 5, context()).empty());
+}
+
+TEST(InnerFolds, AreTheSameWhereEveryGroupHasOneRow) {
+  for (const Index domains : {1, 3}) {
+    TrainView view = overlapping(60, 2, 2, domains, 20);
+    const std::vector<InnerFold> without = inner_folds(view, context());
+    for (Index i = 0; i < view.x.rows(); ++i) view.group.push_back(static_cast<std::int32_t>(i));
+    const std::vector<InnerFold> with = inner_folds(view, context());
+    ASSERT_EQ(with.size(), without.size());
+    for (std::size_t f = 0; f < with.size(); ++f) EXPECT_EQ(with[f].held, without[f].held);
+  }
+}
+
 TEST(InnerFolds, ShareManyDomainsEvenly) {
   const TrainView view = domains_of_sizes({50, 3, 20, 20, 7, 1, 30, 9});
   const std::vector<InnerFold> folds = inner_folds(view, context(), 3);

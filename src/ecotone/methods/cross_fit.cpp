@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/data/groups.h"
 #include "ecotone/methods/model.h"
 
 namespace ecotone {
@@ -21,6 +22,19 @@ std::vector<Index> labelled_counts(const TrainView& view) {
 
 Index domains_of(const std::vector<Index>& counts) {
   return std::ranges::count_if(counts, [](Index count) { return count > 0; });
+}
+
+/// The groups of the labelled rows; empty: each row stands alone.
+std::span<const std::int32_t> labelled_groups(const TrainView& view) {
+  const std::span<const std::int32_t> all(view.group);
+  const auto own = all.first(std::min(all.size(), at(view.labelled())));
+  return share_groups(own) ? own : std::span<const std::int32_t>{};
+}
+
+/// How many parts of the labelled rows can be held out on their own.
+Index part_count(const TrainView& view) {
+  const auto group = labelled_groups(view);
+  return group.empty() ? view.labelled() : group_count(group);
 }
 
 /// The fold of each domain; -1 for domains without labelled rows.
@@ -44,9 +58,13 @@ std::vector<Index> deal_domains(const std::vector<Index>& counts, Index folds) {
 }
 
 /// The fold of each labelled row: the shuffled rows of a class go to the folds in turn, and the next class continues
-/// where the last one stopped.
+/// where the last one stopped. Groups are dealt whole.
 std::vector<Index> deal_rows(const TrainView& view, Index folds, const Context& context) {
   const bool classes = view.y.task == Task::classify;
+  if (const auto group = labelled_groups(view); !group.empty()) {
+    const std::vector<std::int32_t> one(group.size(), 0);
+    return deal_groups(group, classes ? view.y.index : one, folds, context.random("inner-folds of groups"));
+  }
   std::vector<std::vector<Index>> strata(classes ? view.y.classes.size() : 1);
   for (Index i = 0; i < view.labelled(); ++i) strata[classes ? at(view.y.index[at(i)]) : 0].push_back(i);
   std::vector<Index> fold(at(view.labelled()));
@@ -80,33 +98,36 @@ std::vector<InnerFold> folds_of(const std::vector<Index>& fold_of, Index folds,
 }  // namespace
 
 Index inner_fold_count(const TrainView& view, Index most) {
-  const Index rows = view.labelled();
-  if (rows < 2) return 0;
   const Index domains = domains_of(labelled_counts(view));
-  return std::min(most, domains > 1 ? domains : std::min(rows, most_row_folds));
+  if (domains > 1) return std::min(most, domains);
+  const Index parts = part_count(view);
+  return parts < 2 ? 0 : std::min({most, parts, most_row_folds});
 }
 
 std::vector<InnerFold> inner_folds(const TrainView& view, const Context& context, Index most) {
   if (most < 2) internal_error("{} inner folds hold nothing out", most);
-  const Index rows = view.labelled();
-  if (rows < 2) return {};
   const std::vector<Index> counts = labelled_counts(view);
   const Index folds = inner_fold_count(view, most);
+  if (folds == 0) return {};
   if (domains_of(counts) == 1) return folds_of(deal_rows(view, folds, context), folds);
   const std::vector<Index> of_domain = deal_domains(counts, folds);
   std::vector<Index> fold_of, partner_fold;
-  for (Index i = 0; i < rows; ++i) {
+  for (Index i = 0; i < view.labelled(); ++i) {
     fold_of.push_back(of_domain[at(view.domain.index[at(i)])]);
     const std::int32_t partner = view.domain.partner_of(i);
     partner_fold.push_back(partner < 0 ? -1 : of_domain[at(partner)]);
   }
-  return folds_of(fold_of, folds, partner_fold);
+  std::vector<InnerFold> result = folds_of(fold_of, folds, partner_fold);
+  const auto group = labelled_groups(view);
+  for (InnerFold& fold : result) fold.train = without_groups_of(fold.held, std::move(fold.train), group);
+  return result;
 }
 
 std::vector<InnerFold> row_folds(const TrainView& view, Index folds, const Context& context) {
   if (folds < 2) internal_error("{} folds of rows hold nothing out", folds);
-  if (view.labelled() < 2) return {};
-  folds = std::min(folds, view.labelled());
+  const Index parts = part_count(view);
+  if (parts < 2) return {};
+  folds = std::min(folds, parts);
   return folds_of(deal_rows(view, folds, context), folds);
 }
 

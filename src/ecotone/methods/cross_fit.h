@@ -13,7 +13,7 @@
 namespace ecotone {
 
 /// One fold of the labelled rows of a training view. Both lists ascend; together they hold all labelled rows except
-/// pairs with a held-out partner.
+/// pairs with a held-out partner and rows whose group is held out.
 struct InnerFold {
   std::vector<Index> train;
   std::vector<Index> held;
@@ -25,13 +25,15 @@ inline constexpr Index most_row_folds = 5;
 /// Folds of the labelled rows by whole domains: one per source domain, in the order of the domains; beyond `most`
 /// domains, the largest first, each goes to the fold with the fewest rows. With one source domain: up to
 /// `most_row_folds` random folds of rows, keyed by the context's seed, each with about its share of every class. Fewer
-/// than two labelled rows give no fold.
+/// than two labelled rows give no fold. Groups are never cut: folds of rows are of whole groups, and rows of other
+/// domains whose group has held-out rows are not trained on, which may leave none.
 std::vector<InnerFold> inner_folds(const TrainView& view, const Context& context, Index most = 10);
 /// How many folds that gives.
 Index inner_fold_count(const TrainView& view, Index most = 10);
 
 /// `folds` random folds of the labelled rows, regardless of domain, keyed by the context's seed, each with about its
-/// share of every class. Fewer rows than folds: one fold per row; fewer than two rows give no fold.
+/// share of every class. Fewer rows than folds: one fold per row; fewer than two rows give no fold. Groups count as
+/// one row each and are dealt whole.
 std::vector<InnerFold> row_folds(const TrainView& view, Index folds, const Context& context);
 
 /// These labelled rows (numbers below view.labelled()) and all target rows as a view. Classes and domains are those

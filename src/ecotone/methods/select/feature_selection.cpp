@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "ecotone/methods/cross_fit.h"
 #include "ecotone/solve/paths/auroc.h"
 
 namespace ecotone {
@@ -33,9 +34,22 @@ FeatureSelection greedy_on_moments(PathRule rule, const SelectionInput& input, c
   return result;
 }
 
+/// The rows that are selected from. What is reported of domains left out comes from sums over domains, so a group in
+/// several domains keeps the rows of one.
+TrainView view_to_select_from(const SelectionInput& input, const Context& context) {
+  const std::vector<Index> rows = rows_for_choice(*input.view);
+  if (rows.empty()) return *input.view;
+  context.warn("groups_in_domains",
+               "{}: {} of {} rows are left out: their group has more rows in another domain, and rows of one group are "
+               "never on both sides",
+               input.who, input.view->labelled() - std::ssize(rows), input.view->labelled());
+  return view_of_rows(*input.view, rows);
+}
+
 FeatureSelection greedy_on_rows(PathRule rule, const SelectionInput& input, const GreedyOptions& options,
                                 const Context& context) {
-  const SelectionView near = selection_view(input.who, *input.view, greedy_centring(options), context);
+  const SelectionView near =
+      selection_view(input.who, view_to_select_from(input, context), greedy_centring(options), context);
   const TrainView& view = near.view;
   const SelectionData data(input.who, view);
   const PathRoute route = greedy_route(view.x, view.domain.count(), options, input.held_out);
@@ -63,7 +77,7 @@ FeatureSelection step_on_moments(const SelectionInput& input, const StepOptions&
 }
 
 FeatureSelection step_on_rows(const SelectionInput& input, const StepOptions& options, const Context& context) {
-  StepInput step(*input.view, options, context);
+  StepInput step(view_to_select_from(input, context), options, context);
   step.path.folds = input.held_out;
   const MomentRows rows = step.data.rows();
   const auto moments = moment_columns(step.data, step.route, GramKind::double_precision, context);

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/data/groups.h"
 #include "ecotone/methods/select/selection_view.h"
 
 namespace ecotone {
@@ -25,6 +27,15 @@ std::vector<double> penalty_mixes(std::string_view who, PenaltyKind kind, Index 
 Index labelled_domains(const TrainView& view) {
   const auto end = view.domain.index.begin() + view.labelled();
   return static_cast<Index>(std::set<std::int32_t>(view.domain.index.begin(), end).size());
+}
+
+std::vector<Index> rows_for_choice(const TrainView& view) {
+  if (view.group.empty()) return {};
+  const auto labelled = at(view.labelled());
+  std::vector<Index> rows =
+      in_one_domain_each(std::span(view.group).first(labelled), std::span(view.domain.index).first(labelled));
+  if (rows.size() == labelled) rows.clear();
+  return rows;
 }
 
 LeaveOutView leave_out_view(const TrainView& view, GroupShares shares, const Context& context) {

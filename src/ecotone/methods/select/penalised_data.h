@@ -39,6 +39,10 @@ constexpr auto judge_fields() {
 /// Domains that have labelled rows.
 Index labelled_domains(const TrainView& view);
 
+/// Choices by sums over domains cannot take single rows out of a domain. The labelled rows that they may use: of a
+/// group in several domains those of one, so that no group is on both sides when a domain is left out. Empty: all rows.
+std::vector<Index> rows_for_choice(const TrainView& view);
+
 /// The view whose domains are to be left out in turn: the given domains or, if there is only one, random folds of its
 /// rows.
 struct LeaveOutView {

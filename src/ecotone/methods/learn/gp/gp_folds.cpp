@@ -40,7 +40,10 @@ Folds folds_of(const TrainView& view, const Context& context) {
     folds.judged.push_back(std::move(judged));
   }
   if (folds.without.empty())
-    data_error("no_cross_fit", "gp: fit=cv needs two labelled rows, got {}; use fit=likelihood", view.labelled());
+    data_error(
+        "no_cross_fit",
+        "gp: fit=cv needs two labelled rows, of different groups where there are groups, got {}; use fit=likelihood",
+        view.labelled());
   return folds;
 }
 

@@ -17,19 +17,21 @@ RidgeRoute route_of(const std::string& name) {
   file_error("bad_model", "'route' must be features or rows, got '{}'", name);
 }
 
-}  // namespace
+/// The fit of a view, and whether rows were left out instead of domains.
+struct RidgeRun {
+  RidgePathFit fit;
+  bool by_rows = false;
+};
 
-StageResult Ridge::fit(const TrainView& view, const RidgeOptions& options, const Context& context, FitCache&) {
-  return fit_refitting(view, nullptr, options, context);
-}
-
-StageResult Ridge::fit_refitting(const TrainView& view, const Refits* refits, const RidgeOptions& options,
-                                 const Context& context) {
+/// `chosen`: where lam and mix come from; null: the options.
+RidgeRun run_ridge(const TrainView& view, const Refits* refits, const RidgeOptions& options, const RidgePathFit* chosen,
+                   const Context& context) {
   RidgePathOptions path;
-  path.lam = options.lam.value;
+  path.lam = chosen != nullptr ? chosen->lam : options.lam.value;
   const SelectionView near = selection_view("ridge", view, {.x = true, .y = true}, context);
-  path.mix = penalty_mixes("ridge", options.penalty, labelled_domains(near.view), {0.0, 0.5, 1.0});
-  const bool chooses = options.lam.is_auto() || path.mix.size() > 1;
+  path.mix = chosen != nullptr ? std::vector{chosen->mix}
+                               : penalty_mixes("ridge", options.penalty, labelled_domains(near.view), {0.0, 0.5, 1.0});
+  const bool chooses = !path.lam || path.mix.size() > 1;
   // Domains without weight are not in the view, but in the folds.
   const bool refit = refits != nullptr && chooses && refits->folds > 1 && can_afford_refits(*refits) &&
                      near.view.labelled() == view.labelled();
@@ -39,13 +41,44 @@ StageResult Ridge::fit_refitting(const TrainView& view, const Refits* refits, co
   path.judge = {options.score, options.rule};
   if (refit) path.refitted = refitted_rows("ridge", view, left_out, *refits, context);
   const SelectionData data("ridge", left_out.view);
+  RidgeRun run{fit_ridge_path(data.rows(), path, context), left_out.by_rows};
+  run.fit.offset = near.moved_back(run.fit.offset, run.fit.weights);
+  warn_one_class_groups("ridge", options.score, data.rows(), run.fit.table, context);
+  if (run.fit.table && !left_out.by_rows) warn_of_pairs("ridge", view, context);
+  return run;
+}
+
+/// Where groups are in several domains: the penalty is chosen on the rows for a choice, and all rows are fitted with
+/// it.
+RidgeRun run_apart(const TrainView& view, const std::vector<Index>& rows, const Refits* refits,
+                   const RidgeOptions& options, const Context& context) {
+  const TrainView part = view_of_rows(view, rows);
+  const bool refit = refits != nullptr && labelled_domains(part) > 1;
+  const Refits of_part = refit ? refits->of_rows(rows) : Refits{};
+  RidgeRun run = run_ridge(part, refit ? &of_part : nullptr, options, nullptr, context);
+  if (run.fit.kept_empty) return run;
+  std::optional<LeftOutTable> table = std::move(run.fit.table);
+  run.fit = run_ridge(view, nullptr, options, &run.fit, context).fit;
+  run.fit.table = std::move(table);
+  return run;
+}
+
+}  // namespace
+
+StageResult Ridge::fit(const TrainView& view, const RidgeOptions& options, const Context& context, FitCache&) {
+  return fit_refitting(view, nullptr, options, context);
+}
+
+StageResult Ridge::fit_refitting(const TrainView& view, const Refits* refits, const RidgeOptions& options,
+                                 const Context& context) {
+  const bool chooses = options.lam.is_auto() || options.penalty == PenaltyKind::automatic;
+  const std::vector<Index> rows = chooses ? rows_for_choice(view) : std::vector<Index>{};
+  RidgeRun run = rows.empty() ? run_ridge(view, refits, options, nullptr, context)
+                              : run_apart(view, rows, refits, options, context);
   auto fitted = std::make_shared<Ridge>();
-  fitted->fit_ = fit_ridge_path(data.rows(), path, context);
-  fitted->fit_.offset = near.moved_back(fitted->fit_.offset, fitted->fit_.weights);
-  warn_one_class_groups("ridge", options.score, data.rows(), fitted->fit_.table, context);
-  if (fitted->fit_.table && !left_out.by_rows) warn_of_pairs("ridge", view, context);
+  fitted->fit_ = std::move(run.fit);
   fitted->task_ = view.y.task;
-  fitted->left_out_ = left_out.by_rows ? "rows" : "domains";
+  fitted->left_out_ = run.by_rows ? "rows" : "domains";
   Status status{true, fmt::format("lam {:.4g}", fitted->fit_.lam)};
   if (fitted->fit_.kept_empty) {
     status.text = "all weights are 0: no penalty beats the empty model by one standard error on what was left out";

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/methods/cross_fit.h"
 #include "ecotone/methods/select/feature_selection.h"
+#include "ecotone/methods/select/penalised_data.h"
 #include "ecotone/methods/select/selection_state.h"
 
 namespace ecotone {
@@ -96,18 +98,40 @@ std::string greedy_summary(const GreedyRun& run, const GreedyOptions& options) {
                      kept.stopped_early ? "; no further feature could be chosen" : "");
 }
 
+namespace {
+
+GreedyRun run_on(PathRule rule, const TrainView& near, const GreedyOptions& options, const Context& context) {
+  const SelectionData data(rule_name(rule), near);
+  const PathRoute route = greedy_route(near.x, near.domain.count(), options, false);
+  const auto moments = moment_columns(data, route, GramKind::double_precision, context);
+  return run_greedy(rule, *moments, options, false, context);
+}
+
+/// Leave-one-domain-out chooses the number of steps on the rows for a choice, where groups are in several domains.
+GreedyRun run_apart(PathRule rule, const TrainView& near, const std::vector<Index>& rows, GreedyOptions options,
+                    const Context& context) {
+  const Index taken = run_on(rule, view_of_rows(near, rows), options, context).selection.taken;
+  options.stop = PathStop::steps;
+  options.steps = static_cast<int>(std::max<Index>(taken, 1));
+  GreedyRun run = run_on(rule, near, options, context);
+  run.selection.taken = std::min(taken, run.selection.path.steps());
+  if (run.selection.taken == 0 && run.selection.path.steps() > 0) run.first = run.selection.path.indices.front();
+  return run;
+}
+
+}  // namespace
+
 StageResult Greedy::fit_rule(PathRule rule, const TrainView& view, const GreedyOptions& options,
                              const Context& context) {
   const SelectionView near = selection_view(rule_name(rule), view, greedy_centring(options), context);
-  const SelectionData data(rule_name(rule), near.view);
-  const PathRoute route = greedy_route(near.view.x, near.view.domain.count(), options, false);
-  const auto moments = moment_columns(data, route, GramKind::double_precision, context);
-  const GreedyRun run = run_greedy(rule, *moments, options, false, context);
+  const std::vector<Index> rows = options.stop == PathStop::lodo ? rows_for_choice(near.view) : std::vector<Index>{};
+  const GreedyRun run =
+      rows.empty() ? run_on(rule, near.view, options, context) : run_apart(rule, near.view, rows, options, context);
   auto fitted = std::make_shared<Greedy>();
   fitted->path_ = run.selection.path.head(run.selection.taken);
   near.move_back(fitted->path_);
   fitted->take(view.y.task, fitted->path_, run.first);
-  fitted->route_ = route_name(route);
+  fitted->route_ = route_name(run.route);
   return pass_on(std::move(fitted), view, context, {true, greedy_summary(run, options)});
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/methods/cross_fit.h"
 #include "ecotone/methods/select/feature_selection.h"
 #include "ecotone/methods/select/selection_state.h"
 
@@ -66,12 +67,33 @@ PenalisedSelection run_step(const MomentColumns& moments, const MomentRows* rows
   return run;
 }
 
+std::optional<PenalisedSelection> choose_apart(const TrainView& view, const StepOptions& options, StepInput& input,
+                                               const Context& context) {
+  const std::vector<Index> rows = rows_for_choice(view);
+  PenalisedOptions& path = input.path;
+  if (rows.empty() || (path.lam && path.size && path.mix.size() == 1)) return std::nullopt;
+  const TrainView part = view_of_rows(view, rows);
+  const StepInput own(part, options, context);
+  const MomentRows own_rows = own.data.rows();
+  const auto moments = moment_columns(own.data, own.route, GramKind::double_precision, context);
+  PenalisedSelection chosen = run_step(*moments, &own_rows, own.path, context);
+  path.lam = chosen.penalty.lam;
+  path.mix = {chosen.penalty.mix};
+  path.size = chosen.path.steps();
+  return chosen;
+}
+
 StageResult Step::fit(const TrainView& view, const StepOptions& options, const Context& context, FitCache&) {
-  const StepInput input(view, options, context);
+  StepInput input(view, options, context);
+  std::optional<PenalisedSelection> chosen = choose_apart(view, options, input, context);
   const auto moments = moment_columns(input.data, input.route, GramKind::double_precision, context);
   const MomentRows rows = input.data.rows();
   auto fitted = std::make_shared<Step>();
   fitted->run_ = run_step(*moments, &rows, input.path, context);
+  if (chosen) {
+    fitted->run_.table = std::move(chosen->table);
+    fitted->run_.kept_empty = chosen->kept_empty;
+  }
   fitted->run_.folds.clear();
   input.near.move_back(fitted->run_.path);
   fitted->take(view.y.task, fitted->run_.path, fitted->run_.first);

@@ -72,6 +72,10 @@ struct StepInput {
 /// Runs on given moments, of `rows` or (null) from a file, and reports warnings and notes.
 PenalisedSelection run_step(const MomentColumns& moments, const MomentRows* rows, PenalisedOptions options,
                             const Context& context);
+/// Chooses lam, mix and size on the rows for a choice, where groups are in several domains, and fixes them in the
+/// input; otherwise there is nothing to do.
+std::optional<PenalisedSelection> choose_apart(const TrainView& view, const StepOptions& options, StepInput& input,
+                                               const Context& context);
 /// "7 features, lam 0.3".
 std::string step_summary(const PenalisedSelection& run);
 

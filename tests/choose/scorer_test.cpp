@@ -54,6 +54,27 @@ Vector losses_by_hand(const TrainView& view, const std::string& text, RowLoss lo
   return losses;
 }
 
+/// Folds of whole domains and, where there are too few, of rows.
+TEST(Scorer, FoldsKeepGroupsOnOneSide) {
+  for (const Index domains : {2, 5}) {
+    Dataset data = tiny(domains, 30);
+    for (Index i = 0; i < data.rows(); ++i)
+      data.group.push_back(i % 2 == 0 ? static_cast<std::int32_t>(i / 6) : -1);  // of several domains
+    const TrainView view = last_as_target(data);
+    CandidateFits fits(view, Schema{}, pipelines({"constant"}), {}, on(1));
+    Index dropped = 0;
+    for (const InnerFold& fold : fits.folds()) {
+      std::set<std::int32_t> held;
+      for (const Index row : fold.held) held.insert(view.group[static_cast<std::size_t>(row)]);
+      held.erase(-1);
+      EXPECT_FALSE(held.empty());
+      for (const Index row : fold.train) EXPECT_FALSE(held.contains(view.group[static_cast<std::size_t>(row)]));
+      dropped += view.labelled() - std::ssize(fold.train) - std::ssize(fold.held);
+    }
+    EXPECT_EQ(dropped > 0, domains == 5);
+  }
+}
+
 TEST(Scorer, NamesAreFoundAndUnknownOnesGetASuggestion) {
   for (const ScorerInfo& info : scorer_infos()) {
     EXPECT_EQ(scorer_by_name(info.name), info.scorer);

@@ -35,13 +35,13 @@ TargetRatio target_ratio(const TrainView& view, const Schema& schema, const char
   const Model prepare = Model::fit(Pipeline::parse("impute | scale"), view, schema, context);
   Features x = prepare.transform({view.x, view.domain, view.origin}, context);
   Vector log_weight = logistic_ratio(x, view.labelled(), {.who = who}, context).log_weight;
-  return {std::move(log_weight), std::move(x)};
+  return {std::move(log_weight), std::move(x), view.group};
 }
 
 Overlap overlap_of(const TargetRatio& ratio, const Context& context) {
   const Index rows = ratio.log_weight.size();
   const Vector weights = (ratio.log_weight.array() - ratio.log_weight.maxCoeff()).exp();
-  return {.auroc = domain_auroc(ratio.x, rows, {.who = "overlap"}, context),
+  return {.auroc = domain_auroc(ratio.x, rows, {.who = "overlap", .group = ratio.group}, context),
           .ess_raw = effective_sample_size(weights),
           .rows = rows,
           .cols = ratio.x.cols()};

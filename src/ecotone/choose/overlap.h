@@ -31,6 +31,7 @@ struct Overlap {
 struct TargetRatio {
   Vector log_weight;  ///< ln(p_target / p_source)
   Features x;         ///< what the classifier saw
+  Groups group = {};  ///< of its rows
 };
 TargetRatio target_ratio(const TrainView& view, const Schema& schema, const char* who, const Context& context);
 

@@ -46,10 +46,10 @@ Matrix spanned(const Matrix& x, const Context& context) {
 }
 
 /// AUROC and proxy A-distance on held-out rows; effective shares of the weights from the classifier fitted on all rows.
-void classify(Comparison& result, const Matrix& all, Index a, const Context& context) {
+void classify(Comparison& result, const Matrix& all, Index a, const Groups& group, const Context& context) {
   if (a < least_rows || all.rows() - a < least_rows) return;
   const Matrix both = all.cols() > all.rows() ? spanned(all, context) : all;
-  const RatioOptions options{.who = "diagnose"};
+  const RatioOptions options{.who = "diagnose", .group = group};
   const Features x = Features::dense(both);
   const Context quiet = context.observed_by(nullptr);
   if (const auto held_out = held_out_scores(x, a, options, folds, quiet)) {
@@ -141,7 +141,7 @@ Comparison compare_domains(const ComparisonPlan& plan, Index a, Index b, const C
   const Matrix both = stacked(sample.matrix(rows_a), sample.matrix(rows_b));
   test(result, plan, both, result.used_a, context);
   average_blocks(result, plan, sample.large(a), b < 0 ? sample.large_rest(a, parent) : sample.large(b), context);
-  classify(result, both, result.used_a, context);
+  classify(result, both, result.used_a, sample.groups(rows_a, rows_b), context);
   for (Index j = 0; j < sample.cols(); ++j) result.features.push_back(compare_feature(plan, a, b, j, rows_a, rows_b));
   return result;
 }

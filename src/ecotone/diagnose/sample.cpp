@@ -49,6 +49,7 @@ ShiftSample::ShiftSample(const Dataset& data, const DomainMoments& moments, Inde
     for (const Index i : random.sample(total, held_.back())) rows.push_back(all[static_cast<std::size_t>(i)]);
   }
   x_ = data.x.take(rows).to_matrix();
+  group_ = take_groups(data.group, rows);
   standardise(x_, moments, context);
 }
 
@@ -85,6 +86,12 @@ Matrix ShiftSample::matrix(const Rows& rows) const {
     double* const to = result.data() + i * x_.cols();
     for (Index j = 0; j < x_.cols(); ++j) to[j] = from[j] == from[j] ? from[j] : 0.0;
   }
+  return result;
+}
+
+Groups ShiftSample::groups(const Rows& rows, const Rows& more) const {
+  Groups result = take_groups(group_, rows);
+  for (const std::int32_t group : take_groups(group_, more)) result.push_back(group);
   return result;
 }
 

@@ -35,11 +35,14 @@ class ShiftSample {
 
   /// These rows; missing values are 0, the mean.
   Matrix matrix(const Rows& rows) const;
+  /// The groups of these rows, then of those; empty: the data have none.
+  Groups groups(const Rows& rows, const Rows& more) const;
   /// A feature's values in these rows, ascending, without the missing ones.
   std::vector<double> values(const Rows& rows, Index feature) const;
 
  private:
   Matrix x_;
+  Groups group_;
   std::vector<Index> begin_;  // of each domain in x_
   std::vector<Index> held_;   // rows of each domain in x_
   std::vector<Index> total_;  // rows of each domain in the data

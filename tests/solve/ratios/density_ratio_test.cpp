@@ -56,6 +56,37 @@ TEST(DensityRatio, HeldOutScoresOfOneLawCannotTell) {
   }
 }
 
+TEST(DensityRatio, GroupsAreHeldOutWhole) {
+  // Groups of near copies have a mean of their own: a classifier that knows a copy of a held-out row tells samples of
+  // one law apart.
+  const Index groups = 16, copies = 10, columns = 20;
+  Random random(6, "test.copies");
+  Matrix x(groups * copies, columns);
+  std::vector<std::int32_t> group;
+  for (Index g = 0; g < groups; ++g) {
+    Vector mean(columns);
+    for (double& value : mean) value = random.normal();
+    for (Index c = 0; c < copies; ++c) {
+      for (Index j = 0; j < columns; ++j) x(g * copies + c, j) = mean[j] + 0.05 * random.normal();
+      group.push_back(static_cast<std::int32_t>(g));
+    }
+  }
+  const Features both = Features::dense(x);
+  const Index sources = groups * copies / 2;
+  const auto blind = held_out_scores(both, sources, {}, 5, threads(2));
+  const auto aware = held_out_scores(both, sources, {.group = group}, 5, threads(2));
+  ASSERT_TRUE(aware.has_value());
+  for (std::size_t i = 1; i < group.size(); ++i)
+    if (group[i] == group[i - 1]) EXPECT_EQ(aware->fold[i], aware->fold[i - 1]);
+  EXPECT_GT(separation(*blind, sources), 0.95);
+  EXPECT_LT(separation(*aware, sources), 0.85);
+  std::vector<std::int32_t> own(group.size());
+  for (std::size_t i = 0; i < own.size(); ++i) own[i] = static_cast<std::int32_t>(i);
+  EXPECT_EQ(held_out_scores(both, sources, {.group = own}, 5, threads(2))->score, blind->score);
+  std::fill(group.begin(), group.begin() + sources, 0);  // one group is the whole sample
+  EXPECT_FALSE(held_out_scores(both, sources, {.group = group}, 5, threads(2)).has_value());
+}
+
 TEST(DensityRatio, AreTheSameBytesForAnyNumberOfThreads) {
   const Features x = two_samples(9000, 3000, 0.3);
   const Vector one = held_out_scores(x, 9000, {}, 5, threads(1)).value().score;

@@ -86,8 +86,9 @@ class Shaping {
       : weigher_(weigher), options_(options), context_(context) {}
 
   /// The weights of the first `sources` rows; `ess` is the effective sample size to reach, 0 for none. The report
-  /// describes their product with the given weights.
-  Shaped weights(const Features& x, Index sources, double ess, const Vector& given, WeightReport& report) const {
+  /// describes their product with the given weights. `group`: of all rows of x.
+  Shaped weights(const Features& x, const Groups& group, Index sources, double ess, const Vector& given,
+                 WeightReport& report) const {
     const Vector log_weight = weigher_.log_ratio(x, sources);
     // A comparison with NaN is false.
     if (!(log_weight.array() < std::numeric_limits<double>::infinity()).all()) {
@@ -108,7 +109,8 @@ class Shaping {
       shaped.weights.setOnes();
       measure(report, shaped, given);
     }
-    report.auroc = domain_auroc(x, sources, {.squares = weigher_.squares, .who = weigher_.who}, context_);
+    report.auroc =
+        domain_auroc(x, sources, {.squares = weigher_.squares, .who = weigher_.who, .group = group}, context_);
     if (!options_.normalise) {
       const double mean = estimated_mean(log_weight);
       shaped.raw *= mean;
@@ -146,7 +148,7 @@ double wanted_ess(const WeightOptions& options, Index cols) {
 /// All source rows against the target.
 Vector pooled(const TrainView& view, Index sources, double ess, const Vector& given, const Shaping& shaping,
               WeightReport& all) {
-  return shaping.weights(view.x, sources, ess, given, all).weights;
+  return shaping.weights(view.x, view.group, sources, ess, given, all).weights;
 }
 
 /// Each source domain against the target. With (sum a)^2 / sum a^2 >= ess n_d / n in each, all together have ess.
@@ -164,8 +166,9 @@ Vector one_by_one(const TrainView& view, Index sources, double ess, const Vector
     const auto count = static_cast<Index>(rows.size());
     const double part = static_cast<double>(count) / static_cast<double>(sources);
     WeightReport report;
-    const Features x = view.x.take(with_target(rows, sources, view.x.rows()));
-    const Shaped own = shaping.weights(x, count, ess * part, given.size() == 0 ? given : Vector(given(rows)), report);
+    const std::vector<Index> both = with_target(rows, sources, view.x.rows());
+    const Shaped own = shaping.weights(view.x.take(both), take_groups(view.group, both), count, ess * part,
+                                       given.size() == 0 ? given : Vector(given(rows)), report);
     together.raw(rows) = own.raw;
     together.weights(rows) = own.weights;
     if (*report.ess_raw >= shaping.least(view.x.cols())) {

@@ -5,6 +5,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/random.h"
+#include "ecotone/data/groups.h"
 #include "ecotone/measure/metrics.h"
 
 namespace ecotone {
@@ -48,6 +49,26 @@ void deal(std::vector<Index>& fold, Index first, Index last, Index folds, Random
   for (const Index row : random.permutation(last - first)) fold[at(first + row)] = turn++ % folds;
 }
 
+/// The fold of each row; empty if there is a fold that holds all rows of a sample.
+std::vector<Index> folds_of(const RatioOptions& options, Index rows, Index sources, Index folds,
+                            const Context& context) {
+  std::vector<Index> fold(at(rows));
+  if (!share_groups(options.group)) {
+    deal(fold, 0, sources, folds, context.random("domain classifier folds", 0));
+    deal(fold, sources, rows, folds, context.random("domain classifier folds", 1));
+    return fold;
+  }
+  std::vector<std::int32_t> sample(at(rows), 1);
+  std::fill_n(sample.begin(), sources, 0);
+  folds = std::min(folds, group_count(options.group));
+  fold = deal_groups(options.group, sample, folds, context.random("domain classifier folds", 2));
+  const auto one_fold = [&](Index first, Index last) {
+    return std::all_of(fold.begin() + first, fold.begin() + last, [&](Index f) { return f == fold[at(first)]; });
+  };
+  if (one_fold(0, sources) || one_fold(sources, rows)) fold.clear();
+  return fold;
+}
+
 }  // namespace
 
 RatioFit logistic_ratio(const Features& x, Index sources, const RatioOptions& options, const Context& context) {
@@ -64,11 +85,10 @@ std::optional<HeldOutScores> held_out_scores(const Features& x, Index sources, c
   require_both(x, sources, options.who);
   const Index most = std::min({folds, sources, x.rows() - sources});
   if (most < 2) return std::nullopt;
+  HeldOutScores result{Vector(x.rows()), folds_of(options, x.rows(), sources, most, context)};
+  const auto& fold = result.fold;
+  if (fold.empty()) return std::nullopt;
   const Features h = seen(x, options, context);
-  HeldOutScores result{Vector(x.rows()), std::vector<Index>(static_cast<std::size_t>(x.rows()))};
-  auto& fold = result.fold;
-  deal(fold, 0, sources, most, context.random("domain classifier folds", 0));
-  deal(fold, sources, x.rows(), most, context.random("domain classifier folds", 1));
   for (Index k = 0; k < most; ++k) {
     std::vector<Index> train;
     std::vector<Index> held;
@@ -84,7 +104,7 @@ std::optional<HeldOutScores> held_out_scores(const Features& x, Index sources, c
 double separation(const HeldOutScores& held_out, Index sources) {
   const Index rows = held_out.score.size();
   double sum = 0;
-  Index counted = 0;
+  Index counted = 0, judged = 0;
   for (Index k = 0; counted < rows; ++k) {
     std::vector<std::uint8_t> source;
     std::vector<double> values;
@@ -94,9 +114,12 @@ double separation(const HeldOutScores& held_out, Index sources) {
       values.push_back(held_out.score[i]);
     }
     counted += static_cast<Index>(values.size());
-    sum += static_cast<double>(values.size()) * auroc(source, values).value_or(0.5);
+    const std::optional<double> found = auroc(source, values);
+    if (!found) continue;  // rows of one sample, where groups are large
+    judged += static_cast<Index>(values.size());
+    sum += static_cast<double>(values.size()) * *found;
   }
-  return sum / static_cast<double>(rows);
+  return judged > 0 ? sum / static_cast<double>(judged) : 0.5;
 }
 
 }  // namespace ecotone

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "ecotone/base/context.h"
@@ -21,6 +23,7 @@ struct RatioOptions {
   double l2 = 1e-3;
   bool squares = false;  ///< the classifier uses each feature and its square
   const char* who = "weight.logistic";
+  std::span<const std::int32_t> group = {};  ///< of each row of x (data/groups.h); empty: none
 };
 
 /// A classifier of source against target, and the weights that it gives the source rows.
@@ -34,17 +37,18 @@ RatioFit logistic_ratio(const Features& x, Index sources, const RatioOptions& op
 /// Scores of rows that the classifier has not seen.
 struct HeldOutScores {
   Vector score;             ///< s of every row, from a fit without the fold of the row
-  std::vector<Index> fold;  ///< of every row; each fold has rows of both samples
+  std::vector<Index> fold;  ///< of every row; without groups each fold has rows of both samples
 };
 
-/// Each sample is shuffled and dealt to `folds` folds, or to as many as the smaller one has rows. Empty if a sample has
-/// a single row: a fit without it would have only one class.
+/// Each sample is shuffled and dealt to `folds` folds, or to as many as the smaller one has rows; groups are dealt
+/// whole. Empty if a sample has a single row or group: a fit without it would have only one class.
 std::optional<HeldOutScores> held_out_scores(const Features& x, Index sources, const RatioOptions& options, Index folds,
                                              const Context& context);
 
 /// The AUROC of the classifier: the probability that a source row scores above a target row of its fold, averaged over
-/// folds by their number of rows. Scores of different folds are not compared: a fit that misses some source rows leans
-/// towards the target, so these very rows would score low. 1/2: it cannot tell the samples apart.
+/// folds with rows of both samples by their number of rows. Scores of different folds are not compared: a fit that
+/// misses some source rows leans towards the target, so these very rows would score low. 1/2: it cannot tell the
+/// samples apart.
 double separation(const HeldOutScores& held_out, Index sources);
 
 }  // namespace ecotone

@@ -31,7 +31,12 @@ std::optional<double> domain_auroc(const Features& x, Index sources, const Ratio
   const auto sampled = static_cast<Index>(rows.size());
   add_sample(rows, sources, x.rows(), context.random("domain classifier sample", 1));
   const Features seen = static_cast<Index>(rows.size()) == x.rows() ? x : x.take(rows);
-  const auto held_out = held_out_scores(seen, sampled, options, folds, context);
+  RatioOptions of_sample = options;
+  std::vector<std::int32_t> group;
+  for (const Index row : rows)
+    if (!options.group.empty()) group.push_back(options.group[at(row)]);
+  of_sample.group = group;
+  const auto held_out = held_out_scores(seen, sampled, of_sample, folds, context);
   if (!held_out) return std::nullopt;
   return separation(*held_out, sampled);
 }

@@ -49,7 +49,7 @@ StageResult JointModel::fit(const TrainView& view, const JointOptions& options, 
                              context);
   const Notes notes{.rows = sources,
                     .ess = effective_rows(joint, view.weight),
-                    .auroc = domain_auroc(view.x, sources, {.who = joint_name}, context)};
+                    .auroc = domain_auroc(view.x, sources, {.who = joint_name, .group = view.group}, context)};
   warn_of_weights({.rows = sources, .ess_raw = notes.ess, .ess = notes.ess, .auroc = notes.auroc},
                   {.who = joint_name, .cols = view.x.cols(), .targets = view.x.rows() - sources, .asked = {}}, context);
   Status status;

@@ -77,15 +77,16 @@ void check_metric(const std::string& name) {
 }
 
 /// Refuses flags of other protocols.
-void refuse_idle(const EvaluateFlags& flags) {
-  constexpr std::pair<const char*, Protocol> of_protocols[] = {{"--folds", Protocol::k_fold},
-                                                               {"--repetitions", Protocol::domain_split},
-                                                               {"--held-out", Protocol::domain_split},
-                                                               {"--choose", Protocol::adapt}};
+void refuse_idle(const EvaluateFlags& flags, Protocol chosen) {
+  constexpr std::pair<const char*, Protocol> of_protocols[] = {
+      {"--folds", Protocol::k_fold},          {"--repetitions", Protocol::domain_split},
+      {"--held-out", Protocol::domain_split}, {"--blocks", Protocol::forward},
+      {"--gap", Protocol::forward},           {"--window", Protocol::forward},
+      {"--choose", Protocol::adapt}};
   for (const auto& [name, protocol] : of_protocols)
-    if (flags.flags->given(name) && protocol != flags.options.protocol)
+    if (flags.flags->given(name) && protocol != chosen)
       option_error("idle_flag", "{} works only with --protocol {}, not with {}", name, protocol_name(protocol),
-                   protocol_name(flags.options.protocol));
+                   protocol_name(chosen));
 }
 
 /// Refuses outputs that --choose does not produce, and the metric of choices that it does not make.
@@ -96,7 +97,6 @@ void refuse_outputs(const EvaluateFlags& flags) {
                                                                 {"--choice-metric", flags.options.choice_metric}};
   for (const auto& [name, value] : outputs)
     if (!value.empty()) option_error("idle_flag", "{} cannot be combined with --choose", name);
-  if (!flags.options.target.empty()) option_error("idle_flag", "--target cannot be combined with --choose");
 }
 
 /// The candidates with "no adaptation" first; notes report which pipeline that is.
@@ -115,6 +115,7 @@ void run_choose(const EvaluateFlags& flags, Session& session) {
   refuse_outputs(flags);
   ChooseOptions options;
   options.metric = flags.metric;
+  options.target = flags.options.target;
   if (flags.choose != "all") options.scorers = {scorer_by_name(flags.choose)};
   const DataAndPipelines given = data_and_grids(flags.arguments);
   const Context& context = session.context();
@@ -152,10 +153,10 @@ EvaluateOptions options_of(const EvaluateFlags& flags) {
 }
 
 void run_evaluate(const EvaluateFlags& flags, Session& session) {
-  refuse_idle(flags);
+  const EvaluateOptions options = options_of(flags);
+  refuse_idle(flags, options.protocol);
   if (!flags.choose.empty()) return run_choose(flags, session);
   check_metric(flags.metric);
-  const EvaluateOptions options = options_of(flags);
   const DataAndGrids given = data_and_each_grid(flags.arguments);
   check_choice(flags, given.grids);
   require_separate(files_read(given.data, flags.read), {flags.predictions, flags.report});
@@ -206,6 +207,8 @@ Verb evaluate_verb() {
        "  ecotone evaluate data.csv --label y --domain site \"scale | logistic\" --protocol k-fold --folds 10 --json\n"
        "  ecotone evaluate data.csv --label y --domain site \"constant\" \"scale | logistic l2={0.01,0.1,1}\"\n"
        "  ecotone evaluate data.csv --label y --domain site \"scale | logistic\" --target site7,site9\n"
+       "  ecotone evaluate visits.csv --label y --group patient --time date \"scale | logistic\" --protocol forward "
+       "--blocks 8 --gap 30\n"
        "  ecotone evaluate data.csv --label y --domain site \"scale | logistic l2={0.01,0.1,1}\" --protocol adapt "
        "--choose all\n"
        "  ecotone evaluate a.csv b.csv c.csv --domain-from-file --label y \"scale | logistic\" --report "

@@ -145,6 +145,12 @@ def test_flag_of_another_protocol(ecotone, small, flag):
     ecotone("evaluate", *flags, flag, 2, "--protocol", own)
 
 
+@pytest.mark.parametrize("flag", ["--blocks", "--gap", "--window"])
+def test_flag_of_forward_with_another_protocol(ecotone, small, flag):
+    message = ecotone.error("evaluate", small, "constant", *SMALL_COLUMNS, flag, 2, exit=OPTION, code="idle_flag")
+    assert flag in message and "forward" in message
+
+
 def test_more_values_than_any_memory(ecotone, tmp_path):
     """1e5 x 2^31 x 1e6 numbers need more bytes than 64 bits can count."""
     sizes = ("sources=100000", "rows=2147483647", "features=1000000")

@@ -29,7 +29,7 @@ TEST(Evaluate, KFoldAurocIsTheMeanOverTheFoldsWeightedByRows) {
   EvaluateOptions options = with(Protocol::k_fold);
   options.folds = 4;
   options.keep_predictions = true;
-  const auto splits = make_splits(data.domain, options, on(2));
+  const auto splits = make_splits(places_of(data), options, on(2));
   const auto domain_of = [&](Index row) { return data.domain.index[static_cast<std::size_t>(row)]; };
   for (const Index row : splits[1].held_out)
     if (domain_of(row) == 1) data.y->index[static_cast<std::size_t>(row)] = 0;

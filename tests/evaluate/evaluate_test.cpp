@@ -141,7 +141,7 @@ TEST(Evaluate, HeldOutLabelsDoNotReachThePredictions) {
 
 TEST(Evaluate, AdaptViewHasTheTargetsRowsAndNoLabels) {
   const Dataset data = tiny(3, 10);
-  const auto splits = make_splits(data.domain, with(Protocol::adapt), on(1));
+  const auto splits = make_splits(places_of(data), with(Protocol::adapt), on(1));
   for (const auto& split : splits) {
     const TrainView view = train_view(data, split.source, split.target, on(1));
     EXPECT_TRUE(view.has_target());

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "ecotone/base/error.h"
@@ -49,7 +50,7 @@ void expect_partition(const Split& split, Index rows) {
 /// Rows of two domains at once, as pairs are, must be seen neither in training nor in the test of another.
 TEST(Protocol, PairsWithAHeldOutPartnerAreInNoPart) {
   Domains domains{{"a", "b", "c"}, {0, 0, 0, 1, 1, 2, 2}, {-1, 1, 2, -1, 0, -1, 1}};
-  const auto splits = make_splits(domains, with(Protocol::leave_one_domain_out), seeded(1));
+  const auto splits = make_splits({domains}, with(Protocol::leave_one_domain_out), seeded(1));
   ASSERT_EQ(splits.size(), 3u);
   EXPECT_THAT(splits[0].held_out, ::testing::ElementsAre(0, 1, 2));
   EXPECT_THAT(splits[0].source, ::testing::ElementsAre(3, 5, 6));
@@ -58,7 +59,7 @@ TEST(Protocol, PairsWithAHeldOutPartnerAreInNoPart) {
   EXPECT_THAT(splits[2].source, ::testing::ElementsAre(0, 1, 3, 4));
   EvaluateOptions options = with(Protocol::domain_split);
   options.held_out = 2;
-  for (const Split& split : make_splits(domains, options, seeded(2)))
+  for (const Split& split : make_splits({domains}, options, seeded(2)))
     for (const Index row : split.source) EXPECT_EQ(domains.partner_of(row), -1);
 }
 
@@ -79,7 +80,7 @@ EvaluateOptions chosen(const std::string& protocol) {
 
 TEST(ProtocolNames, RoundTripAndSuggest) {
   for (const auto protocol : {Protocol::leave_one_domain_out, Protocol::adapt, Protocol::domain_split, Protocol::k_fold,
-                              Protocol::named_domains})
+                              Protocol::named_domains, Protocol::forward})
     EXPECT_EQ(chosen(std::string(protocol_name(protocol))).protocol, protocol);
   try {
     chosen("kfold");
@@ -94,7 +95,7 @@ TEST(ProtocolNames, RoundTripAndSuggest) {
 
 TEST(LeaveOneDomainOut, HoldsEachDomainOutOnceAndWhole) {
   const Domains domains = domains_of({5, 1, 9, 3});
-  const auto splits = make_splits(domains, with(Protocol::leave_one_domain_out), seeded(1));
+  const auto splits = make_splits({domains}, with(Protocol::leave_one_domain_out), seeded(1));
   ASSERT_EQ(splits.size(), 4U);
   for (Index d = 0; d < 4; ++d) {
     const Split& split = splits[static_cast<std::size_t>(d)];
@@ -107,7 +108,7 @@ TEST(LeaveOneDomainOut, HoldsEachDomainOutOnceAndWhole) {
 }
 
 TEST(Adapt, TheHeldOutRowsAreTheTarget) {
-  const auto splits = make_splits(domains_of({4, 6}), with(Protocol::adapt), seeded(1));
+  const auto splits = make_splits({domains_of({4, 6})}, with(Protocol::adapt), seeded(1));
   ASSERT_EQ(splits.size(), 2U);
   for (const auto& split : splits) {
     expect_partition(split, 10);
@@ -119,14 +120,14 @@ TEST(NamedDomains, AreHeldOutTogether) {
   const Domains domains = domains_of({5, 1, 9, 3});
   EvaluateOptions options = with(Protocol::named_domains);
   options.target = {"d3", "d1"};
-  const auto splits = make_splits(domains, options, seeded(1));
+  const auto splits = make_splits({domains}, options, seeded(1));
   ASSERT_EQ(splits.size(), 1U);
   expect_partition(splits[0], 18);
   EXPECT_EQ(splits[0].held_out.size(), 4U);
   EXPECT_TRUE(splits[0].target.empty());
   EXPECT_EQ(splits[0].name, "d3, d1");
   options.protocol = Protocol::adapt;
-  const auto adapted = make_splits(domains, options, seeded(1));
+  const auto adapted = make_splits({domains}, options, seeded(1));
   ASSERT_EQ(adapted.size(), 2U);
   for (const Split& split : adapted) {
     EXPECT_EQ(split.source, splits[0].source);  // the other target is not trained on either
@@ -141,7 +142,7 @@ TEST(NamedDomains, AreRefusedWhereTheyMakeNoSense) {
   const auto code = [&](Protocol protocol, std::vector<std::string> target) {
     EvaluateOptions options = with(protocol);
     options.target = std::move(target);
-    return code_of([&] { make_splits(domains, options, seeded(1)); });
+    return code_of([&] { make_splits({domains}, options, seeded(1)); });
   };
   EXPECT_EQ(code(Protocol::named_domains, {}), "bad_option");
   EXPECT_EQ(code(Protocol::k_fold, {"d1"}), "bad_option");
@@ -154,7 +155,7 @@ TEST(KFold, EveryRowIsHeldOutOnceAndFoldsAreNearlyEqual) {
   const Domains domains = domains_of({23, 7, 40, 2, 1});
   EvaluateOptions options = with(Protocol::k_fold);
   options.folds = 5;
-  const auto splits = make_splits(domains, options, seeded(3));
+  const auto splits = make_splits({domains}, options, seeded(3));
   ASSERT_EQ(splits.size(), 5U);
   std::vector<int> times(73, 0);
   std::set<std::size_t> sizes;
@@ -176,15 +177,15 @@ TEST(KFold, EveryRowIsHeldOutOnceAndFoldsAreNearlyEqual) {
 
 TEST(KFold, IsSeededAndShuffled) {
   const Domains domains = domains_of({30, 30});
-  const auto a = make_splits(domains, with(Protocol::k_fold), seeded(1));
-  const auto b = make_splits(domains, with(Protocol::k_fold), seeded(1));
-  const auto c = make_splits(domains, with(Protocol::k_fold), seeded(2));
+  const auto a = make_splits({domains}, with(Protocol::k_fold), seeded(1));
+  const auto b = make_splits({domains}, with(Protocol::k_fold), seeded(1));
+  const auto c = make_splits({domains}, with(Protocol::k_fold), seeded(2));
   EXPECT_EQ(a[0].held_out, b[0].held_out);
   EXPECT_NE(a[0].held_out, c[0].held_out);
 }
 
 TEST(KFold, FoldsWithoutRowsAreLeftOut) {
-  EXPECT_EQ(make_splits(domains_of({2, 1}), with(Protocol::k_fold), seeded(1)).size(), 3U);
+  EXPECT_EQ(make_splits({domains_of({2, 1})}, with(Protocol::k_fold), seeded(1)).size(), 3U);
 }
 
 TEST(DomainSplit, HoldsWholeDomainsOutInEachRepetition) {
@@ -192,7 +193,7 @@ TEST(DomainSplit, HoldsWholeDomainsOutInEachRepetition) {
   EvaluateOptions options = with(Protocol::domain_split);
   options.repetitions = 12;
   options.held_out = 2;
-  const auto splits = make_splits(domains, options, seeded(7));
+  const auto splits = make_splits({domains}, options, seeded(7));
   ASSERT_EQ(splits.size(), 12U);
   std::set<std::vector<Index>> different;
   for (std::size_t r = 0; r < splits.size(); ++r) {
@@ -205,28 +206,165 @@ TEST(DomainSplit, HoldsWholeDomainsOutInEachRepetition) {
     different.insert(splits[r].held_out);
   }
   EXPECT_GT(different.size(), 3U);
-  EXPECT_EQ(make_splits(domains, options, seeded(7))[4].held_out, splits[4].held_out);
+  EXPECT_EQ(make_splits({domains}, options, seeded(7))[4].held_out, splits[4].held_out);
 }
 
 TEST(MakeSplits, BadOptionsAndTooFewDomainsAreRefused) {
   const Domains one = domains_of({8});
   const Domains three = domains_of({2, 2, 2});
   for (const auto protocol : {Protocol::leave_one_domain_out, Protocol::adapt, Protocol::domain_split})
-    EXPECT_EQ(code_of([&] { make_splits(one, with(protocol), seeded(1)); }), "needs_two_domains");
-  EXPECT_NO_THROW(make_splits(one, with(Protocol::k_fold), seeded(1)));
+    EXPECT_EQ(code_of([&] { make_splits({one}, with(protocol), seeded(1)); }), "needs_two_domains");
+  EXPECT_NO_THROW(make_splits({one}, with(Protocol::k_fold), seeded(1)));
   EvaluateOptions options = with(Protocol::k_fold);
   options.folds = 1;
-  EXPECT_EQ(code_of([&] { make_splits(three, options, seeded(1)); }), "bad_option");
+  EXPECT_EQ(code_of([&] { make_splits({three}, options, seeded(1)); }), "bad_option");
   options = with(Protocol::domain_split);
   for (const int held_out : {-1, 0, 3, 4}) {
     options.held_out = held_out;
-    EXPECT_EQ(code_of([&] { make_splits(three, options, seeded(1)); }), "bad_option") << held_out;
+    EXPECT_EQ(code_of([&] { make_splits({three}, options, seeded(1)); }), "bad_option") << held_out;
   }
   options.held_out = 2;
-  EXPECT_NO_THROW(make_splits(three, options, seeded(1)));
+  EXPECT_NO_THROW(make_splits({three}, options, seeded(1)));
   options.repetitions = 0;
-  EXPECT_EQ(code_of([&] { make_splits(three, options, seeded(1)); }), "bad_option");
-  EXPECT_EQ(code_of([&] { make_splits(domains_of({1}), with(Protocol::k_fold), seeded(1)); }), "empty_data");
+  EXPECT_EQ(code_of([&] { make_splits({three}, options, seeded(1)); }), "bad_option");
+  EXPECT_EQ(code_of([&] { make_splits({domains_of({1})}, with(Protocol::k_fold), seeded(1)); }), "empty_data");
+}
+
+/// Eight patients in three domains, most with rows in two of them, and rows of no patient.
+RowPlaces visits() {
+  RowPlaces rows{domains_of({12, 12, 12})};
+  rows.time.resize(36);
+  for (Index i = 0; i < 36; ++i) {
+    rows.group.push_back(i % 9 == 8 ? -1 : static_cast<std::int32_t>(i * 7 % 8));
+    rows.time[i] = static_cast<double>(i / 2);
+  }
+  return rows;
+}
+
+TEST(Groups, AreNeverOnBothSidesInAnyProtocol) {
+  const RowPlaces rows = visits();
+  // Six patients with a row in every domain, which leave something to train on in every protocol.
+  RowPlaces few = rows;
+  for (std::size_t i = 0; i < few.group.size(); ++i) few.group[i] = i % 2 == 0 ? static_cast<std::int32_t>(i / 6) : -1;
+  Index dropped = 0;
+  for (Protocol protocol : {Protocol::leave_one_domain_out, Protocol::adapt, Protocol::domain_split, Protocol::k_fold,
+                            Protocol::named_domains, Protocol::forward}) {
+    for (const bool many : {false, true}) {
+      if (many && protocol != Protocol::k_fold) continue;
+      EvaluateOptions options = with(protocol);
+      if (protocol == Protocol::named_domains) options.target = {"d1"};
+      const RowPlaces& places = many ? rows : few;
+      RowPlaces without = places;
+      without.group.clear();
+      const auto plain = make_splits(without, options, seeded(1));
+      const auto splits = make_splits(places, options, seeded(1));
+      ASSERT_EQ(splits.size(), plain.size());
+      for (std::size_t s = 0; s < splits.size(); ++s) {
+        std::set<std::int32_t> held;
+        for (const Index row : splits[s].held_out) held.insert(places.group[at(row)]);
+        held.erase(-1);
+        for (const Index row : splits[s].source) EXPECT_FALSE(held.contains(places.group[at(row)]));
+        if (protocol == Protocol::k_fold) continue;
+        EXPECT_EQ(splits[s].held_out, plain[s].held_out);
+        EXPECT_EQ(splits[s].target, plain[s].target);
+        dropped += std::ssize(plain[s].source) - std::ssize(splits[s].source);
+        for (const Index row : plain[s].source)  // and no other row is left out
+          if (!held.contains(places.group[at(row)])) EXPECT_TRUE(std::ranges::binary_search(splits[s].source, row));
+      }
+    }
+  }
+  EXPECT_GT(dropped, 10);
+}
+
+TEST(Groups, OfOneRowEachChangeNothing) {
+  RowPlaces rows = visits();
+  for (std::size_t i = 0; i < rows.group.size(); ++i) rows.group[i] = i % 4 == 0 ? -1 : static_cast<std::int32_t>(i);
+  RowPlaces without = rows;
+  without.group.clear();
+  for (Protocol protocol : {Protocol::leave_one_domain_out, Protocol::k_fold, Protocol::forward}) {
+    const auto a = make_splits(rows, with(protocol), seeded(1)), b = make_splits(without, with(protocol), seeded(1));
+    ASSERT_EQ(a.size(), b.size());
+    for (std::size_t s = 0; s < a.size(); ++s) {
+      EXPECT_EQ(a[s].source, b[s].source);
+      EXPECT_EQ(a[s].held_out, b[s].held_out);
+    }
+  }
+}
+
+TEST(Groups, AreRefusedWhereNothingIsLeft) {
+  RowPlaces rows{domains_of({3, 3})};
+  rows.group = {0, 0, 1, 1, 2, 2};  // every patient was in both domains
+  EXPECT_EQ(code_of([&] { make_splits(rows, with(Protocol::leave_one_domain_out), seeded(1)); }), "no_training_rows");
+  EXPECT_EQ(make_splits(rows, with(Protocol::k_fold), seeded(1)).size(), 3U);
+  rows.group.assign(6, 0);
+  EXPECT_EQ(code_of([&] { make_splits(rows, with(Protocol::k_fold), seeded(1)); }), "empty_data");
+}
+
+TEST(Forward, TrainsOnThePastAndScoresTheNextBlock) {
+  RowPlaces rows{domains_of({20})};
+  rows.time.resize(20);
+  for (Index i = 0; i < 20; ++i) rows.time[i] = static_cast<double>((i * 7) % 20);
+  EvaluateOptions options = with(Protocol::forward);
+  options.blocks = 3;
+  const auto splits = make_splits(rows, options, seeded(1));
+  ASSERT_EQ(splits.size(), 3U);
+  EXPECT_EQ(splits[0].name, "5 to 9");
+  EXPECT_EQ(splits[2].name, "15 to 19");
+  for (std::size_t s = 0; s < 3; ++s) {
+    const double start = 5.0 * static_cast<double>(s + 1);
+    EXPECT_EQ(splits[s].held_out.size(), 5U);
+    EXPECT_EQ(splits[s].source.size(), 5 * (s + 1));
+    for (const Index row : splits[s].source) EXPECT_LT(rows.time[row], start);
+    for (const Index row : splits[s].held_out) EXPECT_GE(rows.time[row], start);
+  }
+  options.gap = 2;
+  options.window = 3;
+  for (const Split& split : make_splits(rows, options, seeded(1))) {
+    double start = 100;
+    for (const Index row : split.held_out) start = std::min(start, rows.time[row]);
+    ASSERT_EQ(split.source.size(), 3U);  // the times start - 5, start - 4, start - 3
+    for (const Index row : split.source) {
+      EXPECT_GE(rows.time[row], start - 5);
+      EXPECT_LT(rows.time[row], start - 2);
+    }
+  }
+}
+
+TEST(Forward, NeverCutsBetweenEqualTimes) {
+  RowPlaces rows{domains_of({30})};
+  rows.time.resize(30);
+  for (Index i = 0; i < 30; ++i) rows.time[i] = i < 17 ? 1 : static_cast<double>(i / 4);
+  rows.time[3] = std::numeric_limits<double>::quiet_NaN();
+  EvaluateOptions options = with(Protocol::forward);
+  options.blocks = 4;
+  const auto splits = make_splits(rows, options, seeded(1));
+  ASSERT_EQ(splits.size(), 4U);
+  for (const Split& split : splits) {
+    for (const Index row : split.source)
+      for (const Index held : split.held_out) EXPECT_LT(rows.time[row], rows.time[held]);
+    EXPECT_FALSE(std::ranges::binary_search(split.source, 3));
+    EXPECT_FALSE(std::ranges::binary_search(split.held_out, 3));
+  }
+  EXPECT_EQ(splits[0].name, "4");
+}
+
+TEST(Forward, IsRefusedWithoutEnoughTimes) {
+  RowPlaces rows{domains_of({4})};
+  const auto code = [&](EvaluateOptions options) { return code_of([&] { make_splits(rows, options, seeded(1)); }); };
+  EvaluateOptions options = with(Protocol::forward);
+  options.blocks = 2;
+  EXPECT_EQ(code(options), "no_time");
+  rows.time = Vector::Constant(4, std::numeric_limits<double>::quiet_NaN());
+  EXPECT_EQ(code(options), "no_time");
+  rows.time << 1, 1, 2, 2;
+  EXPECT_EQ(code(options), "too_few_times");
+  rows.time << 1, 2, 3, 3;
+  EXPECT_EQ(make_splits(rows, options, seeded(1)).size(), 2U);
+  options.gap = 1;
+  EXPECT_EQ(code(options), "no_training_rows");
+  options.gap = 0;
+  options.blocks = 0;
+  EXPECT_EQ(code(options), "bad_option");
 }
 
 }  // namespace protocol_test

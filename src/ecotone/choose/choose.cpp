@@ -30,10 +30,8 @@ RowLoss loss_of(const MetricInfo& metric) {
 double better_by(double a, double b, const MetricInfo& metric) { return metric.higher_is_better ? a - b : b - a; }
 
 std::vector<TargetTruth> true_scores(const Dataset& data, const std::vector<Pipeline>& candidates,
-                                     const MetricInfo& metric, const Context& context) {
-  EvaluateOptions options;
-  options.protocol = Protocol::adapt;
-  const Evaluation evaluation = evaluate(data, candidates, options, context);
+                                     const EvaluateOptions& adapt, const MetricInfo& metric, const Context& context) {
+  const Evaluation evaluation = evaluate(data, candidates, adapt, context);
   for (const PipelineScore& score : evaluation.pipelines)
     if (score.error) throw Error(*score.error);
   std::vector<TargetTruth> targets;
@@ -113,12 +111,13 @@ Choice choose_candidates(const Dataset& data, const std::vector<Pipeline>& candi
   result.metric = metric.name;
   result.task = data.y->task;
   for (const Pipeline& candidate : candidates) result.candidates.push_back(candidate.text());
-  result.targets = true_scores(data, candidates, metric, context);
-  for (const Scorer scorer : options.scorers) result.scorers.emplace_back().scorer = scorer;
-
   EvaluateOptions adapt;
   adapt.protocol = Protocol::adapt;
-  const std::vector<Split> splits = make_splits(data.domain, adapt, context);
+  adapt.target = options.target;
+  result.targets = true_scores(data, candidates, adapt, metric, context);
+  for (const Scorer scorer : options.scorers) result.scorers.emplace_back().scorer = scorer;
+
+  const std::vector<Split> splits = make_splits(places_of(data), adapt, context.observed_by(nullptr));
   for (std::size_t s = 0; s < splits.size(); ++s) {
     // The scorers see only this view, whose type cannot hold the target's labels.
     const TrainView view = train_view(data, splits[s].source, splits[s].target, context);

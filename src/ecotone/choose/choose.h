@@ -16,8 +16,9 @@ namespace ecotone {
 
 struct ChooseOptions {
   std::vector<Scorer> scorers = {Scorer::automatic};
-  std::string metric;  ///< of the true scores; empty: accuracy or rmse
-  int folds = 5;       ///< of rows, where a scorer holds rows out
+  std::string metric;                    ///< of the true scores; empty: accuracy or rmse
+  int folds = 5;                         ///< of rows, where a scorer holds rows out
+  std::vector<std::string> target = {};  ///< domains that are the target in turn; empty: every domain
 };
 
 /// One scorer's choice for one target. Scores are values of the metric; regret and gain are in its units, and a

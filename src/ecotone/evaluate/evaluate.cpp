@@ -6,6 +6,7 @@
 #include <set>
 
 #include "ecotone/base/error.h"
+#include "ecotone/data/groups.h"
 #include "ecotone/evaluate/messages.h"
 #include "ecotone/evaluate/score.h"
 #include "ecotone/evaluate/split_fits.h"
@@ -103,6 +104,36 @@ std::vector<bool> held_out_domains(const Domains& domains, const std::vector<Spl
   return held_out;
 }
 
+/// The data with the splits in place of domains; rows that no split holds out are in the first and not asked for.
+Dataset blocks_as_domains(Dataset data, const std::vector<Split>& splits) {
+  Domains blocks;
+  blocks.index.assign(static_cast<std::size_t>(data.rows()), 0);
+  for (const Split& split : splits) {
+    for (const Index row : split.held_out)
+      blocks.index[static_cast<std::size_t>(row)] = static_cast<std::int32_t>(blocks.names.size());
+    blocks.names.push_back(split.name);
+  }
+  data.domain = std::move(blocks);
+  return data;
+}
+
+ForwardBlocks forward_blocks(const Dataset& data, const std::vector<Split>& splits, const EvaluateOptions& options) {
+  ForwardBlocks forward{data.schema.time, options.gap, options.window, {}};
+  for (const Split& split : splits) {
+    const Vector time = data.time(split.held_out);
+    forward.blocks.push_back({split.name, time.minCoeff(), time.maxCoeff(), std::ssize(split.source)});
+  }
+  return forward;
+}
+
+/// What is known about a protocol beside the scores.
+void describe_splits(Evaluation& result, const Dataset& data, const std::vector<Split>& splits,
+                     const EvaluateOptions& options) {
+  result.protocol = options.protocol;
+  if (options.protocol == Protocol::forward) result.forward = forward_blocks(data, splits, options);
+  if (!data.group.empty()) result.groups = {data.schema.group, group_count(data.group)};
+}
+
 /// Gives pipelines that could not be fitted the domains of the others, without values.
 void fill_failed(Evaluation& evaluation) {
   const auto fitted = std::ranges::find_if(evaluation.pipelines, [](const auto& score) { return !score.error; });
@@ -148,25 +179,26 @@ Evaluation evaluate_grids(const Dataset& data, const std::vector<PipelineGrid>& 
                           const Context& context) {
   check_input(data, grids, options, context);
   check_choice_metric(options.choice_metric, data.y->task);
-  const auto splits = make_splits(data.domain, options, context);
+  const auto splits = make_splits(places_of(data), options, context);
   warn_unseen_categories(data, splits, context);
   auto fits = fit_splits(data, grids, splits, options, context);
 
   Evaluation result;
-  result.protocol = options.protocol;
+  describe_splits(result, data, splits, options);
   result.task = data.y->task;
   result.metrics = metric_names(data.y->task);
   result.classes = data.y->classes;
   result.pipelines.resize(grids.size());
   if (std::ranges::any_of(grids, [](const PipelineGrid& grid) { return grid.points.size() > 1; }))
     result.choice_metric = options.choice_metric.empty() ? choice_metric(result.task) : options.choice_metric;
-  const std::vector<bool> held_out = held_out_domains(data.domain, splits);
+  const Dataset scored = options.protocol == Protocol::forward ? blocks_as_domains(data, splits) : data;
+  const std::vector<bool> held_out = held_out_domains(scored.domain, splits);
   std::vector<std::vector<Outcome>> outcomes(grids.size());
   context.parallel(static_cast<Index>(grids.size()), [&](Index p) {
     const auto i = static_cast<std::size_t>(p);
     result.pipelines[i].pipeline = grids[i].text;
     outcomes[i] = take_outcomes(std::move(fits[i]), result.pipelines[i]);
-    result.pipelines[i].domains = score_domains(data, held_out, outcomes[i], context);
+    result.pipelines[i].domains = score_domains(scored, held_out, outcomes[i], context);
   });
   fill_failed(result);
   compare_pipelines(result);

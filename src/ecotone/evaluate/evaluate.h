@@ -20,8 +20,8 @@ using Metrics = std::vector<std::pair<std::string, std::optional<double>>>;
 /// The value of a metric; empty if it is undefined or absent.
 std::optional<double> value_of(const Metrics& metrics, std::string_view name);
 
-/// One held-out domain (over all repetitions that held it out: metrics are averaged, rows are those of one of them).
-/// Metrics ignore row weights.
+/// One held-out domain or, with `forward`, block of time (over all repetitions that held it out: metrics are averaged,
+/// rows are those of one of them). Metrics ignore row weights.
 struct DomainScore {
   std::string domain;
   Index rows = 0;  ///< labelled, hence scored; 0: no metric is defined
@@ -61,6 +61,27 @@ struct HeldOutPrediction {
   std::vector<std::optional<double>> probability;  ///< per class of the data set; empty for regression
 };
 
+/// A block of time that `forward` scored.
+struct ScoredBlock {
+  std::string name;
+  double first = 0, last = 0;  ///< its times
+  Index trained = 0;           ///< rows before it that its models were trained on, with and without a label
+};
+
+/// `forward`: what was scored, in order of time.
+struct ForwardBlocks {
+  std::string time;  ///< the column
+  double gap = 0;
+  double window = 0;  ///< 0: the whole past
+  std::vector<ScoredBlock> blocks;
+};
+
+/// Groups of rows that were kept on one side of every split.
+struct KeptGroups {
+  std::string column;
+  Index groups = 0;
+};
+
 struct Evaluation {
   Protocol protocol = Protocol::leave_one_domain_out;
   Task task = Task::classify;
@@ -70,7 +91,11 @@ struct Evaluation {
   std::vector<std::string> classes;            ///< of the data set
   std::vector<HeldOutPrediction> predictions;  ///< only when asked for
   std::string choice_metric = {};              ///< that grids were chosen by; empty without one
+  std::optional<ForwardBlocks> forward = {};
+  std::optional<KeptGroups> groups = {};
 
+  /// What is scored, in words.
+  std::string_view unit() const { return forward ? "block" : "domain"; }
   /// The number of pipelines that could not be fitted.
   std::size_t failures() const;
 };

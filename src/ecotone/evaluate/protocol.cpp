@@ -8,6 +8,8 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/options.h"
+#include "ecotone/data/groups.h"
+#include "ecotone/evaluate/time_blocks.h"
 
 namespace ecotone {
 
@@ -94,41 +96,85 @@ std::vector<Split> random_domain_splits(const Domains& domains, const EvaluateOp
   return splits;
 }
 
-std::vector<Split> fold_splits(const Domains& domains, const EvaluateOptions& options, const Context& context) {
-  if (options.folds < 2) option_error("bad_option", "evaluate: folds must be >= 2, got {}", options.folds);
-  if (row_count(domains) < 2)
-    data_error("empty_data", "evaluate: k-fold needs at least two rows, got {}", row_count(domains));
+/// The shuffled rows of each domain go to the folds in turn.
+std::vector<Index> deal_rows(const Domains& domains, Index folds, const Context& context) {
   std::vector<Index> fold_of(domains.index.size());
   Index dealt = 0;  // continues across domains, so that their remainders go to different folds
   for (Index d = 0; d < domains.count(); ++d) {
     const auto rows = domains.rows_of(d);
     Random random = context.random("k-fold", static_cast<std::uint64_t>(d));
     for (const Index i : random.permutation(static_cast<Index>(rows.size())))
-      fold_of[static_cast<std::size_t>(rows[static_cast<std::size_t>(i)])] = dealt++ % options.folds;
+      fold_of[at(rows[at(i)])] = dealt++ % folds;
   }
+  return fold_of;
+}
+
+std::vector<Split> fold_splits(const RowPlaces& rows, const EvaluateOptions& options, const Context& context) {
+  if (options.folds < 2) option_error("bad_option", "evaluate: folds must be >= 2, got {}", options.folds);
+  const bool grouped = share_groups(rows.group);
+  const Index parts = grouped ? group_count(rows.group) : row_count(rows.domain);
+  if (parts < 2)
+    data_error("empty_data", "evaluate: k-fold needs at least two {}, got {}", grouped ? "groups" : "rows", parts);
+  const Index folds = std::min<Index>(options.folds, parts);
+  const std::vector<Index> fold_of =
+      grouped ? deal_groups(rows.group, rows.domain.index, folds, context.random("k-fold of groups"))
+              : deal_rows(rows.domain, options.folds, context);
   std::vector<Split> splits;
-  for (Index fold = 0; fold < std::min<Index>(options.folds, row_count(domains)); ++fold) {
+  for (Index fold = 0; fold < folds; ++fold) {
     Split split;
     split.name = fmt::format("fold {}", fold + 1);
-    for (Index row = 0; row < row_count(domains); ++row)
-      (fold_of[static_cast<std::size_t>(row)] == fold ? split.held_out : split.source).push_back(row);
+    for (Index row = 0; row < row_count(rows.domain); ++row)
+      (fold_of[at(row)] == fold ? split.held_out : split.source).push_back(row);
     splits.push_back(std::move(split));
   }
   return splits;
 }
 
-}  // namespace
+/// Of a block that starts at t, rows of the times [t - gap - window, t - gap) are trained on.
+std::vector<Split> forward_splits(const RowPlaces& rows, const EvaluateOptions& options, const Context& context) {
+  const Vector& time = rows.time;
+  const std::vector<TimeBlock> blocks = time_blocks(time, options.blocks + 1, context);
+  std::vector<Split> splits;
+  for (std::size_t b = 1; b < blocks.size(); ++b) {
+    Split split;
+    split.name = blocks[b].name(rows.dates);
+    split.held_out = blocks[b].rows;
+    const double end = blocks[b].first - options.gap;
+    for (Index row = 0; row < time.size(); ++row)
+      if (time[row] < end && (options.window == 0 || time[row] >= end - options.window)) split.source.push_back(row);
+    if (split.source.empty())
+      data_error("no_training_rows",
+                 "evaluate: no row is left to train on before the block {}; make gap smaller, window larger or blocks "
+                 "fewer",
+                 split.name);
+    splits.push_back(std::move(split));
+  }
+  return splits;
+}
 
-std::string_view protocol_name(Protocol protocol) { return protocol_names.choices[static_cast<std::size_t>(protocol)]; }
+/// Rows with a group that has held-out rows are not trained on.
+void drop_groups(std::vector<Split>& splits, const Groups& group, const Context& context) {
+  if (!share_groups(group)) return;
+  Index most = 0;
+  for (Split& split : splits) {
+    const auto before = std::ssize(split.source);
+    split.source = without_groups_of(split.held_out, std::move(split.source), group);
+    most = std::max<Index>(most, before - std::ssize(split.source));
+    if (split.source.empty())
+      data_error(
+          "no_training_rows",
+          "evaluate: with {} held out no row is left to train on, because every group has rows there; use k-fold",
+          split.name);
+  }
+  if (most > 0)
+    context.note("evaluate: rows with a group that has held-out rows are not trained on: up to {} {} in a split", most,
+                 most == 1 ? "row" : "rows");
+}
 
-std::vector<Split> make_splits(const Domains& domains, const EvaluateOptions& options, const Context& context) {
-  const bool takes_target = options.protocol == Protocol::named_domains || options.protocol == Protocol::adapt;
-  if (!options.target.empty() && !takes_target)
-    option_error("bad_option", "evaluate: target works with the protocols named-domains and adapt, not with {}",
-                 protocol_name(options.protocol));
-  if (options.target.empty() && options.protocol == Protocol::named_domains)
-    option_error("bad_option", "evaluate: named-domains needs the domains to score; name them with --target");
-  if (options.protocol == Protocol::k_fold) return fold_splits(domains, options, context);
+std::vector<Split> splits_of(const RowPlaces& rows, const EvaluateOptions& options, const Context& context) {
+  if (options.protocol == Protocol::k_fold) return fold_splits(rows, options, context);
+  if (options.protocol == Protocol::forward) return forward_splits(rows, options, context);
+  const Domains& domains = rows.domain;
   if (domains.count() < 2)
     data_error("needs_two_domains",
                "evaluate: {} needs at least two domains, got {}; name the column with --domain, or use k-fold",
@@ -136,6 +182,24 @@ std::vector<Split> make_splits(const Domains& domains, const EvaluateOptions& op
   if (options.protocol == Protocol::domain_split) return random_domain_splits(domains, options, context);
   if (!options.target.empty()) return target_splits(domains, options);
   return one_domain_splits(domains, options.protocol);
+}
+
+}  // namespace
+
+std::string_view protocol_name(Protocol protocol) { return protocol_names.choices[static_cast<std::size_t>(protocol)]; }
+
+RowPlaces places_of(const Dataset& data) { return {data.domain, data.group, data.time, data.schema.time_is_date}; }
+
+std::vector<Split> make_splits(const RowPlaces& rows, const EvaluateOptions& options, const Context& context) {
+  const bool takes_target = options.protocol == Protocol::named_domains || options.protocol == Protocol::adapt;
+  if (!options.target.empty() && !takes_target)
+    option_error("bad_option", "evaluate: target works with the protocols named-domains and adapt, not with {}",
+                 protocol_name(options.protocol));
+  if (options.target.empty() && options.protocol == Protocol::named_domains)
+    option_error("bad_option", "evaluate: named-domains needs the domains to score; name them with --target");
+  std::vector<Split> splits = splits_of(rows, options, context);
+  drop_groups(splits, rows.group, context);
+  return splits;
 }
 
 }  // namespace ecotone

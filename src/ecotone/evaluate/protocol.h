@@ -18,9 +18,10 @@ enum class Protocol {
   domain_split,          ///< repeated: a random part of the domains is held out
   k_fold,                ///< within each domain: the performance to expect without a shift
   named_domains,         ///< the target domains together; nothing of them is seen
+  forward,               ///< blocks of time in turn; only what came before is seen
 };
 inline constexpr Limits protocol_names =
-    one_of("leave-one-domain-out", "adapt", "domain-split", "k-fold", "named-domains");
+    one_of("leave-one-domain-out", "adapt", "domain-split", "k-fold", "named-domains", "forward");
 std::string_view protocol_name(Protocol protocol);
 
 struct EvaluateOptions {
@@ -31,6 +32,9 @@ struct EvaluateOptions {
   /// Domains to score, by models trained on the others: all together (named_domains), or adapted to each (adapt).
   /// Empty: every domain in turn.
   std::vector<std::string> target = {};
+  int blocks = 5;             ///< forward: blocks that are scored; the rows before the first are only trained on
+  double gap = 0;             ///< forward: time before each block that is not trained on
+  double window = 0;          ///< forward: time before the gap that is trained on; 0: the whole past
   std::string choice_metric;  ///< of the choice inside every split, for grids; empty: choice_metric of the task
   bool keep_predictions = false;
 
@@ -38,8 +42,8 @@ struct EvaluateOptions {
     using O = EvaluateOptions;
     return std::tuple{
         field("protocol", &O::protocol,
-              "leave-one-domain-out (default), adapt, domain-split, k-fold (within domains) or, with --target, "
-              "named-domains",
+              "leave-one-domain-out (default), adapt, domain-split, k-fold (within domains), named-domains (with "
+              "--target) or forward (with --time)",
               protocol_names),
         field("folds", &O::folds, "k-fold: number of folds", shown_as("K", between(2, 1'000'000))),
         field("repetitions", &O::repetitions, "domain-split: number of repetitions", between(1, 1'000'000)),
@@ -47,6 +51,12 @@ struct EvaluateOptions {
         field("target", &O::target,
               "Domains to score, by models trained on the others alone; with adapt, on each one's rows without labels "
               "too (default: every domain in turn)"),
+        field("blocks", &O::blocks, "forward: blocks of time to score, each by a model of the rows before it",
+              shown_as("K", between(1, 1'000'000))),
+        field("gap", &O::gap, "forward: days before each block that are not trained on (or units of --time)",
+              shown_as("DAYS", at_least(0.0))),
+        field("window", &O::window, "forward: days of the past to train on (or units of --time); 0: all of it",
+              shown_as("DAYS", at_least(0.0))),
         field("choice_metric", &O::choice_metric,
               "Grids: metric of the choice inside the training rows (default: log_loss or rmse)", shown_as("NAME"))};
   }
@@ -61,12 +71,30 @@ struct Split {
   std::vector<Index> held_out;
 };
 
-/// The splits of a protocol, made from domains, row numbers and the seed, never from labels. `repetition` counts the
-/// draws of domain-split and is 0 otherwise. k-fold deals each domain's rows, shuffled, to the folds in turn, so that
-/// folds are nearly equal within each domain and in all; folds without rows are left out. Pairs with a held-out domain
-/// are in no part of a split. Targets are for named_domains, which needs them, and adapt. Data errors:
-/// `needs_two_domains`, `empty_data`; option errors `bad_option` for folds < 2, repetitions < 1, held_out outside
-/// 1 .. domains - 1 and targets missing or not used, `unknown_domain` for targets that are not in the data.
-std::vector<Split> make_splits(const Domains& domains, const EvaluateOptions& options, const Context& context);
+/// What splits are made of; nothing of labels and features.
+struct RowPlaces {
+  Domains domain;
+  Groups group = {};
+  Vector time = {};
+  bool dates = false;  ///< times are days since 1970-01-01
+};
+RowPlaces places_of(const Dataset& data);
+
+/// The splits of a protocol, made from domains, groups, times, row numbers and the seed, never from labels.
+/// `repetition` counts the draws of domain-split and is 0 otherwise. k-fold deals each domain's rows, shuffled, to the
+/// folds in turn, so that folds are nearly equal within each domain and in all; folds without rows are left out. Pairs
+/// with a held-out domain are in no part of a split. Targets are for named_domains, which needs them, and adapt.
+///
+/// forward sorts the rows by time and cuts them into `blocks` + 1 parts of nearly equal size, never between equal
+/// times. Each part but the first is held out once, named by its first and last time; of a part that starts at t, rows
+/// of the times [t - gap - window, t - gap) are trained on. Rows without a time are in no part.
+///
+/// Rows of one group are never on both sides: k-fold deals whole groups, and elsewhere a row with a group that has
+/// held-out rows is not trained on, which a note reports.
+///
+/// Data errors: `needs_two_domains`, `empty_data`, `no_time`, `too_few_times`, `no_training_rows` for a split that has
+/// none; option errors `bad_option` for folds < 2, repetitions < 1, held_out outside 1 .. domains - 1, blocks < 1 and
+/// targets missing or not used, `unknown_domain` for targets that are not in the data.
+std::vector<Split> make_splits(const RowPlaces& rows, const EvaluateOptions& options, const Context& context);
 
 }  // namespace ecotone

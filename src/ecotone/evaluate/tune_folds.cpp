@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ecotone/base/error.h"
+#include "ecotone/data/groups.h"
 #include "ecotone/evaluate/adapting.h"
 #include "ecotone/methods/cross_fit.h"
 
@@ -12,8 +13,10 @@ namespace {
 
 std::int32_t domain_of(const Dataset& data, Index row) { return data.domain.index[static_cast<std::size_t>(row)]; }
 
-/// Pairs with a held-out partner are in no part of a fold.
-std::vector<Split> folds_of_domains(const Dataset& data, const TuneRows& rows, const std::vector<bool>& has_labels) {
+/// Pairs with a held-out partner are in no part of a fold, and rows with a group that has held-out rows are not trained
+/// on. Folds that this leaves without rows to train on are left out.
+std::vector<Split> folds_of_domains(const Dataset& data, const TuneRows& rows, const std::vector<bool>& has_labels,
+                                    const Context& context) {
   std::vector<Split> folds;
   for (std::size_t d = 0; d < has_labels.size(); ++d) {
     if (!has_labels[d]) continue;
@@ -27,7 +30,15 @@ std::vector<Split> folds_of_domains(const Dataset& data, const TuneRows& rows, c
         fold.source.push_back(row);
       }
     }
+    fold.source = without_groups_of(fold.held_out, std::move(fold.source), data.group);
   }
+  const auto empty = std::erase_if(folds, [](const Split& fold) { return fold.source.empty(); });
+  if (folds.empty())
+    data_error("no_folds",
+               "tune: whichever domain is held out, no row is left to train on, because every group has rows in it");
+  if (empty > 0)
+    context.warn("fold_without_rows", "tune: {} of {} domains are not held out, because every group has rows in them",
+                 empty, empty + folds.size());
   return folds;
 }
 
@@ -81,11 +92,11 @@ TuneFolds tune_folds(const Dataset& data, const TuneRows& rows, bool adapting, c
   std::vector<bool> has_labels(data.domain.names.size(), false);
   for (const Index row : rows.labelled) has_labels[static_cast<std::size_t>(domain_of(data, row))] = true;
   if (std::count(has_labels.begin(), has_labels.end(), true) > 1) {
-    const std::vector<Split> folds = folds_of_domains(data, rows, has_labels);
+    const std::vector<Split> folds = folds_of_domains(data, rows, has_labels, context);
     return {folds, pseudo_targets(folds), true};
   }
   const std::vector<Split> folds = folds_of_rows(data, rows, context);
-  if (folds.empty()) data_error("no_folds", "tune: one labelled row cannot be split into folds");
+  if (folds.empty()) data_error("no_folds", "tune: one labelled row or group cannot be split into folds");
   context.warn("folds_of_rows",
                "tune: there is one source domain, so {} folds of its rows are held out; the best pipeline on them need "
                "not be the best in a new domain{}",

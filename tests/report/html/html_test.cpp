@@ -155,6 +155,19 @@ TEST(HtmlReport, RegressionIsAboutRmse) {
   EXPECT_EQ(balance_error(page), "");
 }
 
+TEST(HtmlReport, SpeaksOfBlocksOfTimeAndGroups) {
+  Evaluation evaluation = two_pipelines();
+  evaluation.protocol = Protocol::forward;
+  evaluation.forward = {"day", 2, 30, {}};
+  evaluation.groups = {"<patient>", 12};
+  const std::string page = html_report(evaluation, "t");
+  EXPECT_THAT(page, HasSubstr("Forward in time"));
+  EXPECT_THAT(page, HasSubstr("Its hardest block"));
+  EXPECT_THAT(page, HasSubstr("12 groups by &lt;patient&gt;"));
+  EXPECT_THAT(page, testing::Not(HasSubstr("over domains")));
+  EXPECT_EQ(balance_error(page), "");
+}
+
 TEST(HtmlReport, DifferencesWithoutAnIntervalAreWritten) {
   Evaluation evaluation = two_pipelines();
   evaluation.pipelines[1].difference[1].second = Difference{{.mean = 0.31, .low = {}, .high = {}}, {}, {}};

@@ -5,6 +5,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/evaluate/score.h"
+#include "ecotone/report/json/json.h"
 #include "ecotone/report/text/text.h"
 #include "ecotone/report/text/text_width.h"
 
@@ -148,6 +149,28 @@ TEST(Table, OneDomainSaysThatThereIsNoInterval) {
   const std::string table = evaluation_table(evaluation);
   EXPECT_THAT(table, HasSubstr("1 domain, 100 rows"));
   EXPECT_THAT(table, HasSubstr("+0.2500  one domain: no interval"));
+}
+
+TEST(Table, BlocksOfTimeStandWhereDomainsWould) {
+  Evaluation evaluation =
+      made_up("auroc", Task::classify, {"1 to 4", "5 to 9"}, {"constant", "logistic"}, {{0.5, 0.5}, {0.75, 0.7}});
+  evaluation.protocol = Protocol::forward;
+  evaluation.forward = {"day", 2, 30, {{"1 to 4", 1, 4, 10}, {"5 to 9", 5, 9, 20}}};
+  evaluation.groups = {"patient", 12};
+  const std::string table = evaluation_table(evaluation);
+  EXPECT_THAT(table, HasSubstr("AUROC in each block of time, trained on rows before it\n"
+                               "forward · 2 blocks, 300 rows · higher is better\n"
+                               "trained on the last 30 · gap of 2 before each block\n"
+                               "12 groups by patient, each on one side of a split\n\nblock "));
+  EXPECT_THAT(table, HasSubstr("paired over blocks"));
+  EXPECT_THAT(table, Not(HasSubstr("domain")));
+  expect_fits(table);
+  const Json json = to_json(evaluation);
+  EXPECT_EQ(json["forward"]["blocks"][1]["trained_rows"], 20);
+  EXPECT_EQ(json["forward"]["window"], 30);
+  EXPECT_EQ(json["groups"]["groups"], 12);
+  evaluation.forward->window = 0;
+  EXPECT_TRUE(to_json(evaluation)["forward"]["window"].is_null());
 }
 
 TEST(Table, ManyDomainsAreCutAndCounted) {

@@ -16,7 +16,7 @@ std::string facts(const report::Results& results) {
     return fmt::format("<li><b>{}</b> {}{}</li>", count, noun, count == 1 ? "" : "s");
   };
   return fmt::format("<ul class=\"facts\"><li>Protocol <b>{}</b></li>{}{}{}</ul>", report::escape(results.protocol),
-                     fact(domains.size(), "domain"), fact(rows, "labelled row"),
+                     fact(domains.size(), results.unit), fact(rows, "labelled row"),
                      fact(results.pipelines.size(), "pipeline"));
 }
 

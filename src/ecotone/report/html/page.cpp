@@ -103,9 +103,28 @@ std::size_t Results::comparisons() const {
   return count;
 }
 
+namespace {
+
+std::string limits_of(const Evaluation& evaluation) {
+  std::string text;
+  if (evaluation.forward && evaluation.forward->window > 0)
+    text += fmt::format(" Only the last {} of the past are trained on.", evaluation.forward->window);
+  if (evaluation.forward && evaluation.forward->gap > 0)
+    text += fmt::format(" The last {} before each block are left out.", evaluation.forward->gap);
+  if (evaluation.groups)
+    text += fmt::format(" Rows fall into {} groups{}; rows of one group are never on both sides.",
+                        evaluation.groups->groups,
+                        evaluation.groups->column.empty() ? "" : " by " + evaluation.groups->column);
+  return text;
+}
+
+}  // namespace
+
 Results results_of(const Evaluation& evaluation) {
   Results results;
   results.protocol = protocol_name(evaluation.protocol);
+  results.unit = evaluation.unit();
+  results.limits = limits_of(evaluation);
   results.reference = evaluation.reference;
   if (!evaluation.choice_metric.empty()) results.choice_metric = find_metric(evaluation.choice_metric)->title;
   for (const std::string& name : evaluation.metrics) results.metrics.push_back(find_metric(name));

@@ -46,6 +46,8 @@ struct PipelineResult {
 /// An evaluation with its values in the order of its metrics. All pipelines have the same domains.
 struct Results {
   std::string protocol;
+  std::string unit = "domain";  ///< what is scored
+  std::string limits;           ///< of training rows by time and groups, in sentences; empty: none
   std::vector<const MetricInfo*> metrics;
   std::vector<PipelineResult> pipelines;
   std::size_t headline = 0;   ///< index of the metric that the page is about

@@ -91,7 +91,8 @@ std::string axis_row(const Axis& axis, std::string_view title) {
       axis.ticks(), title);
 }
 
-std::string dot_row(const PipelineResult& pipeline, std::size_t m, const MetricInfo& metric, const Axis& axis) {
+std::string dot_row(const PipelineResult& pipeline, const Results& results, const Axis& axis) {
+  const std::size_t m = results.headline;
   const Value mean = pipeline.mean[m];
   const Value spread = pipeline.spread[m];
   std::string marks = axis.grid();
@@ -100,8 +101,9 @@ std::string dot_row(const PipelineResult& pipeline, std::size_t m, const MetricI
     if (domain.metrics[m])
       marks += mark("dot", axis, *domain.metrics[m], fmt::format("{}: {}", domain.domain, number(domain.metrics[m])));
   if (mean) marks += mark("mean", axis, *mean, fmt::format("mean {}", number(mean)));
-  const std::string description = fmt::format("Pipeline {}: mean {} {}, spread {}, over {} domains", pipeline.name,
-                                              metric.title, number(mean), number(spread), pipeline.domains.size());
+  const std::string description =
+      fmt::format("Pipeline {}: mean {} {}, spread {}, over {} {}s", pipeline.name, results.metric().title,
+                  number(mean), number(spread), pipeline.domains.size(), results.unit);
   return row(pipeline, description, marks, number(mean));
 }
 
@@ -144,13 +146,14 @@ std::string dot_plot(const Results& results) {
   axis.close();
   std::string rows;
   for (const auto& pipeline : results.pipelines)
-    if (pipeline.error.empty()) rows += dot_row(pipeline, m, results.metric(), axis);
+    if (pipeline.error.empty()) rows += dot_row(pipeline, results, axis);
   return fmt::format(
-      "<section aria-labelledby=\"h-plot\">\n<h2 id=\"h-plot\">{} in each domain</h2>\n"
-      "<p class=\"note\"><i class=\"dot key\"></i> one domain <i class=\"mean key\"></i> mean <i class=\"spread "
+      "<section aria-labelledby=\"h-plot\">\n<h2 id=\"h-plot\">{0} in each {1}</h2>\n"
+      "<p class=\"note\"><i class=\"dot key\"></i> one {1} <i class=\"mean key\"></i> mean <i class=\"spread "
       "key\"></i> one standard "
-      "deviation either side · {} is better</p>\n<div class=\"plot\">\n{}{}</div>\n</section>\n",
-      results.metric().title, results.metric().higher_is_better ? "right" : "left", rows, axis_row(axis, "mean"));
+      "deviation either side · {2} is better</p>\n<div class=\"plot\">\n{3}{4}</div>\n</section>\n",
+      results.metric().title, results.unit, results.metric().higher_is_better ? "right" : "left", rows,
+      axis_row(axis, "mean"));
 }
 
 std::string difference_plot(const Results& results) {
@@ -171,11 +174,11 @@ std::string difference_plot(const Results& results) {
     if (results.compared(p)) rows += difference_row(results.pipelines[p], reference, m, results.metric(), axis);
   return fmt::format(
       "<section aria-labelledby=\"h-difference\">\n<h2 id=\"h-difference\">Difference from {}</h2>\n"
-      "<p class=\"note\">{} minus that of {} <code>{}</code>, domain by domain, with the 95% interval of its "
+      "<p class=\"note\">{} minus that of {} <code>{}</code>, {} by {}, with the 95% interval of its "
       "mean.{}</p>\n"
       "<div class=\"plot differences\">\n{}{}</div>\n</section>\n",
       results.reference == 0 ? "the first pipeline" : fmt::format("pipeline {}", reference.name),
-      results.metric().title, badge(reference), escape(reference.pipeline),
+      results.metric().title, badge(reference), escape(reference.pipeline), results.unit, results.unit,
       comparisons > 1
           ? fmt::format(" The verdicts are adjusted for {} comparisons (Holm); the intervals are not.", comparisons)
           : "",

@@ -72,6 +72,7 @@ std::string choice_text(const PipelineResult& pipeline, const std::string& metri
 std::string badge(const PipelineResult& pipeline) { return fmt::format("<b class=\"tag\">{}</b>", pipeline.name); }
 
 std::string domain_table(const Results& results) {
+  const std::string& unit = results.unit;
   const std::size_t m = results.headline;
   const double scale = bar_scale(results, m);
   std::string head;
@@ -86,13 +87,15 @@ std::string domain_table(const Results& results) {
                         escape(domains[d].domain), domains[d].rows, cells);
   }
   const std::string table = fmt::format(
-      "<table>\n<caption>{} by domain and pipeline{}</caption>\n<thead><tr><th scope=\"col\">domain</th><th "
+      "<table>\n<caption>{} by {} and pipeline{}</caption>\n<thead><tr><th scope=\"col\">{}</th><th "
       "scope=\"col\" "
       "class=\"num\">rows</th>{}</tr></thead>\n<tbody>\n{}</tbody>\n<tfoot>\n{}{}</tfoot>\n</table>\n",
-      results.metric().title, results.pipelines.size() > 1 ? "; the best of each domain is bold" : "", head, body,
+      results.metric().title, unit,
+      results.pipelines.size() > 1 ? fmt::format("; the best of each {} is bold", unit) : "", unit, head, body,
       foot_row(results, "mean", &PipelineResult::mean), foot_row(results, "spread", &PipelineResult::spread));
-  return "<section aria-labelledby=\"h-domains\">\n<h2 id=\"h-domains\">Domain by domain</h2>\n" +
-         framed("Results by domain", table) + "</section>\n";
+  return fmt::format("<section aria-labelledby=\"h-domains\">\n<h2 id=\"h-domains\">{} by {}</h2>\n",
+                     unit == "block" ? "Block" : "Domain", unit) +
+         framed(fmt::format("Results by {}", unit), table) + "</section>\n";
 }
 
 std::string metric_table(const Results& results) {
@@ -113,10 +116,10 @@ std::string metric_table(const Results& results) {
                         results.metrics[m]->higher_is_better ? "higher" : "lower", cells);
   }
   const std::string table = fmt::format(
-      "<table>\n<caption>Mean over domains ± standard deviation{}</caption>\n<thead><tr><th "
+      "<table>\n<caption>Mean over {}s ± standard deviation{}</caption>\n<thead><tr><th "
       "scope=\"col\">metric</th>{}</tr></thead>\n"
       "<tbody>\n{}</tbody>\n</table>\n",
-      results.pipelines.size() > 1 ? "; the best mean is bold" : "", head, body);
+      results.unit, results.pipelines.size() > 1 ? "; the best mean is bold" : "", head, body);
   return "<section aria-labelledby=\"h-metrics\">\n<h2 id=\"h-metrics\">Every metric</h2>\n" +
          framed("All metrics", table) + "</section>\n";
 }

@@ -15,6 +15,7 @@ std::string named(const PipelineResult& pipeline) {
 std::string_view place(const std::string& protocol) {
   if (protocol == "adapt") return "on domains whose labels it has never seen";
   if (protocol == "k-fold") return "on new rows of the same domains";
+  if (protocol == "forward") return "on rows later than all it was trained on";
   return "on unseen domains";
 }
 
@@ -61,15 +62,16 @@ std::string how_sure(const Results& results, std::size_t best) {
   if (!interval) return "";
   std::string text = fmt::format("Against the next best, {}, the difference is <strong>{}</strong> on average",
                                  named(results.pipelines[*next]), signed_number(interval->mean));
-  if (!interval->low || !interval->high) return text + "; one domain is too few for an interval.";
+  if (!interval->low || !interval->high)
+    return text + fmt::format("; one {} is too few for an interval.", results.unit);
   text +=
       fmt::format(", with a 95% interval from {} to {}. ", signed_number(interval->low), signed_number(interval->high));
   if (*interval->low > 0 || *interval->high < 0)
     return text + (results.comparisons() > 1
                        ? "The interval excludes zero, but it is not adjusted for picking the two among several."
                        : "The interval excludes zero: the gain is unlikely to be chance.");
-  return text +
-         fmt::format("The interval includes zero: {} cannot tell the two apart.", plural(differences.size(), "domain"));
+  return text + fmt::format("The interval includes zero: {} cannot tell the two apart.",
+                            plural(differences.size(), results.unit));
 }
 
 std::string protocol_text(const std::string& protocol) {
@@ -89,9 +91,12 @@ std::string protocol_text(const std::string& protocol) {
            "the mean over the folds, weighted by their rows; the other figures are over all rows of a domain. "
            "Compare with leave-one-domain-out to see what a new domain costs.";
   if (protocol == "named-domains")
-    return "<strong>Named domains.</strong> The named domains are left out together: the model is trained on all "
-           "others "
-           "and scored on each of them.";
+    return "<strong>Named domains.</strong> The named domains are left out together: the model is trained on the "
+           "others and scored on each of them.";
+  if (protocol == "forward")
+    return "<strong>Forward in time.</strong> Rows are sorted by time and cut into blocks; each block but the first is "
+           "scored by a model of rows before it. That is what to expect of a model that is trained today and used "
+           "from now on. Later models know more rows, so blocks differ for that reason too.";
   return escape(protocol);
 }
 
@@ -107,10 +112,10 @@ std::string answer(const Results& results) {
   const std::string lead = fmt::format("{} {} {}: mean {} <strong>{}</strong> over {}.", named(pipeline),
                                        results.comparisons() == 0 ? "was scored" : "scores best",
                                        place(results.protocol), metric.title, number(pipeline.mean[results.headline]),
-                                       plural(domains_with_value(pipeline, results.headline), "domain"));
+                                       plural(domains_with_value(pipeline, results.headline), results.unit));
   std::string more = results.comparisons() > 0 ? how_sure(results, *best) : std::string();
   if (const auto* worst = worst_domain(pipeline, results.headline, metric.higher_is_better))
-    more += fmt::format("{}Its hardest domain is <strong>{}</strong> with {}.", more.empty() ? "" : " ",
+    more += fmt::format("{}Its hardest {} is <strong>{}</strong> with {}.", more.empty() ? "" : " ", results.unit,
                         escape(worst->domain), number(worst->metrics[results.headline]));
   return fmt::format(
       "<section class=\"answer\" aria-label=\"The answer\">\n<p class=\"lead\">{}</p>\n<p>{}</p>\n</section>\n", lead,
@@ -122,15 +127,15 @@ std::string how_to_read(const Results& results) {
   for (const auto* metric : results.metrics)
     metrics += fmt::format("<dt>{}</dt><dd>{}</dd>\n", metric->title, metric->help);
   return fmt::format(
-      "<section aria-labelledby=\"h-read\">\n<h2 id=\"h-read\">How to read this page</h2>\n<p>{}</p>\n"
-      "<p><strong>Mean and spread</strong> are over domains, each counting once whatever its size; the spread is their "
+      "<section aria-labelledby=\"h-read\">\n<h2 id=\"h-read\">How to read this page</h2>\n<p>{0}{1}</p>\n"
+      "<p><strong>Mean and spread</strong> are over {2}s, each counting once whatever its size; the spread is their "
       "standard deviation. "
-      "<strong>Differences</strong> are taken within each domain, so whatever makes a domain hard for all pipelines "
+      "<strong>Differences</strong> are taken within each {2}, so whatever makes a {2} hard for all pipelines "
       "cancels out; their interval is "
-      "Student's t over domains, and is not adjusted for the number of pipelines compared; the words better and worse "
+      "Student's t over {2}s, and is not adjusted for the number of pipelines compared; the words better and worse "
       "are (Holm's method). A dash marks a figure that "
-      "is not defined, such as AUROC where only one class occurs.</p>\n<dl>\n{}</dl>\n</section>\n",
-      protocol_text(results.protocol), metrics);
+      "is not defined, such as AUROC where only one class occurs.</p>\n<dl>\n{3}</dl>\n</section>\n",
+      protocol_text(results.protocol), escape(results.limits), results.unit, metrics);
 }
 
 }  // namespace ecotone::report

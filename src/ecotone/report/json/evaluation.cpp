@@ -38,6 +38,19 @@ Json pipeline_json(const PipelineScore& score) {
   return json;
 }
 
+Json forward_json(const ForwardBlocks& forward) {
+  Json blocks = Json::array();
+  for (const ScoredBlock& block : forward.blocks)
+    blocks.push_back({{"block", block.name},
+                      {"first", json_number(block.first)},
+                      {"last", json_number(block.last)},
+                      {"trained_rows", block.trained}});
+  return {{"time", forward.time},
+          {"gap", json_number(forward.gap)},
+          {"window", forward.window > 0 ? json_number(forward.window) : Json()},
+          {"blocks", std::move(blocks)}};
+}
+
 }  // namespace
 
 Json to_json(const Evaluation& evaluation) {
@@ -49,6 +62,9 @@ Json to_json(const Evaluation& evaluation) {
                {"metrics", evaluation.metrics},
                {"reference", evaluation.reference},
                {"pipelines", std::move(scores)}};
+  if (evaluation.forward) json["forward"] = forward_json(*evaluation.forward);
+  if (evaluation.groups)
+    json["groups"] = {{"column", evaluation.groups->column}, {"groups", evaluation.groups->groups}};
   if (!evaluation.choice_metric.empty()) json["choice_metric"] = evaluation.choice_metric;
   return json;
 }

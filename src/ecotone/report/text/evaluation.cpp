@@ -84,14 +84,14 @@ Index column_width(const Sheet& sheet, std::size_t p) {
   return column_gap + widest(sheet.cells[p], display_width(sheet.heads[p]));
 }
 
-std::string lay_out(const Sheet& sheet, std::size_t begin, std::size_t end) {
+std::string lay_out(const Sheet& sheet, std::string_view unit, std::size_t begin, std::size_t end) {
   const Index domain_width = widest(sheet.domains, 6);
   const Index rows_width = column_gap + widest(sheet.rows, 4);
   Index total = domain_width + rows_width;
   for (std::size_t p = begin; p < end; ++p) total += column_width(sheet, p);
   std::string rule;
   for (Index i = 0; i < total; ++i) rule += "─";
-  std::string text = pad_right("domain", domain_width) + pad_left("rows", rows_width);
+  std::string text = pad_right(std::string(unit), domain_width) + pad_left("rows", rows_width);
   for (std::size_t p = begin; p < end; ++p) text += pad_left(sheet.heads[p], column_width(sheet, p));
   text += "\n" + rule + "\n";
   for (std::size_t line = 0; line < sheet.domains.size(); ++line) {
@@ -104,7 +104,7 @@ std::string lay_out(const Sheet& sheet, std::size_t begin, std::size_t end) {
 }
 
 /// The columns, split into as many stacked tables as the page width requires.
-std::string tables(const Sheet& sheet) {
+std::string tables(const Sheet& sheet, std::string_view unit) {
   std::string text;
   for (std::size_t begin = 0; begin < sheet.heads.size();) {
     Index width = widest(sheet.domains, 6) + column_gap + widest(sheet.rows, 4);
@@ -112,9 +112,23 @@ std::string tables(const Sheet& sheet) {
     while (end < sheet.heads.size() && (end == begin || width + column_width(sheet, end) <= page_width))
       width += column_width(sheet, end++);
     if (begin > 0) text += "\n";
-    text += lay_out(sheet, begin, end);
+    text += lay_out(sheet, unit, begin, end);
     begin = end;
   }
+  return text;
+}
+
+/// What else training rows are limited by, in lines; empty if nothing.
+std::string limits_of(const Evaluation& evaluation) {
+  std::vector<std::string> of_time;
+  if (evaluation.forward && evaluation.forward->window > 0)
+    of_time.push_back(fmt::format("trained on the last {}", evaluation.forward->window));
+  if (evaluation.forward && evaluation.forward->gap > 0)
+    of_time.push_back(fmt::format("gap of {} before each block", evaluation.forward->gap));
+  std::string text = of_time.empty() ? "" : fmt::format("{}\n", fmt::join(of_time, " · "));
+  if (const auto& groups = evaluation.groups)
+    text += fmt::format("{} group{}{}, each on one side of a split\n", groups->groups, groups->groups == 1 ? "" : "s",
+                        groups->column.empty() ? "" : " by " + display_text(groups->column, domain_width));
   return text;
 }
 
@@ -137,12 +151,15 @@ std::string title(const Evaluation& evaluation, const MetricInfo& metric) {
       what = "within domains: no domain is new to the model";
       break;
     case Protocol::named_domains:
-      what = "in each named domain, trained on all others";
+      what = "in each named domain, trained on the others";
+      break;
+    case Protocol::forward:
+      what = "in each block of time, trained on rows before it";
       break;
   }
-  return fmt::format("{} {}\n{} · {} domain{}, {} row{} · {} is better\n", metric.title, what,
-                     protocol_name(evaluation.protocol), domains, domains == 1 ? "" : "s", rows, rows == 1 ? "" : "s",
-                     metric.higher_is_better ? "higher" : "lower");
+  return fmt::format("{} {}\n{} · {} {}{}, {} row{} · {} is better\n{}", metric.title, what,
+                     protocol_name(evaluation.protocol), domains, evaluation.unit(), domains == 1 ? "" : "s", rows,
+                     rows == 1 ? "" : "s", metric.higher_is_better ? "higher" : "lower", limits_of(evaluation));
 }
 
 /// Breaks a pipeline's text at its bars when a line is full.
@@ -170,19 +187,20 @@ std::string legend_line(const std::string& name, const std::string& pipeline, In
 
 /// By the p-value, adjusted where several pipelines are compared: with one comparison it is below 0.05 where the
 /// interval excludes 0.
-std::string_view verdict(const Difference& difference, bool higher_is_better) {
-  if (!difference.p_adjusted) return "one domain: no interval";
+std::string verdict(const Difference& difference, bool higher_is_better, std::string_view unit) {
+  if (!difference.p_adjusted) return fmt::format("one {}: no interval", unit);
   if (*difference.p_adjusted >= significance) return "cannot be told apart";
   return (difference.mean > 0) == higher_is_better ? "better" : "worse";
 }
 
-std::string difference_text(const std::optional<Difference>& difference, bool higher_is_better,
+std::string difference_text(const std::optional<Difference>& difference, bool higher_is_better, std::string_view unit,
                             const NumberFormat& format) {
   if (!difference) return "-";
   const std::string mean = format.text(difference->mean, true);
-  if (!difference->low) return fmt::format("{}  {}", mean, verdict(*difference, higher_is_better));
+  const std::string word = verdict(*difference, higher_is_better, unit);
+  if (!difference->low) return fmt::format("{}  {}", mean, word);
   return fmt::format("{}  [{}, {}]  {}", mean, format.text(difference->low, true), format.text(difference->high, true),
-                     verdict(*difference, higher_is_better));
+                     word);
 }
 
 std::string differences(const Evaluation& evaluation, const std::string& metric, const Sheet& sheet,
@@ -194,12 +212,12 @@ std::string differences(const Evaluation& evaluation, const std::string& metric,
     for (const auto& [name, difference] : evaluation.pipelines[p].difference) {
       if (name != metric) continue;
       names.push_back(sheet.heads[p]);
-      texts.push_back(difference_text(difference, higher, format));
+      texts.push_back(difference_text(difference, higher, evaluation.unit(), format));
     }
   }
   if (names.empty()) return "";
-  std::string text = fmt::format("\ndifference from {}, paired over domains, with its 95% interval\n",
-                                 sheet.heads[evaluation.reference]);
+  std::string text = fmt::format("\ndifference from {}, paired over {}s, with its 95% interval\n",
+                                 sheet.heads[evaluation.reference], evaluation.unit());
   if (names.size() > 1)
     text +=
         fmt::format("(verdicts are adjusted for {} comparisons by Holm's method; intervals are not)\n", names.size());
@@ -278,10 +296,11 @@ std::string evaluation_table(const Evaluation& evaluation, std::string_view metr
       text += legend_line(sheet.heads[p], evaluation.pipelines[p].pipeline, name_width);
     text += "\n";
   }
-  text += tables(sheet);
+  text += tables(sheet, evaluation.unit());
   const auto domains = evaluation.pipelines.front().domains.size();
   if (sheet.n_domains < domains)
-    text += fmt::format("({} more domains are in the mean; --json lists them)\n", domains - sheet.n_domains);
+    text +=
+        fmt::format("({} more {}s are in the mean; --json lists them)\n", domains - sheet.n_domains, evaluation.unit());
   return text + differences(evaluation, name, sheet, format) + choice_notes(evaluation, sheet) +
          failure_notes(evaluation, sheet);
 }

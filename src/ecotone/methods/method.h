@@ -174,7 +174,7 @@ struct Method {
 
   std::vector<OptionInfo> options = {};
   FitStage fit = {};
-  /// Set beside `fit` by a learner that chooses options of its own on held-out rows; used if stages stand before it.
+  /// Set beside `fit` by a method that chooses options of its own on held-out rows; used if stages stand before it.
   FitWithRefits fit_with_refits = {};
   LoadStage load = {};
   /// Set instead of `fit` by a method that stands behind a learner: its features are the learner's decision values.

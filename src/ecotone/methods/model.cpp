@@ -290,7 +290,7 @@ TrainView Model::fit_stages(std::size_t count, TrainView view, const Context& co
   features_ = schema_.feature_names();
   domains_ = view.domain.names;
   seed_ = context.seed();
-  // Only a stage that follows a learner, or a learner that chooses, needs the input of the first stage again.
+  // Only a stage that follows a learner, or one that chooses, needs the input of the first stage again.
   const bool again = std::ranges::any_of(pipeline_.stages(), [](const Stage& stage) {
     return stage.method->reads_scores() || stage.method->fit_with_refits;
   });
@@ -307,12 +307,14 @@ TrainView Model::fit_stages(std::size_t count, TrainView view, const Context& co
     if (needs_numbers && method.reads_features && !behind)
       require_finite_features(method.name, view.x, view.origin, context);
     const auto begin = std::chrono::steady_clock::now();
-    StageResult result =
-        behind
-            ? method.fit_behind_learner({pipeline_.before_last(), first, schema_, view.weight}, stage.options, context)
-        : method.fit_with_refits && i > 0 ? fit_choosing(i, first, view, context, cache)
-        : method.predicts()               ? method.fit(view, stage.options, context, cache)
-                            : chain.stage(i, stage, [&] { return method.fit(view, stage.options, context, cache); });
+    const auto fit = [&] {
+      if (method.fit_with_refits && i > 0) return fit_choosing(i, first, view, context, cache);
+      return method.fit(view, stage.options, context, cache);
+    };
+    StageResult result = behind ? method.fit_behind_learner({pipeline_.before_last(), first, schema_, view.weight},
+                                                            stage.options, context)
+                         : method.predicts() ? fit()
+                                             : chain.stage(i, stage, fit);
     if (StageTimes* times = stage_times(context)) {
       const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
       times->stage_time(method.name, seconds.count());

@@ -20,7 +20,7 @@ class Model {
   /// Fits the stages in order. Before a learner every value must be finite (data error `non_finite`, naming column and
   /// row and suggesting impute). A learner without labels is the error `no_labels`, no rows `empty_data`. Level columns
   /// of categorical inputs that no training row has are dropped. A stage that follows a learner is fitted on decision
-  /// values of refits that did not see the rows (cross_fit.h); it needs classes (`needs_classes`). For a learner that
+  /// values of refits that did not see the rows (cross_fit.h); it needs classes (`needs_classes`). For a stage that
   /// chooses options of its own, the stages before it are refitted in every fold (refits.h). Warns (`not_converged`)
   /// if a stage did not converge.
   static Model fit(const Pipeline& pipeline, const TrainView& view, const Schema& schema, const Context& context);

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "ecotone/base/error.h"
 #include "ecotone/methods/model.h"
 
 namespace ecotone {
@@ -75,6 +76,31 @@ Refitted refitted(const Upstream& upstream, std::size_t number, const Context& c
 
 }  // namespace
 
+std::optional<TrainView> refitted_view(std::string_view who, const TrainView& view, const Refits& refits,
+                                       const InnerFold& fold, std::size_t number, const Context& context) {
+  TrainView again = view;
+  try {
+    Refitted refitted = refits.features(number);
+    again.x = std::move(refitted.x);
+    if (refitted.weight.size() > 0) {
+      for (const Index row : fold.held) refitted.weight[row] = view.weight_of(row);
+      again.weight = std::move(refitted.weight);
+    }
+  } catch (const Error& error) {
+    // What fits all rows may not fit fewer of them; the other folds can still tell.
+    if (error.kind() != ErrorKind::data && error.kind() != ErrorKind::option) throw;
+    context.warn("fold_not_refitted", "{}: a fold is left out of the choice because a stage before it fails: {}", who,
+                 error.what());
+    return std::nullopt;
+  }
+  const auto rows = at(view.labelled());
+  again.domain.index.resize(rows);
+  again.domain.partner.resize(std::min(again.domain.partner.size(), rows));
+  again.origin.resize(std::min(again.origin.size(), rows));
+  again.group.resize(std::min(again.group.size(), rows));
+  return again;
+}
+
 Refits no_refits(const TrainView& view, const Context& context) {
   Refits refits;
   refits.folds = inner_fold_count(view);
@@ -89,6 +115,7 @@ Refits refits_of(std::shared_ptr<const Upstream> upstream, const Context& contex
   const auto cols = static_cast<double>(upstream->view.x.cols());
   Refits refits;
   refits.folds = inner_fold_count(upstream->view);
+  refits.stages = true;
   refits.per_fold = rows * (only_prepares(upstream->pipeline) ? cols : std::max(rows, cols));
   refits.rows = [upstream, context] { return inner_folds(upstream->view, context); };
   const auto kept = kept_refits(*upstream, refits.folds, cache);

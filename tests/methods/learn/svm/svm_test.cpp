@@ -152,6 +152,70 @@ TEST(SvmStage, MapsScoresToProbabilities) {
   }
 }
 
+/// Domains of different scale, so that a scale that has seen them all differs from one that has not.
+TrainView uneven(Index rows, Index domains) {
+  TrainView view = overlapping(rows, 4, 2, domains);
+  Matrix x = view.x.to_matrix();
+  for (Index i = 0; i < x.rows(); ++i) x.row(i) *= 1.0 + 0.3 * view.domain.index[at(i)];
+  view.x = Features::dense(x);
+  return view;
+}
+
+TEST(SvmStage, ProbabilitiesAreLearnedBehindStagesThatHaveNotSeenTheFold) {
+  for (const Index domains : {1, 6}) {
+    const TrainView view = uneven(180, domains);
+    for (const std::string before : {"scale | ", "greedy steps=2 intercept=true | "})
+      for (const std::string learner :
+           {"svm", "svm kernel=linear route=low_rank", "svm route=low_rank rank=20", "svm distributional=true"}) {
+        std::vector<double> score, positive;
+        for (const InnerFold& fold : inner_folds(view, context())) {
+          const Model model = test::fitted(before + learner, view_of_rows(view, fold.train));
+          const Prediction p = model.predict({view.x.take(fold.held), view.domain.take(fold.held)}, context());
+          for (std::size_t i = 0; i < fold.held.size(); ++i) {
+            score.push_back(p.score(static_cast<Index>(i), 0));
+            positive.push_back(view.y.index[at(fold.held[i])]);
+          }
+        }
+        const auto vector = [](const std::vector<double>& v) {
+          return Vector(Eigen::Map<const Vector>(v.data(), std::ssize(v)));
+        };
+        const PlattMap expected = fit_platt(vector(score), vector(positive), Vector::Ones(180)).map;
+        const Model model = test::fitted(before + learner + " probability=true", view);
+        const Json stage = model.inspect().at("stages")[1];
+        EXPECT_NEAR(stage.at("platt_slope").get<double>(), expected.slope, 1e-9) << before << learner;
+        EXPECT_NEAR(stage.at("platt_intercept").get<double>(), expected.intercept, 1e-9) << before << learner;
+        EXPECT_EQ(reloaded(model).bytes(), model.bytes());
+      }
+  }
+}
+
+TEST(SvmStage, ProbabilitiesAreNotSureOfASelectionThatSawTheLabels) {
+  TrainView view = overlapping(120, 200, 2, 6);
+  Random random(9, "pure noise");
+  for (auto& cls : view.y.index) cls = random.uniform() < 0.5 ? 1 : 0;
+  const std::string lucky = "greedy steps=10 intercept=true";
+  TrainView leaking = view;
+  leaking.x = test::fitted(lucky, view).transform({view.x, view.domain}, context());
+  const auto slope = [](const Json& stage) { return stage.at("platt_slope").get<double>(); };
+  const std::string learner = "svm kernel=linear probability=true";
+  const double fooled = slope(test::fitted(learner, leaking).inspect().at("stages")[0]);
+  EXPECT_GT(fooled, 0.5);
+  EXPECT_LT(slope(test::fitted(lucky + " | " + learner, view).inspect().at("stages")[1]), 0.5 * fooled);
+}
+
+TEST(SvmStage, ProbabilitiesOfSeveralClassesAndWeightsShareTheFolds) {
+  TrainView view = overlapping(180, 4, 3, 3);
+  view.weight = Vector::Ones(180);
+  for (Index i = 0; i < 180; i += 9) view.weight[i] = 0;
+  for (const std::string text : {"scale | svm probability=true", "scale | svm probability=true multiclass=ova",
+                                 "scale | svm probability=true class_weight=balanced"}) {
+    Recorder recorder;
+    const Model model = test::fitted(text, view, context().observed_by(&recorder));
+    EXPECT_TRUE(recorder.warnings.empty() && recorder.notes.empty()) << text;
+    EXPECT_EQ(model.bytes(), test::fitted(text, view, context(7)).bytes()) << text;
+  }
+}
+
 TEST(SvmStage, CountsRowsByTheirWeights) {
   TrainView view = overlapping(200, 3, 2, 2, 0);
   view.weight = Vector::Ones(200);

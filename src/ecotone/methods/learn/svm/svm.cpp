@@ -60,25 +60,48 @@ Status status_of(const SvmFit& fit) {
                              fit.iterations, fit.kkt)};
 }
 
+/// Fits as the learner does, but quietly and without probabilities.
+SvmViewScores out_of_fold_scores(SvmOptions options, const Context& context) {
+  options.probability = false;
+  return [options, quiet = context.observed_by(nullptr)](const TrainView& train, const Batch& held) -> Vector {
+    FitCache cache;
+    return Svm::fit(train, options, quiet, cache).fitted->predict(held, quiet).score.col(0);
+  };
+}
+
+StageResult fit_svm_with_refits(const TrainView& view, const Refits& refits, const OptionValues& values,
+                                const Context& context, FitCache& cache) {
+  return Svm::fit_refitting(view, &refits, read_options<SvmOptions>(values), context, cache);
+}
+
 }  // namespace
 
 StageResult Svm::fit(const TrainView& view, const SvmOptions& options, const Context& context, FitCache& cache) {
+  return fit_refitting(view, nullptr, options, context, cache);
+}
+
+StageResult Svm::fit_refitting(const TrainView& view, const Refits* refits, const SvmOptions& options,
+                               const Context& context, FitCache& cache) {
   require_two_classes("svm", view);
   const TrainView kept = rows_with_weight("svm", view);
   require_two_classes("svm", kept, "labelled rows with a weight");
   warn_unused_options(view, options, context);
   warn_within_epsilon(kept, options, context);
-  StageResult result = fit_rows(kept, options, context, cache);
+  std::optional<PlattMap> platt;
+  if (refits != nullptr && refits->stages && options.probability && view.y.task == Task::classify)
+    platt = svm_probability(view, *refits, out_of_fold_scores(options, context), context);
+  StageResult result = fit_rows(kept, options, platt, context, cache);
   result.next = view;
   return result;
 }
 
-StageResult Svm::fit_rows(const TrainView& view, const SvmOptions& options, const Context& context, FitCache& cache) {
+StageResult Svm::fit_rows(const TrainView& view, const SvmOptions& options, std::optional<PlattMap> platt,
+                          const Context& context, FitCache& cache) {
   const Kernel kernel = learner_kernel(kernel_options(options), view, context);
   const std::vector<double> y = targets_of(view.y);
   const SvmProblem problem = problem_of(view, y, options);
   const SvmPlan plan = svm_plan(options, kernel, view.labelled(), view.x.cols());
-  if (plan != SvmPlan::exact) return SvmLowRank::fit(view, options, kernel, plan, problem, context);
+  if (plan != SvmPlan::exact) return SvmLowRank::fit(view, options, kernel, plan, problem, platt, context);
   auto fitted = std::make_shared<Svm>();
   fitted->task_ = view.y.task;
   const DomainSample sample = labelled_sample(view);
@@ -92,7 +115,8 @@ StageResult Svm::fit_rows(const TrainView& view, const SvmOptions& options, cons
   }
   const SvmGroups* const of_domains = groups ? &*groups : nullptr;
   const SvmFit fit = fit_svm_in_grid(problem, kernel, sample.x, of_domains, cache, context);
-  if (options.probability && view.y.task == Task::classify)
+  fitted->platt_ = platt;
+  if (!platt && options.probability && view.y.task == Task::classify)
     fitted->platt_ = svm_probability(problem, kernel, sample.x, of_domains, view, context);
   fitted->machine_ = support_vectors(kernel, sample.x, fit.beta, fit.offset);
   if (groups)
@@ -162,7 +186,8 @@ Method svm_method() {
        .learns = Learns::two_classes,
        .penalties = {{"C", true}},
        .without_rows = "kernel=linear route=low_rank holds weights of the columns instead, also behind kpca "
-                       "route=low_rank map=fourier"});
+                       "route=low_rank map=fourier",
+       .fit_with_refits = fit_svm_with_refits});
 }
 
 }  // namespace ecotone

@@ -10,6 +10,7 @@
 #include "ecotone/methods/learn/learner_kernel.h"
 #include "ecotone/methods/learn/svm/support_vectors.h"
 #include "ecotone/methods/method.h"
+#include "ecotone/methods/refits.h"
 #include "ecotone/solve/svm/svm.h"
 
 namespace ecotone {
@@ -67,8 +68,9 @@ struct SvmOptions {
               one_of("auto", "exact", "low_rank")),
         field("rank", &O::rank, "Largest number of landmarks of route=low_rank", between(1, 20000)),
         field("probability", &O::probability,
-              "Probabilities by Platt scaling of out-of-fold scores (up to five folds of whole domains); false: "
-              "1 / (1 + exp(-2 score)), a convention. Either way the predicted class is that of the score"),
+              "Probabilities by Platt scaling of out-of-fold scores (up to five folds of whole domains; up to ten if "
+              "there are stages before it, which are fitted again in each); false: 1 / (1 + exp(-2 score)), a "
+              "convention. Either way the predicted class is that of the score"),
         common_field(
             "max_iterations", &O::max_iterations,
             "Largest number of pair updates, 0: 100 per row, at least ten million; where weights are fitted, of "
@@ -92,6 +94,9 @@ struct SvmOptions {
 class Svm : public Fitted {
  public:
   static StageResult fit(const TrainView& view, const SvmOptions& options, const Context& context, FitCache& cache);
+  /// The same with the stages before it refitted in the folds of probability=true; null: there are none.
+  static StageResult fit_refitting(const TrainView& view, const Refits* refits, const SvmOptions& options,
+                                   const Context& context, FitCache& cache);
   static std::shared_ptr<const Fitted> load(const StageState& state, const SvmOptions& options,
                                             const StageInput& input);
 
@@ -110,8 +115,9 @@ class Svm : public Fitted {
     Index iterations = 0;
   };
 
-  static StageResult fit_rows(const TrainView& view, const SvmOptions& options, const Context& context,
-                              FitCache& cache);
+  /// `platt`: of refits; the map of its own folds if there is none.
+  static StageResult fit_rows(const TrainView& view, const SvmOptions& options, std::optional<PlattMap> platt,
+                              const Context& context, FitCache& cache);
   Vector scores(const Batch& batch, const Context& context) const;
 
   Task task_ = Task::classify;

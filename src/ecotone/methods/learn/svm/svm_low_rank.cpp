@@ -78,7 +78,7 @@ Features SvmLowRank::fit_map(const TrainView& view, const SvmOptions& options, c
 }
 
 StageResult SvmLowRank::fit(const TrainView& view, const SvmOptions& options, const Kernel& kernel, SvmPlan plan,
-                            const SvmProblem& problem, const Context& context) {
+                            const SvmProblem& problem, std::optional<PlattMap> platt, const Context& context) {
   auto fitted = std::make_shared<SvmLowRank>();
   fitted->task_ = view.y.task;
   fitted->kernel_ = kernel;
@@ -90,7 +90,8 @@ StageResult SvmLowRank::fit(const TrainView& view, const SvmOptions& options, co
   if (!fit.kept)
     context.note("svm: {} x {} numbers do not fit in half of the free memory; they are recomputed in every pass",
                  phi.rows(), phi.cols());
-  if (options.probability && view.y.task == Task::classify) {
+  fitted->platt_ = platt;
+  if (!platt && options.probability && view.y.task == Task::classify) {
     const auto held_scores = [&](const SvmProblem& part, const InnerFold& fold) {
       const LinearSvmFit refit = fit_linear_svm(part, phi.take(fold.train), context);
       return linear_svm_scores(phi.take(fold.held), refit.weights, refit.offset, context);

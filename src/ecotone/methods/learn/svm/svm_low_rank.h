@@ -24,9 +24,9 @@ SvmPlan svm_plan(const SvmOptions& options, const Kernel& kernel, Index rows, In
 /// kernel or, with distributional=true, a map of pairs (domain, row). Time is linear in the rows.
 class SvmLowRank : public Fitted {
  public:
-  /// The labels and weights are those of the problem; the plan is linear or low_rank.
+  /// The labels and weights are those of the problem; the plan is linear or low_rank; `platt` as for Svm::fit_rows.
   static StageResult fit(const TrainView& view, const SvmOptions& options, const Kernel& kernel, SvmPlan plan,
-                         const SvmProblem& problem, const Context& context);
+                         const SvmProblem& problem, std::optional<PlattMap> platt, const Context& context);
   static std::shared_ptr<const Fitted> load(const StageState& state, const SvmOptions& options,
                                             const StageInput& input);
 

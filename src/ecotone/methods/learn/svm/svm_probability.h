@@ -1,10 +1,10 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
-#include "ecotone/methods/cross_fit.h"
 #include "ecotone/methods/learn/calibrate/score_maps.h"
-#include "ecotone/methods/method.h"
+#include "ecotone/methods/refits.h"
 #include "ecotone/solve/svm/svm.h"
 
 namespace ecotone {
@@ -21,5 +21,12 @@ PlattMap svm_probability(const SvmProblem& problem, const TrainView& view, const
 /// domains (null: none).
 PlattMap svm_probability(const SvmProblem& problem, const Kernel& kernel, const Matrix& x, const SvmGroups* groups,
                          const TrainView& view, const Context& context);
+
+/// Fits a view and scores other rows.
+using SvmViewScores = std::function<Vector(const TrainView& train, const Batch& held)>;
+/// The same with the stages before it refitted in every fold (up to ten). Nothing, with a note, if they cannot be
+/// fitted without any of them.
+std::optional<PlattMap> svm_probability(const TrainView& view, const Refits& refits, const SvmViewScores& held_scores,
+                                        const Context& context);
 
 }  // namespace ecotone

@@ -162,10 +162,15 @@ TrainView view_of_rows(const TrainView& view, std::span<const Index> labelled_ro
   return result;
 }
 
-TrainView rows_with_weight(const char* who, const TrainView& view) {
-  std::vector<Index> kept;
+std::vector<Index> weighted_rows(const TrainView& view) {
+  std::vector<Index> rows;
   for (Index i = 0; i < view.labelled(); ++i)
-    if (view.weight_of(i) != 0) kept.push_back(i);
+    if (view.weight_of(i) != 0) rows.push_back(i);
+  return rows;
+}
+
+TrainView rows_with_weight(const char* who, const TrainView& view) {
+  const std::vector<Index> kept = weighted_rows(view);
   if (kept.empty() && view.labelled() > 0) data_error("zero_weights", "{}: all rows have weight 0", who);
   return std::ssize(kept) == view.labelled() ? view : view_of_rows(view, kept);
 }

@@ -42,6 +42,8 @@ TrainView view_of_rows(const TrainView& view, std::span<const Index> labelled_ro
 /// The same with these rows, of whatever role, as the unlabelled ones.
 TrainView view_of_rows(const TrainView& view, std::span<const Index> labelled_rows,
                        std::span<const Index> unlabelled_rows);
+/// The labelled rows whose weight is not 0.
+std::vector<Index> weighted_rows(const TrainView& view);
 /// The view without labelled rows of weight 0. Data error `zero_weights` if none is left.
 TrainView rows_with_weight(const char* who, const TrainView& view);
 

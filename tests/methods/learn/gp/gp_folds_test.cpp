@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "ecotone/kernels/bandwidth.h"
 #include "ecotone/kernels/distribution_kernel.h"
 #include "ecotone/solve/gp/left_out.h"
 #include "methods/learn/gp/gp_support.h"
@@ -45,7 +46,9 @@ TEST(GpFolds, PickWhatANaiveGridPicks) {
   for (const GpMean mean : {GpMean::zero, GpMean::average, GpMean::constant, GpMean::linear}) {
     GpFoldProblem problem{view, mean, x, {}, {}, {}};
     for (const double factor : gp_sigma_factors) problem.widths.push_back({factor, 1});
-    problem.gram = [&](const GpWidths& w) { return kernel_gram({.sigma = w.sigma}, x, context()); };
+    problem.gram = [](ConstMatrixView rows) -> GpGram {
+      return [rows](const GpWidths& w) { return kernel_gram({.sigma = w.sigma}, rows, context()); };
+    };
     const GpFoldChoice ours = choose_by_folds(problem, context());
     double best = std::numeric_limits<double>::infinity();
     double best_sigma = 0, best_ratio = 0;
@@ -70,6 +73,60 @@ TEST(GpFolds, PickWhatANaiveGridPicks) {
     };
     EXPECT_GT(likelihood(p.amplitude), likelihood(p.amplitude * 1.01));
     EXPECT_GT(likelihood(p.amplitude), likelihood(p.amplitude * 0.99));
+  }
+}
+
+TEST(GpFolds, JudgeBehindStagesThatHaveNotSeenTheFold) {
+  TrainView view = uneven(72);
+  Matrix x = view.x.to_matrix();
+  for (Index i = 0; i < x.rows(); ++i) x.row(i) *= 1.0 + view.domain.index[at(i)];
+  view.x = Features::dense(x);
+  for (const std::string before : {"scale", "greedy steps=1 intercept=true"}) {
+    const Features seen = fitted(before, view).transform({view.x, view.domain}, context());
+    const double median = median_bandwidth(seen, KernelKind::rbf, context()).sigma;
+    double best = std::numeric_limits<double>::infinity(), best_sigma = 0, best_noise = 0;
+    for (const double factor : gp_sigma_factors)
+      for (const double noise : gp_noise_ratios) {
+        Vector sum = Vector::Zero(3), weight = sum;
+        const std::string learner = fmt::format(" | gp amplitude=1 noise={} sigma={:.17g}", noise, median * factor);
+        for (const InnerFold& fold : inner_folds(view, context())) {
+          const Model model = fitted(before + learner, view_of_rows(view, fold.train));
+          const Prediction p = model.predict({view.x.take(fold.held), std::nullopt}, context());
+          for (std::size_t i = 0; i < fold.held.size(); ++i) {
+            const Index row = fold.held[i], d = view.domain.index[at(row)];
+            sum[d] += view.weight[row] * std::pow(view.y.value[row] - p.value[static_cast<Index>(i)], 2);
+            weight[d] += view.weight[row];
+          }
+        }
+        const double error = sum.cwiseQuotient(weight).mean();
+        if (error >= best) continue;
+        best = error;
+        best_sigma = median * factor;
+        best_noise = noise;
+      }
+    const Json stage = fitted(before + " | gp fit=cv", view).inspect().at("stages")[1];
+    EXPECT_NEAR(stage.at("sigma").get<double>() / best_sigma, 1, 1e-12) << before;
+    EXPECT_NEAR(stage.at("noise").get<double>() / stage.at("amplitude").get<double>() / best_noise, 1, 1e-9) << before;
+    EXPECT_EQ(stage.at("status"), fmt::format("mean squared error {:.4g} in domains left out", best)) << before;
+    // One scale for all rows is another problem; the same column of two is chosen in every fold.
+    TrainView leaking = view;
+    leaking.x = seen;
+    const Json all = fitted("gp fit=cv", leaking).inspect().at("stages")[0];
+    EXPECT_EQ(all.at("status") == stage.at("status"), before != "scale") << before;
+  }
+}
+
+TEST(GpFolds, RefitStagesOnEveryRoute) {
+  const TrainView view = uneven(60);
+  for (const std::string learner :
+       {"gp fit=cv distributional=true", "gp fit=cv route=low_rank", "gp fit=cv route=low_rank distributional=true"}) {
+    Recorder recorder;
+    const Model model = fitted("scale | " + learner, view, context().observed_by(&recorder));
+    EXPECT_TRUE(recorder.notes.empty()) << learner;
+    EXPECT_EQ(model.bytes(), fitted("scale | " + learner, view, context(7)).bytes()) << learner;
+    // Candidates are those without a stage before it.
+    EXPECT_EQ(model.inspect().at("stages")[1].at("evaluations"),
+              fitted(learner, view).inspect().at("stages")[0].at("evaluations"));
   }
 }
 
@@ -118,7 +175,9 @@ TEST(GpFolds, NeverNarrowDomainsBelowTheFloors) {
 TEST(GpFolds, NeedTwoRows) {
   const TrainView one = numbers_view(Matrix::Ones(1, 2), Vector::Constant(1, 7.0), 1);
   EXPECT_EQ(code_of([&] { fitted(one, {.amplitude = {1.0}, .fit = GpFitRule::cv}); }), "none");  // a constant label
-  GpFoldProblem problem{one, GpMean::zero, Matrix(), {}, {{1, 1}}, [](const GpWidths&) { return Matrix::Ones(1, 1); }};
+  const Matrix x = Matrix::Ones(1, 2);
+  const GpGram gram = [](const GpWidths&) { return Matrix::Ones(1, 1); };
+  const GpFoldProblem problem{one, GpMean::zero, x, {}, {{1, 1}}, [&](ConstMatrixView) { return gram; }};
   EXPECT_EQ(code_of([&] { choose_by_folds(problem, context()); }), "no_cross_fit");
 }
 

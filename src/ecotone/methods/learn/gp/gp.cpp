@@ -1,6 +1,7 @@
 #include "ecotone/methods/learn/gp/gp.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -25,9 +26,10 @@ bool is_exact(const TrainView& view, const GpOptions& options, const Context& co
   return false;
 }
 
-GpFitted fit_route(const TrainView& view, const GpOptions& options, const Context& context) {
-  if (!is_exact(view, options, context)) return fit_low_rank_gp(view, options, context);
-  return options.distributional ? fit_distributional_gp(view, options, context) : fit_exact_gp(view, options, context);
+GpFitted fit_route(const TrainView& view, const Refits* refits, const GpOptions& options, const Context& context) {
+  if (!is_exact(view, options, context)) return fit_low_rank_gp(view, refits, options, context);
+  return options.distributional ? fit_distributional_gp(view, refits, options, context)
+                                : fit_exact_gp(view, refits, options, context);
 }
 
 GpPrediction predict_rows(const ExactGp& gp, const Features& x, GpVariance variance, const Context& context) {
@@ -89,9 +91,17 @@ Gp::Gp(GpProcess process, bool variance, const GpNotes& notes)
     : process_(std::move(process)), variance_(variance), notes_(notes) {}
 
 StageResult Gp::fit(const TrainView& view, const GpOptions& options, const Context& context, FitCache&) {
+  return fit_refitting(view, nullptr, options, context);
+}
+
+StageResult Gp::fit_refitting(const TrainView& view, const Refits* refits, const GpOptions& options,
+                              const Context& context) {
   if (!options.distributional && !options.sigma1.is_auto())
     context.warn("unused_option", "gp: sigma1 is used only with distributional=true");
-  GpFitted found = fit_route(rows_with_weight("gp", view), options, context);
+  const TrainView kept = rows_with_weight("gp", view);
+  std::optional<Refits> of_kept;
+  if (refits != nullptr && options.fit == GpFitRule::cv) of_kept = refits->of_rows(weighted_rows(view));
+  GpFitted found = fit_route(kept, of_kept ? &*of_kept : nullptr, options, context);
   // Only the variance needs it, and it is the larger part of the memory.
   if (!options.variance) std::visit([](auto& gp) { gp.fit.factor = Cholesky::of_lower(Matrix()); }, found.process);
   return {std::make_shared<Gp>(std::move(found.process), options.variance, found.notes), view, std::move(found.status)};
@@ -121,6 +131,15 @@ bool Gp::needs_domain_sample() const {
   return std::visit([](const auto& gp) { return gp.domains.has_value(); }, process_);
 }
 
+namespace {
+
+StageResult fit_gp_with_refits(const TrainView& view, const Refits& refits, const OptionValues& values,
+                               const Context& context, FitCache&) {
+  return Gp::fit_refitting(view, &refits, read_options<GpOptions>(values), context);
+}
+
+}  // namespace
+
 Method gp_method() {
   return make_method<GpOptions, Gp::fit, Gp::load>(
       {.name = "gp",
@@ -132,7 +151,8 @@ Method gp_method() {
        .learns = Learns::numbers,
        .penalties = {{"noise"}},
        .without_rows = "least_squares behind kpca route=low_rank map=fourier holds weights and random frequencies "
-                       "instead"});
+                       "instead",
+       .fit_with_refits = fit_gp_with_refits});
 }
 
 }  // namespace ecotone

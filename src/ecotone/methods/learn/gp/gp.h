@@ -9,6 +9,7 @@
 #include "ecotone/kernels/distribution_map.h"
 #include "ecotone/methods/learn/gp/gp_options.h"
 #include "ecotone/methods/method.h"
+#include "ecotone/methods/refits.h"
 #include "ecotone/solve/gp/gp.h"
 #include "ecotone/solve/gp/low_rank.h"
 
@@ -46,6 +47,9 @@ class Gp : public Fitted {
   Gp(GpProcess process, bool variance, const GpNotes& notes);
 
   static StageResult fit(const TrainView& view, const GpOptions& options, const Context& context, FitCache& cache);
+  /// The same with the stages before it refitted in the folds of fit=cv; null: there are none.
+  static StageResult fit_refitting(const TrainView& view, const Refits* refits, const GpOptions& options,
+                                   const Context& context);
   static std::shared_ptr<const Fitted> load(const StageState& state, const GpOptions& options, const StageInput& input);
 
   Prediction predict(const Batch& batch, const Context& context) const override;

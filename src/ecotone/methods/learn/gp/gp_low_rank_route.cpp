@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -11,9 +12,27 @@
 namespace ecotone {
 namespace {
 
+/// The rows that widths are chosen from.
+struct WidthPart {
+  TrainView view;
+  std::optional<Refits> refits;
+};
+
+/// At most `most_width_rows` labelled rows of a view.
+WidthPart part_for_widths(const TrainView& view, const Refits* refits, const Context& context) {
+  WidthPart part{view, {}};
+  if (refits != nullptr) part.refits = *refits;
+  if (view.labelled() <= most_width_rows) return part;
+  std::vector<Index> rows = context.random("gp_width_rows").sample(view.labelled(), most_width_rows);
+  std::sort(rows.begin(), rows.end());
+  part.view = view_of_rows(view, rows);
+  if (part.refits) part.refits = refits->of_rows(rows);
+  return part;
+}
+
 /// Widths that are chosen before there is a map, and parameters where folds choose them.
-DistributionalChoice choose_before(const TrainView& view, const Kernel& kernel, const GpOptions& options,
-                                   const Context& context) {
+DistributionalChoice choose_before(const TrainView& view, const Refits* refits, const Kernel& kernel,
+                                   const GpOptions& options, const Context& context) {
   DistributionalChoice found;
   found.choice.parameters.sigma = kernel.sigma;
   if (constant_labels(view.y.value)) {
@@ -21,12 +40,12 @@ DistributionalChoice choose_before(const TrainView& view, const Kernel& kernel, 
     return found;
   }
   const bool cv = options.fit == GpFitRule::cv;
-  // Warnings about the parameters of a part of the rows are dropped: the likelihood of all rows follows.
-  const Context quiet = context.observed_by(nullptr);
-  if (options.distributional && cv)
-    return choose_distributional_gp(part_for_widths(view, context), kernel, options, quiet);
-  if (!options.distributional && (cv || width_is_free(kernel, options)))
-    found.choice = choose_gp(part_for_widths(view, context), kernel, options, quiet);
+  if (!cv && (options.distributional || !width_is_free(kernel, options))) return found;
+  const WidthPart part = part_for_widths(view, refits, context);
+  const Refits* const of_part = part.refits ? &*part.refits : nullptr;
+  if (options.distributional) return choose_distributional_gp(part.view, of_part, kernel, options, context);
+  // Warnings about the likelihood of a part of the rows are dropped: that of all rows follows.
+  found.choice = choose_gp(part.view, of_part, kernel, options, cv ? context : context.observed_by(nullptr));
   return found;
 }
 
@@ -79,19 +98,12 @@ GpMapRows domain_map_rows(const DistributionMap& map, const DomainRowsOf& rows, 
   return {rows.x, map.rank(), features, prior};
 }
 
-TrainView part_for_widths(const TrainView& view, const Context& context) {
-  const Index rows = view.labelled();
-  if (rows <= most_width_rows) return view;
-  std::vector<Index> drawn = context.random("gp_width_rows").sample(rows, most_width_rows);
-  std::sort(drawn.begin(), drawn.end());
-  return view_of_rows(view, drawn);
-}
-
-GpFitted fit_low_rank_gp(const TrainView& view, const GpOptions& options, const Context& context) {
+GpFitted fit_low_rank_gp(const TrainView& view, const Refits* refits, const GpOptions& options,
+                         const Context& context) {
   if (options.noise.value && *options.noise.value == 0)
     option_error("bad_option", "gp: noise must be > 0 with route=low_rank, got 0");
   Kernel kernel = learner_kernel(kernel_options(options), view, context);
-  const DistributionalChoice before = choose_before(view, kernel, options, context);
+  const DistributionalChoice before = choose_before(view, refits, kernel, options, context);
   kernel.sigma = before.choice.parameters.sigma;
   if (options.distributional) {
     const DomainRowsOf rows = labelled_rows(view);

@@ -49,8 +49,7 @@ struct GpOptions {
               "Variance of the label around the function, for a row of weight 1; auto: chosen by fit", at_least(0.0)),
         field("fit", &O::fit,
               "likelihood: maximise the marginal likelihood; cv: minimise the mean squared error in left-out domains "
-              "over "
-              "a grid",
+              "over a grid, with the stages before it fitted again without each",
               one_of("likelihood", "cv"))};
     const auto others = std::tuple{
         field("route", &O::route,

@@ -88,6 +88,17 @@ def test_inspect_shows_the_choice(ecotone, clinics, tmp_path):
         assert stage["lam"] == stage["lodo_lam"][stage["lodo"]["best"]]
 
 
+def test_select_and_fit_choose_the_same_behind_other_stages(ecotone, clinics, tmp_path):
+    for selector in ("step", "greedy stop=lodo intercept=true", "tgreedy steps=5 stop=lodo intercept=true"):
+        pipeline = f"impute | greedy steps=8 intercept=true | {selector}"
+        found = ecotone.json("select", clinics, pipeline, *CLINIC_COLUMNS)
+        ecotone("fit", clinics, pipeline, *CLINIC_COLUMNS, "-o", tmp_path / "model.eco")
+        stage = ecotone.json("inspect", tmp_path / "model.eco")["stages"][-1]
+        assert found["indices"] == stage["indices"], selector
+        assert len(found["held_out_auroc"]) == len(found["held_out_loss"]) == len(found["indices"]) > 0
+        assert all(0.5 < area < 1 for area in found["held_out_auroc"]), selector
+
+
 def test_bad_input_by_name(ecotone, tmp_path):
     rows = (GOLDEN / "g1_basic.csv").read_text().splitlines()
     at = rows[0].split(",").index("domain")

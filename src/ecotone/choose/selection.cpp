@@ -1,12 +1,15 @@
 #include "ecotone/choose/selection.h"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "ecotone/base/error.h"
 #include "ecotone/evaluate/messages.h"
 #include "ecotone/methods/model.h"
+#include "ecotone/methods/refits.h"
 #include "ecotone/methods/registry.h"
 #include "ecotone/methods/select/selection_data.h"
 
@@ -42,9 +45,17 @@ FeatureSelection select_features(const Pipeline& pipeline, const Dataset& data, 
                  "{}: pairs with the held-out class stay in the training data, so the held-out columns are optimistic; "
                  "`ecotone evaluate` drops those pairs",
                  who);
-  const TrainView view = Model::view_of_last(pipeline, labelled_view(data, who, context), data.schema, context);
-  FeatureSelection result =
-      stage.method->select({.who = who, .view = &view, .held_out = options.held_out}, stage.options, context);
+  const TrainView first = labelled_view(data, who, context);
+  const TrainView view = Model::view_of_last(pipeline, first, data.schema, context);
+  std::optional<Refits> refits;
+  FitCache cache;
+  if (pipeline.stages().size() > 1)
+    refits =
+        refits_of(std::make_shared<const Upstream>(Upstream{pipeline.before_last(), first, data.schema, view.weight}),
+                  context, cache);
+  FeatureSelection result = stage.method->select(
+      {.who = who, .view = &view, .refits = refits ? &*refits : nullptr, .held_out = options.held_out}, stage.options,
+      context);
   if (!result.held_out_auroc.empty()) warn_below_chance("select", "the path", result.held_out_auroc.back(), context);
   result.pipeline = pipeline.text();
   return result;

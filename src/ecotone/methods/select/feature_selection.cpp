@@ -1,5 +1,7 @@
 #include "ecotone/methods/select/feature_selection.h"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "ecotone/methods/cross_fit.h"
@@ -15,11 +17,13 @@ std::vector<std::string> labelled_names(const Moments& moments) {
 }
 
 /// AUROC along the steps kept: on the rows given, and on the domains left out where paths were run without them.
+template <class Run>
 void add_auroc(FeatureSelection& result, const MomentRows& rows, const Moments& moments, const PathResult& kept,
-               const std::vector<PathResult>& folds, const Context& context) {
+               const Run& run, const RefittedRows& refitted, const Context& context) {
   result.source_auroc = path_auroc(rows.x, rows.y, kept, context);
-  if (!folds.empty())
-    result.held_out_auroc = left_out_auroc(rows, labelled_list(moments), folds, kept.steps(), context);
+  if (!run.folds.empty())
+    result.held_out_auroc = left_out_auroc(rows, run.refitted ? refitted : RefittedRows{}, labelled_list(moments),
+                                           run.folds, kept.steps(), context);
 }
 
 bool are_signs(const Vector& y) { return (y.array().abs() == 1).all(); }
@@ -28,38 +32,49 @@ FeatureSelection greedy_on_moments(PathRule rule, const SelectionInput& input, c
                                    const Context& context) {
   const auto moments = moment_columns(input.who, *input.moments, context);
   warn_lost_digits(input.who, moments->moments, greedy_centring(options), context);
-  GreedyRun run = run_greedy(rule, *moments, options, input.held_out, context);
+  GreedyRun run = run_greedy(rule, *moments, options, input.held_out, {}, context);
   FeatureSelection result = selection_of(moments->moments, run.route);
   result.found = GreedySelection{rule, options, std::move(run)};
   return result;
 }
 
-/// The rows that are selected from. What is reported of domains left out comes from sums over domains, so a group in
-/// several domains keeps the rows of one.
-TrainView view_to_select_from(const SelectionInput& input, const Context& context) {
+struct RowsToSelectFrom {
+  TrainView view;
+  std::optional<Refits> refits;  ///< of the stages before
+
+  const Refits* refits_or_null() const { return refits ? &*refits : nullptr; }
+};
+
+/// What is reported of domains left out comes from sums over domains, so a group in several domains keeps the rows of
+/// one.
+RowsToSelectFrom rows_to_select_from(const SelectionInput& input, const Context& context) {
   const std::vector<Index> rows = rows_for_choice(*input.view);
-  if (rows.empty()) return *input.view;
+  if (rows.empty()) return {*input.view, input.refits != nullptr ? std::optional(*input.refits) : std::nullopt};
   context.warn("groups_in_domains",
                "{}: {} of {} rows are left out: their group has more rows in another domain, and rows of one group are "
                "never on both sides",
                input.who, input.view->labelled() - std::ssize(rows), input.view->labelled());
-  return view_of_rows(*input.view, rows);
+  TrainView part = view_of_rows(*input.view, rows);
+  std::optional<Refits> refits = refits_of_rows(input.refits, part, rows);
+  return {std::move(part), std::move(refits)};
 }
 
 FeatureSelection greedy_on_rows(PathRule rule, const SelectionInput& input, const GreedyOptions& options,
                                 const Context& context) {
-  const SelectionView near =
-      selection_view(input.who, view_to_select_from(input, context), greedy_centring(options), context);
+  const RowsToSelectFrom from = rows_to_select_from(input, context);
+  const SelectionView near = selection_view(input.who, from.view, greedy_centring(options), context);
   const TrainView& view = near.view;
   const SelectionData data(input.who, view);
   const PathRoute route = greedy_route(view.x, view.domain.count(), options, input.held_out);
   const auto moments = moment_columns(data, route, GramKind::double_precision, context);
-  GreedyRun run = run_greedy(rule, *moments, options, input.held_out, context);
+  const RefittedRows refitted =
+      greedy_folds(rule, from.view, near, from.refits_or_null(), options, input.held_out, context);
+  GreedyRun run = run_greedy(rule, *moments, options, input.held_out, refitted, context);
   FeatureSelection result = selection_of(moments->moments, run.route);
   Selection& selection = run.selection;
   const MomentRows rows = data.rows();
   if (view.y.task == Task::classify || are_signs(rows.y))
-    add_auroc(result, rows, moments->moments, selection.path.head(selection.taken), selection.folds, context);
+    add_auroc(result, rows, moments->moments, selection.path.head(selection.taken), selection, refitted, context);
   near.move_back(selection.path);
   result.found = GreedySelection{rule, options, std::move(run)};
   return result;
@@ -77,8 +92,8 @@ FeatureSelection step_on_moments(const SelectionInput& input, const StepOptions&
 }
 
 FeatureSelection step_on_rows(const SelectionInput& input, const StepOptions& options, const Context& context) {
-  StepInput step(view_to_select_from(input, context), options, context);
-  step.path.folds = input.held_out;
+  const RowsToSelectFrom from = rows_to_select_from(input, context);
+  const StepInput step(from.view, from.refits_or_null(), options, input.held_out, context);
   const MomentRows rows = step.data.rows();
   const auto moments = moment_columns(step.data, step.route, GramKind::double_precision, context);
   PenalisedSelection run = run_step(*moments, &rows, step.path, context);
@@ -88,7 +103,7 @@ FeatureSelection step_on_rows(const SelectionInput& input, const StepOptions& op
   result.domains.clear();
   for (std::size_t d = 0; d < near.domain.names.size(); ++d)
     if (near.role[d] == Role::source) result.domains.push_back(near.domain.names[d]);
-  if (are_signs(rows.y)) add_auroc(result, rows, moments->moments, run.path, run.folds, context);
+  if (are_signs(rows.y)) add_auroc(result, rows, moments->moments, run.path, run, step.path.refitted, context);
   step.near.move_back(run.path);
   result.found = StepSelection{.run = std::move(run), .by_rows = step.left_out.by_rows};
   return result;
@@ -98,12 +113,13 @@ FeatureSelection step_on_rows(const SelectionInput& input, const StepOptions& op
 
 std::vector<double> StepSelection::held_out_loss() const {
   const auto& folds = run.folds;
-  if (folds.empty()) return {};
+  const auto known = static_cast<double>(std::ranges::count_if(folds, &PathResult::known));
+  if (known == 0) return {};
   std::vector<double> result;
   for (Index step = 1; step <= run.path.steps(); ++step) {
     double mean = 0;
     for (std::size_t d = 0; d < folds.size(); ++d)
-      mean += folds[d].group_loss_after(static_cast<Index>(d), step) / static_cast<double>(folds.size());
+      if (folds[d].known()) mean += folds[d].group_loss_after(static_cast<Index>(d), step) / known;
     result.push_back(mean);
   }
   return result;

@@ -16,6 +16,7 @@ namespace ecotone {
 struct SelectionInput {
   const std::string& who;           ///< the method's name
   const TrainView* view = nullptr;  ///< of the selector, behind the stages before it
+  const Refits* refits = nullptr;   ///< of these stages; null: there are none
   const Moments* moments = nullptr;
   bool held_out = true;  ///< also run the path without each domain in turn
 };

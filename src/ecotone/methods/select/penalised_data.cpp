@@ -55,44 +55,52 @@ LeaveOutView leave_out_view(const TrainView& view, GroupShares shares, const std
   return result;
 }
 
-RefittedRows refitted_rows(std::string_view who, const TrainView& view, const LeaveOutView& left_out,
-                           const Refits& refits, const Context& context) {
+std::optional<Refits> refits_of_rows(const Refits* refits, const TrainView& part, const std::vector<Index>& rows) {
+  if (refits == nullptr || labelled_domains(part) < 2) return std::nullopt;
+  return refits->of_rows(rows);
+}
+
+bool refits_stages(std::string_view who, const TrainView& view, const TrainView& kept, const Refits* refits, bool asked,
+                   const Context& context) {
+  if (refits == nullptr || refits->folds < 2) return false;
+  const auto seen = [&](const std::string& why) {
+    if (refits->stages) context.note("{}: the stages before it had seen all rows when it chose, because {}", who, why);
+    return false;
+  };
+  // Rows without weight are not among those kept, but in the folds.
+  if (kept.labelled() != view.labelled()) return seen("rows without weight are left out");
+  if (!asked && !can_afford_refits(*refits))
+    return seen(
+        fmt::format("fitting them again in every fold would take long on so many values ({} rows, {} columns, "
+                    "{} folds{}); `ecotone evaluate` fits all stages again",
+                    view.labelled(), view.x.cols(), refits->folds,
+                    refits->problems > 1 ? fmt::format(", {} binary problems", refits->problems) : ""));
+  return true;
+}
+
+RefittedRows refitted_rows(std::string_view who, const TrainView& view, const TrainView& left_out, const Refits& refits,
+                           Centring centring, const Context& context) {
   RefittedRows result;
-  const std::vector<std::int32_t>& group = left_out.view.domain.index;
+  const std::vector<std::int32_t>& group = left_out.domain.index;
   std::vector<InnerFold> folds = refits.rows();
   for (const InnerFold& fold : folds) {
     std::set<Index> held;
     for (const Index row : fold.held) held.insert(group[at(row)]);
     result.held.emplace_back(held.begin(), held.end());
   }
-  result.rows = [who, &view, &left_out, &refits, &context, folds = std::move(folds)](std::size_t f, const auto& use) {
-    TrainView again = view;
-    try {
-      Refitted refitted = refits.features(f);
-      again.x = std::move(refitted.x);
-      if (refitted.weight.size() > 0) {
-        // Held-out rows are judged by the weights of the view.
-        for (const Index row : folds[f].held) refitted.weight[row] = view.weight_of(row);
-        again.weight = std::move(refitted.weight);
-      }
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::data && error.kind() != ErrorKind::option) throw;
-      context.warn("fold_not_refitted", "{}: a fold is left out of the choice because a stage before it fails: {}", who,
-                   error.what());
-      return;
-    }
-    again.domain.index.resize(at(view.labelled()));
-    again.origin.resize(std::min(again.origin.size(), at(view.labelled())));
-    SelectionView near = selection_view(who, again, {.x = true, .y = true}, context.observed_by(nullptr));
+  result.rows = [who, &view, &left_out, &group, &refits, centring, &context, folds = std::move(folds)](
+                    std::size_t f, const auto& use) {
+    const std::optional<TrainView> again = refitted_view(who, view, refits, folds[f], f, context);
+    if (!again) return;
+    SelectionView near = selection_view(who, *again, centring, context.observed_by(nullptr));
     if (near.view.labelled() != view.labelled()) {
       context.warn("fold_not_refitted", "{}: a fold is left out of the choice because rows without weight are left out",
                    who);
       return;
     }
-    near.view.domain.names = left_out.view.domain.names;
-    near.view.domain.index.assign(left_out.view.domain.index.begin(),
-                                  left_out.view.domain.index.begin() + view.labelled());
-    near.view.role = left_out.view.role;
+    near.view.domain.names = left_out.domain.names;
+    near.view.domain.index.assign(group.begin(), group.begin() + view.labelled());
+    near.view.role = left_out.role;
     const SelectionData data(who, near.view);
     use(data.rows());
   };

@@ -11,7 +11,7 @@
 #include "ecotone/solve/paths/left_out.h"
 #include "ecotone/solve/paths/means.h"
 
-/// Shared by step and ridge: the kinds of penalty, and what is left out in turn.
+/// Shared by step and ridge: the kinds of penalty. Shared by all selectors and ridge: what is left out in turn.
 namespace ecotone {
 
 /// ridge: penalises all features equally. variance: penalises features more if their covariance with the label varies
@@ -56,10 +56,18 @@ LeaveOutView leave_out_view(const TrainView& view, GroupShares shares, const Con
 /// The same with the folds of refits, if they are of rows.
 LeaveOutView leave_out_view(const TrainView& view, GroupShares shares, const std::vector<InnerFold>& folds);
 
-/// The rows of the refits' folds, as selection_view makes them of this view; all must outlive it. A fold whose stages
-/// cannot be refitted is left out with a warning (`fold_not_refitted`).
-RefittedRows refitted_rows(std::string_view who, const TrainView& view, const LeaveOutView& left_out,
-                           const Refits& refits, const Context& context);
+/// Whether choices on left-out domains refit the stages before the method; `kept` are the rows of the view that it
+/// uses. A note says why not, if there are stages. `asked`: the choice was asked for, whatever it costs.
+bool refits_stages(std::string_view who, const TrainView& view, const TrainView& kept, const Refits* refits, bool asked,
+                   const Context& context);
+/// The refits of the rows that `part` has of their view; none if there are none, or if they leave domains out and the
+/// part has only one.
+std::optional<Refits> refits_of_rows(const Refits* refits, const TrainView& part, const std::vector<Index>& rows);
+/// The rows of the refits' folds, as selection_view makes them of this view; `left_out` has the same rows in the
+/// domains that are left out in turn. All must outlive it. A fold whose stages cannot be refitted is left out with a
+/// warning (`fold_not_refitted`).
+RefittedRows refitted_rows(std::string_view who, const TrainView& view, const TrainView& left_out, const Refits& refits,
+                           Centring centring, const Context& context);
 
 /// Warns (`one_class_domains`) if groups have only one class, where AUROC cannot judge candidates.
 void warn_one_class_groups(std::string_view who, LeftOutScore asked, const MomentRows& rows,

@@ -50,16 +50,29 @@ std::vector<std::optional<double>> path_auroc(const Features& x, ConstVectorView
   return of_support(x.head(y.size()).columns(path.support, {}, context), y, path, context);
 }
 
-std::vector<std::optional<double>> left_out_auroc(const MomentRows& rows, const std::vector<Index>& labelled,
+std::vector<std::optional<double>> left_out_auroc(const MomentRows& rows, const RefittedRows& refitted,
+                                                  const std::vector<Index>& labelled,
                                                   const std::vector<PathResult>& folds, Index steps,
                                                   const Context& context) {
-  std::vector<std::vector<std::optional<double>>> of_fold;
-  for (std::size_t d = 0; d < folds.size(); ++d) {
+  std::vector<std::vector<std::optional<double>>> of_fold(folds.size());
+  const auto judge = [&](const MomentRows& judged, std::size_t d) {
     std::vector<Index> held;
-    for (Index i = 0; i < rows.y.size(); ++i)
-      if (rows.group[at(i)] == labelled[d]) held.push_back(i);
-    const Vector y = rows.y(held);
-    of_fold.push_back(of_support(rows.x.columns(folds[d].support, {}, context).take(held), y, folds[d], context));
+    for (Index i = 0; i < judged.y.size(); ++i)
+      if (judged.group[at(i)] == labelled[d]) held.push_back(i);
+    const Vector y = judged.y(held);
+    of_fold[d] = of_support(judged.x.columns(folds[d].support, {}, context).take(held), y, folds[d], context);
+  };
+  if (refitted.held.empty())
+    for (std::size_t d = 0; d < folds.size(); ++d) judge(rows, d);
+  for (std::size_t f = 0; f < refitted.held.size(); ++f) {
+    std::vector<std::size_t> left_out;
+    for (std::size_t d = 0; d < folds.size(); ++d)
+      if (folds[d].known() && std::ranges::find(refitted.held[f], labelled[d]) != refitted.held[f].end())
+        left_out.push_back(d);
+    if (left_out.empty()) continue;
+    refitted.rows(f, [&](const MomentRows& own) {
+      for (const std::size_t d : left_out) judge(own, d);
+    });
   }
   std::vector<std::optional<double>> result;
   for (Index k = 0; k < steps; ++k) {

@@ -9,16 +9,9 @@
 #include "ecotone/solve/paths/side_by_side.h"
 
 namespace ecotone {
-namespace {
 
-std::vector<Index> list_of(Index left_out) {
-  return left_out < 0 ? std::vector<Index>{} : std::vector<Index>{left_out};
-}
-
-}  // namespace
-
-GreedyPath::GreedyPath(const Moments& moments, const PathOptions& options, Index left_out)
-    : options_(options), means_(moments, options.shares, options.centring, list_of(left_out)) {
+GreedyPath::GreedyPath(const Moments& moments, const PathOptions& options, std::span<const Index> left_out)
+    : options_(options), means_(moments, options.shares, options.centring, left_out) {
   const Index cols = means_.cols();
   if (means_.used() < (options.rule == PathRule::tgreedy ? 2 : 1))
     data_error("needs_two_domains", "tgreedy: T compares domains, so it needs at least two labelled domains, got {}",

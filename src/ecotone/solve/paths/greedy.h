@@ -57,6 +57,8 @@ struct PathResult {
   double empty_offset = 0;                         ///< prediction without any feature
   bool stopped_early = false;                      ///< no feature was selectable any more
 
+  /// Whether there is a path, if only an empty one.
+  bool known() const { return !empty_loss.empty(); }
   Index steps() const { return static_cast<Index>(indices.size()); }
   /// Weights of the support after `step` steps (0: none), padded with zeros, and the offset there.
   Vector weights_after(Index step) const;
@@ -72,7 +74,8 @@ class GreedyPath {
  public:
   /// Data errors `needs_two_domains` (tgreedy with one group in use), `no_weight`. Option errors for combinations that
   /// do not exist.
-  GreedyPath(const Moments& moments, const PathOptions& options, Index left_out = -1);
+  /// `left_out`: labelled groups by their positions among them.
+  GreedyPath(const Moments& moments, const PathOptions& options, std::span<const Index> left_out = {});
 
   /// Scores all features and returns the next one; empty if the path has ended.
   std::optional<Index> choose(const Context& context);

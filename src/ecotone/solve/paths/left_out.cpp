@@ -155,6 +155,24 @@ std::vector<std::vector<Index>> group_folds(const Moments& moments) {
   return folds;
 }
 
+std::vector<std::vector<Index>> left_out_folds(const Moments& moments, const RefittedRows& refitted) {
+  if (refitted.held.empty()) return group_folds(moments);
+  const std::vector<Index> labelled = labelled_list(moments);
+  std::vector<std::vector<Index>> folds;
+  for (const auto& held : refitted.held) {
+    folds.emplace_back();
+    for (std::size_t d = 0; d < labelled.size(); ++d)
+      if (std::ranges::find(held, labelled[d]) != held.end()) folds.back().push_back(static_cast<Index>(d));
+  }
+  return folds;
+}
+
+void note_nothing_refitted(std::string_view who, const Context& context) {
+  context.note(
+      "{}: the stages before it cannot be fitted without a domain, so it chose behind stages that had seen all rows",
+      who);
+}
+
 std::vector<std::vector<Index>> rows_by_group(const MomentRows& rows) {
   std::vector<std::vector<Index>> result(rows.group_names.size());
   for (Index i = 0; i < rows.y.size(); ++i) result[at(rows.group[at(i)])].push_back(i);

@@ -86,6 +86,11 @@ inline constexpr Index most_group_folds = 64;
 /// otherwise 64 folds, dealt in turn by sorted name, so that they do not depend on the order in which groups occur.
 std::vector<std::vector<Index>> group_folds(const Moments& moments);
 
+/// The same for folds with rows of their own; those of group_folds if there are none.
+std::vector<std::vector<Index>> left_out_folds(const Moments& moments, const RefittedRows& refitted);
+/// Says that no fold has rows of its own, so that the choice is made without refits.
+void note_nothing_refitted(std::string_view who, const Context& context);
+
 /// The rows that have y, by group.
 std::vector<std::vector<Index>> rows_by_group(const MomentRows& rows);
 

@@ -17,8 +17,9 @@ struct PenalisedOptions {
   std::vector<double> mix{0.0};  ///< values to try
   GroupShares shares = GroupShares::equal;
   LeftOutJudge judge = {};
-  bool folds = false;   ///< run leave-one-group-out even if nothing is to be chosen (and there are two groups)
-  double zero = 1e-12;  ///< relative size below which a covariance is 0; 1e-5 with float Gram matrices
+  bool folds = false;          ///< run leave-one-group-out even if nothing is to be chosen (and there are two groups)
+  RefittedRows refitted = {};  ///< the folds of leave-one-group-out; empty: those of group_folds, of the given rows
+  double zero = 1e-12;         ///< relative size below which a covariance is 0; 1e-5 with float Gram matrices
 };
 
 /// A penalised path, and how lam, mix and size were chosen.
@@ -28,7 +29,10 @@ struct PenalisedSelection {
   std::optional<LeftOutTable> table;  ///< if something was chosen
   std::optional<Index> first;         ///< if no step was taken: the feature that would have been the first
   bool kept_empty = false;            ///< the best size did not beat the empty model by one standard error
-  std::vector<PathResult> folds;      ///< for the chosen penalty, all steps, one per labelled group, fitted without it
+  /// For the chosen penalty, all steps, one per labelled group, fitted without it; not `known` if a stage before it
+  /// could not be.
+  std::vector<PathResult> folds;
+  bool refitted = false;  ///< whether the folds had rows of their own
 };
 
 /// The penalties that are tried.

@@ -236,23 +236,10 @@ void judge_fold(const MomentRows& rows, const Moments& moments, Equations& equat
   for (const Index d : held) judge_group(rows, rows_of[at(labelled[at(d)])], {}, weights, offset, d, values, context);
 }
 
-/// The folds, by positions among the labelled groups.
-std::vector<std::vector<Index>> folds_left_out(const Moments& moments, const RefittedRows& refitted) {
-  if (refitted.held.empty()) return group_folds(moments);
-  const std::vector<Index> labelled = labelled_list(moments);
-  std::vector<std::vector<Index>> folds;
-  for (const auto& held : refitted.held) {
-    folds.emplace_back();
-    for (std::size_t d = 0; d < labelled.size(); ++d)
-      if (std::ranges::find(held, labelled[d]) != held.end()) folds.back().push_back(static_cast<Index>(d));
-  }
-  return folds;
-}
-
 LeftOutTable left_out_table(const MomentRows& rows, const Moments& moments, Equations& equations,
                             const RidgePathOptions& options, const Context& context) {
   std::vector<Candidate> list = candidates_of(options, moments.cols());
-  const auto folds = folds_left_out(moments, options.refitted);
+  const auto folds = left_out_folds(moments, options.refitted);
   LeftOutValues values(static_cast<Index>(labelled_list(moments).size()), static_cast<Index>(list.size()));
   Progress progress(context.observer(), "penalties", static_cast<Index>(folds.size()));
   bool judged = false;
@@ -273,10 +260,7 @@ LeftOutTable left_out_table(const MomentRows& rows, const Moments& moments, Equa
     progress.advance();
   }
   if (!judged) {
-    context.note(
-        "{}: the stages before it cannot be fitted without a domain, so the penalty was chosen behind stages that had "
-        "seen all rows",
-        options.who);
+    note_nothing_refitted(options.who, context);
     RidgePathOptions plain = options;
     plain.refitted = {};
     return left_out_table(rows, moments, equations, plain, context);

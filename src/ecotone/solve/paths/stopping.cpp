@@ -50,6 +50,25 @@ Index taken_by(const Selection& selection, const StopOptions& stop) {
   return selection.path.steps();
 }
 
+/// The paths of folds with rows of their own, one per labelled group.
+std::vector<PathResult> refitted_paths(const Moments& moments, const PathOptions& options, const RefittedRows& refitted,
+                                       const Context& context) {
+  std::vector<PathResult> result(labelled_list(moments).size());
+  const auto folds = left_out_folds(moments, refitted);
+  const GramKind kind = moments.gram_kind();
+  for (std::size_t f = 0; f < folds.size(); ++f) {
+    if (folds[f].empty()) continue;
+    refitted.rows(f, [&](const MomentRows& rows) {
+      const Moments own = gather_moments(rows, kind, context);
+      const auto columns = kind == GramKind::none ? columns_of_rows(rows, own) : columns_of_grams(own);
+      GreedyPath path(own, options, folds[f]);
+      run_side_by_side(std::span(&path, 1), options.steps, *columns, context);
+      for (const Index d : folds[f]) result[at(d)] = path.result();
+    });
+  }
+  return result;
+}
+
 }  // namespace
 
 Theorem1 theorem1(Index features, Index groups, double delta) {
@@ -97,11 +116,13 @@ Corollary3 corollary3(std::vector<double> sigma, Index features, Index groups, d
 LeaveOneOut leave_one_out(const std::vector<PathResult>& folds, Index steps, SizeRule rule) {
   LeaveOneOut result;
   result.curve.assign(at(steps) + 1, 0.0);
+  const auto known = static_cast<double>(std::ranges::count_if(folds, &PathResult::known));
   for (std::size_t d = 0; d < folds.size(); ++d) {
+    if (!folds[d].known()) continue;
     auto& losses = result.table.emplace_back();
     for (Index k = 0; k <= steps; ++k) {
       losses.push_back(folds[d].group_loss_after(static_cast<Index>(d), k));
-      result.curve[at(k)] += losses.back() / static_cast<double>(folds.size());
+      result.curve[at(k)] += losses.back() / known;
     }
   }
   result.best = std::min_element(result.curve.begin(), result.curve.end()) - result.curve.begin();
@@ -118,15 +139,24 @@ Selection select_features(const Moments& moments, GramColumns& columns, const Pa
   require_groups(options, stop, groups);
   const Index needed = options.rule == PathRule::tgreedy ? 3 : 2;
   const bool with_folds = stop.stop == PathStop::lodo || (stop.folds && groups >= needed);
+  Selection result;
+  if (with_folds && !stop.refitted.held.empty()) {
+    result.folds = refitted_paths(moments, options, stop.refitted, context);
+    result.refitted = std::ranges::any_of(result.folds, &PathResult::known);
+    if (!result.refitted) {
+      note_nothing_refitted(options.rule == PathRule::tgreedy ? "tgreedy" : "greedy", context);
+      result.folds.clear();
+    }
+  }
   // Each path keeps means and residuals of all groups.
+  const Index beside = with_folds && result.folds.empty() ? groups : 0;
   const std::size_t arrays = 3 + (options.mode == PathMode::ortho_resid ? 1 : 0);
-  require_memory(at(with_folds ? groups + 1 : 1) * arrays * at(groups) * at(moments.cols()) * sizeof(double), "select",
+  require_memory(at(beside + 1) * arrays * at(groups) * at(moments.cols()) * sizeof(double), "select",
                  "the state of the paths", "use fewer columns or domains");
   std::vector<GreedyPath> paths;
   paths.emplace_back(moments, options);
-  for (Index d = 0; with_folds && d < groups; ++d) paths.emplace_back(moments, options, d);
+  for (Index d = 0; d < beside; ++d) paths.emplace_back(moments, options, std::span(&d, 1));
   run_side_by_side(std::span(paths), options.steps, columns, context);
-  Selection result;
   result.path = std::move(paths.front()).take();
   result.theorem1 = theorem1(moments.cols(), groups, stop.delta);
   result.above_threshold = count_above(result.path, result.theorem1.threshold);

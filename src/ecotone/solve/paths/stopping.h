@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ecotone/solve/paths/greedy.h"
+#include "ecotone/solve/paths/left_out.h"
 
 /// Where a path should end, and what theory says about it.
 namespace ecotone {
@@ -43,14 +44,14 @@ enum class SizeRule { one_se, best };
 
 /// Losses of paths on the group that each was fitted without.
 struct LeaveOneOut {
-  std::vector<std::vector<double>> table;  ///< [group][size]
+  std::vector<std::vector<double>> table;  ///< [group][size], of the groups whose path is known
   std::vector<double> curve;               ///< averaged over groups
   Index best = 0;                          ///< first minimum of the curve
   Index best_one_se = 0;                   ///< smallest size within one standard error of the paired difference to it
   Index chosen = 0;          ///< by the rule; 0 unless it beats the empty model by one paired standard error
   bool beats_empty = false;  ///< whether the size chosen by the rule does
 };
-/// From one path per group, each fitted without it.
+/// From one path per group, each fitted without it; at least one is known.
 LeaveOneOut leave_one_out(const std::vector<PathResult>& folds, Index steps, SizeRule rule);
 
 enum class PathStop { steps, lodo, student, theorem1 };
@@ -60,6 +61,7 @@ struct StopOptions {
   double delta = 0.05;
   SizeRule size = SizeRule::one_se;
   bool folds = false;  ///< run leave-one-group-out even if the rule does not need it (and there are enough groups)
+  RefittedRows refitted = {};  ///< the folds of leave-one-group-out; empty: one per group, of the given rows
 };
 
 /// A path, where it stops, and why.
@@ -71,11 +73,12 @@ struct Selection {
   Index above_exact = 0;
   Index student = 0;
   std::optional<LeaveOneOut> left_out;
-  std::vector<PathResult> folds;  ///< of leave-one-group-out, one per labelled group
+  std::vector<PathResult> folds;  ///< of leave-one-group-out, one per labelled group, not known if it cannot be fitted
+  bool refitted = false;          ///< whether the folds had rows of their own
 };
 
-/// Runs the path and, alongside it, those of leave-one-group-out over the same columns. Data errors
-/// `needs_two_domains`, `needs_three_domains` (leave-one-group-out with T).
+/// Runs the path and, alongside it, those of leave-one-group-out over the same columns, unless they have rows of their
+/// own. Data errors `needs_two_domains`, `needs_three_domains` (leave-one-group-out with T).
 Selection select_features(const Moments& moments, GramColumns& columns, const PathOptions& options,
                           const StopOptions& stop, const Context& context);
 

@@ -271,12 +271,12 @@ TEST(PenaltyPath, FoldsThatLackAClassAreLeftOut) {
 TEST(PenaltyPath, AStageThatCannotBeRefittedIsNamed) {
   // Without either of two domains, tgreedy has none to compare.
   const TrainView view = overlapping(120, 3, 2, 2);
-  for (const std::string learner : {"logistic", "ridge"}) {
+  for (const std::string learner : {"logistic", "ridge", "step", "greedy stop=lodo", "svm probability=true"}) {
     Recorder recorder;
     const Json stage =
         fitted("tgreedy steps=2 | " + learner, view, context().observed_by(&recorder)).inspect()["stages"][1];
     ASSERT_FALSE(recorder.notes.empty()) << learner;
-    EXPECT_NE(recorder.notes[0].find(learner == "ridge" ? "cannot be fitted without a domain" : "cannot be refitted"),
+    EXPECT_NE(recorder.notes[0].find(learner == "logistic" ? "cannot be refitted" : "cannot be fitted without a"),
               std::string::npos)
         << recorder.notes[0];
     if (learner == "logistic") {
@@ -316,6 +316,32 @@ TEST(Refits, OfSomeRowsAreTheSameFoldsOfThese) {
   EXPECT_EQ(some.features(0).x.to_matrix(), Matrix(view.x.to_matrix()(chosen, Eigen::all)));
   EXPECT_EQ(some.features(0).weight, Vector(Vector::LinSpaced(40, 0, 39)(chosen)));
   EXPECT_EQ(all.times(Vector::Constant(40, 3)).features(0).weight, Vector(3 * Vector::LinSpaced(40, 0, 39)));
+}
+
+TEST(Refits, RubbishInTheHeldOutRowsDoesNotReachTheTrainingRows) {
+  const TrainView view = overlapping(90, 4, 2, 3);
+  const Schema schema;
+  const Vector weight;
+  for (const char* stages :
+       {"scale", "scale | greedy steps=2 intercept=true", "scale | step", "scale | kpca components=2"}) {
+    const auto folds = inner_folds(view, context());
+    for (std::size_t f = 0; f < folds.size(); ++f) {
+      TrainView rubbish = view;
+      Matrix x = view.x.to_matrix();
+      for (const Index row : folds[f].held) x.row(row).setConstant(1e6 + static_cast<double>(row));
+      rubbish.x = Features::dense(x);
+      FitCache first, second;
+      const auto refits = [&](const TrainView& of, FitCache& cache) {
+        return refits_of(std::make_shared<const Upstream>(Upstream{Pipeline::parse(stages), of, schema, weight}),
+                         context(), cache);
+      };
+      const Refits clean = refits(view, first), dirty = refits(rubbish, second);
+      EXPECT_TRUE(clean.stages);
+      EXPECT_EQ(Matrix(clean.features(f).x.to_matrix()(folds[f].train, Eigen::all)),
+                Matrix(dirty.features(f).x.to_matrix()(folds[f].train, Eigen::all)))
+          << stages;
+    }
+  }
 }
 
 TEST(PenaltyPath, AnL1PenaltyStandsAloneUnlessAsked) {

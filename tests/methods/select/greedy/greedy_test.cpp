@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "ecotone/methods/cross_fit.h"
 #include "methods/support.h"
 
 namespace ecotone::test {
@@ -216,6 +221,80 @@ TEST(TGreedy, HostileStatesAreRefused) {
   EXPECT_EQ(load([](StageState& s) { s.info["T"] = {1, 2}; }, input), "bad_model");
   EXPECT_EQ(load([](StageState& s) { s.info["T"] = {1, 2, "x"}; }, input), "bad_model");
   EXPECT_EQ(load([](StageState& s) { s.info["stopped_early"] = 1; }, input), "bad_model");
+}
+
+/// The steps that stop=lodo size=best keeps, by fits of all stages without each domain.
+std::size_t steps_by_hand(const std::string& before, const std::string& path, Index steps, const TrainView& view) {
+  const Index domains = view.domain.count();
+  Matrix losses = Matrix::Zero(domains, steps + 1);
+  for (std::int32_t d = 0; d < domains; ++d) {
+    std::vector<Index> in, out;
+    for (Index i = 0; i < view.labelled(); ++i) (view.domain.index[at(i)] == d ? out : in).push_back(i);
+    const TrainView rest = view_of_rows(view, in);
+    // Without a feature the prediction is the mean over the domains of their mean labels.
+    double offset = 0;
+    for (std::int32_t other = 0; other < domains; ++other) {
+      if (other == d) continue;
+      double sum = 0, count = 0;
+      for (const Index i : in) {
+        if (view.domain.index[at(i)] != other) continue;
+        sum += view.y.index[at(i)] == 1 ? 1 : -1;
+        count += 1;
+      }
+      offset += sum / count / static_cast<double>(domains - 1);
+    }
+    for (Index k = 0; k <= steps; ++k) {
+      Vector score = Vector::Constant(std::ssize(out), offset);
+      if (k > 0) {
+        const Model model = fitted(fmt::format("{}{} steps={}", before, path, k), rest);
+        score = model.predict({view.x.take(out), {}}, context()).score.col(0);
+      }
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        const double y = view.y.index[at(out[i])] == 1 ? 1 : -1;
+        losses(d, k) += std::pow(y - score[static_cast<Index>(i)], 2) / static_cast<double>(out.size());
+      }
+    }
+  }
+  Index best = 0;
+  losses.colwise().mean().minCoeff(&best);
+  const Vector gain = losses.col(0) - losses.col(best);
+  const double spread = std::sqrt((gain.array() - gain.mean()).square().sum() / static_cast<double>(domains - 1));
+  return gain.mean() > spread / std::sqrt(static_cast<double>(domains)) ? at(best) : 0;
+}
+
+TEST(Greedy, StagesBeforeItAreRefittedInEveryFoldOfLeaveOneDomainOut) {
+  std::set<std::size_t> sizes;
+  for (const Index columns : {2, 5, 8}) {
+    const TrainView view = overlapping(160, columns, 2, 5);
+    for (const std::string path : {"greedy mode=stepwise intercept=true", "tgreedy intercept=true"})
+      for (const std::string before : {"scale | ", "greedy steps=3 intercept=true | "}) {
+        const Model model = fitted(before + path + " steps=4 stop=lodo size=best", view);
+        const std::size_t kept = model.inspect().at("stages")[1].at("indices").size();
+        EXPECT_EQ(kept, steps_by_hand(before, path, 4, view)) << before << path << " of " << columns;
+        sizes.insert(kept);
+      }
+  }
+  EXPECT_GT(sizes.size(), 1U) << "all choices are the same";
+}
+
+TEST(Greedy, IsNotFooledByASelectionThatSawTheLabels) {
+  TrainView view = overlapping(120, 200, 2, 6);
+  Random random(9, "pure noise");
+  for (auto& cls : view.y.index) cls = random.uniform() < 0.5 ? 1 : 0;
+  const std::string lucky = "greedy steps=10 intercept=true";
+  const std::string path = "greedy steps=10 intercept=true stop=lodo";
+  TrainView leaking = view;
+  leaking.x = fitted(lucky, view).transform({view.x, view.domain}, context());
+  EXPECT_GT(fitted(path, leaking).inspect().at("stages")[0].at("indices").size(), 3U);
+  EXPECT_EQ(fitted(lucky + " | " + path, view).inspect().at("stages")[1].at("indices").size(), 0U);
+}
+
+TEST(Greedy, SaysThatTargetRowsAreNotRefitted) {
+  const TrainView view = overlapping(120, 3, 2, 3, 20);
+  Recorder recorder;
+  fitted("scale | greedy steps=2 stop=lodo ex2=all", view, context().observed_by(&recorder));
+  ASSERT_EQ(recorder.notes.size(), 1U);
+  EXPECT_NE(recorder.notes[0].find("ex2=all"), std::string::npos) << recorder.notes[0];
 }
 
 }  // namespace greedy_test

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "ecotone/measure/metrics.h"
+#include "ecotone/methods/cross_fit.h"
 #include "methods/support.h"
 
 namespace ecotone::test {
@@ -202,6 +204,74 @@ TEST(Step, HostileStatesAreRefused) {
   EXPECT_EQ(load([](StageState& s) { s.info["size"] = 99; }), "bad_model");
   EXPECT_EQ(load([](StageState& s) { s.info["first"] = 2; }), "bad_model");
   EXPECT_EQ(load([](StageState& s) { s.info["kept_empty"] = "no"; }), "bad_model");
+}
+
+/// The log loss of a pipeline on each domain in turn, fitted without it, averaged.
+double left_out_loss(const std::string& pipeline, const TrainView& view) {
+  double mean = 0;
+  for (std::int32_t d = 0; d < view.domain.count(); ++d) {
+    std::vector<Index> in, out;
+    for (Index i = 0; i < view.labelled(); ++i) (view.domain.index[at(i)] == d ? out : in).push_back(i);
+    const Prediction p = fitted(pipeline, view_of_rows(view, in)).predict({view.x.take(out), {}}, context());
+    mean += log_loss(view.y.take(out).index, p.probability) / static_cast<double>(view.domain.count());
+  }
+  return mean;
+}
+
+TEST(Step, StagesBeforeItAreRefittedInEveryFold) {
+  const TrainView view = overlapping(300, 5, 2, 4);
+  for (const std::string before :
+       {"scale | ", "greedy steps=4 mode=stepwise intercept=true | ", "kpca components=2 sigma=20 | "}) {
+    const Json stage = fitted(before + "step steps=3 rule=best", view).inspect().at("stages").back();
+    const auto lam = stage.at("lodo_lam").get<std::vector<double>>();
+    const auto size = stage.at("lodo_size").get<std::vector<double>>();
+    const auto value = stage.at("lodo_value").get<std::vector<double>>();
+    ASSERT_GT(value.size(), 10U);
+    for (std::size_t c = 1; c < lam.size(); c += 2) {
+      const std::string own = fmt::format("{}step lam={} size={}", before, lam[c], size[c]);
+      EXPECT_NEAR(value[c], left_out_loss(own, view), 1e-9) << own;
+    }
+    EXPECT_EQ(stage.at("lodo").at("best").get<std::ptrdiff_t>(),
+              std::min_element(value.begin() + 1, value.end()) - value.begin());
+  }
+}
+
+/// Labels and columns that have nothing to do with each other.
+TrainView noise(Index rows, Index cols, Index domains) {
+  TrainView view = overlapping(rows, cols, 2, domains);
+  Random random(9, "pure noise");
+  Matrix x(rows, cols);
+  for (Index i = 0; i < rows; ++i)
+    for (Index j = 0; j < cols; ++j) x(i, j) = random.normal();
+  view.x = Features::dense(x);
+  for (auto& cls : view.y.index) cls = random.uniform() < 0.5 ? 1 : 0;
+  return view;
+}
+
+TEST(Step, IsNotFooledByASelectionThatSawTheLabels) {
+  const TrainView view = noise(120, 200, 6);
+  const std::string lucky = "greedy steps=10 intercept=true";
+  const auto best_value = [](const Json& stage) {
+    return stage.at("lodo_value")[stage.at("lodo").at("best").get<std::size_t>()].get<double>();
+  };
+  TrainView leaking = view;
+  leaking.x = fitted(lucky, view).transform({view.x, view.domain}, context());
+  EXPECT_LT(best_value(stage_of("step", leaking)), 0.62);
+  EXPECT_GT(best_value(fitted(lucky + " | step", view).inspect().at("stages")[1]), 0.66);
+}
+
+TEST(Step, SaysWhenRefitsWouldTakeLong) {
+  // A stage that compares rows is refitted in each of five folds: 2,100^2 x 5 > 2e7.
+  const TrainView many = overlapping(2100, 2, 2, 1);
+  for (const std::string learner : {"step", "ridge"}) {
+    Recorder recorder;
+    fitted("greedy steps=1 | " + learner, many, context().observed_by(&recorder));
+    ASSERT_EQ(recorder.notes.size(), 1U) << learner;
+    EXPECT_NE(recorder.notes[0].find("would take long"), std::string::npos) << recorder.notes[0];
+  }
+  Recorder recorder;
+  fitted("greedy steps=1 | step lam=0.1 size=1", many, context().observed_by(&recorder));
+  EXPECT_TRUE(recorder.notes.empty()) << "nothing is chosen";
 }
 
 }  // namespace step_test

@@ -32,14 +32,12 @@ RidgeRun run_ridge(const TrainView& view, const Refits* refits, const RidgeOptio
   path.mix = chosen != nullptr ? std::vector{chosen->mix}
                                : penalty_mixes("ridge", options.penalty, labelled_domains(near.view), {0.0, 0.5, 1.0});
   const bool chooses = !path.lam || path.mix.size() > 1;
-  // Domains without weight are not in the view, but in the folds.
-  const bool refit = refits != nullptr && chooses && refits->folds > 1 && can_afford_refits(*refits) &&
-                     near.view.labelled() == view.labelled();
+  const bool refit = chooses && refits_stages("ridge", view, near.view, refits, false, context);
   const LeaveOutView left_out = refit ? leave_out_view(near.view, options.domain_weights, refits->rows())
                                       : leave_out_view(near.view, options.domain_weights, context);
   path.shares = left_out.shares;
   path.judge = {options.score, options.rule};
-  if (refit) path.refitted = refitted_rows("ridge", view, left_out, *refits, context);
+  if (refit) path.refitted = refitted_rows("ridge", view, left_out.view, *refits, {.x = true, .y = true}, context);
   const SelectionData data("ridge", left_out.view);
   RidgeRun run{fit_ridge_path(data.rows(), path, context), left_out.by_rows};
   run.fit.offset = near.moved_back(run.fit.offset, run.fit.weights);
@@ -53,9 +51,8 @@ RidgeRun run_ridge(const TrainView& view, const Refits* refits, const RidgeOptio
 RidgeRun run_apart(const TrainView& view, const std::vector<Index>& rows, const Refits* refits,
                    const RidgeOptions& options, const Context& context) {
   const TrainView part = view_of_rows(view, rows);
-  const bool refit = refits != nullptr && labelled_domains(part) > 1;
-  const Refits of_part = refit ? refits->of_rows(rows) : Refits{};
-  RidgeRun run = run_ridge(part, refit ? &of_part : nullptr, options, nullptr, context);
+  const std::optional<Refits> own = refits_of_rows(refits, part, rows);
+  RidgeRun run = run_ridge(part, own ? &*own : nullptr, options, nullptr, context);
   if (run.fit.kept_empty) return run;
   std::optional<LeftOutTable> table = std::move(run.fit.table);
   run.fit = run_ridge(view, nullptr, options, &run.fit, context).fit;

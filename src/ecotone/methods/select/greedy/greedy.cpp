@@ -81,10 +81,26 @@ PathRoute greedy_route(const Features& x, Index groups, const GreedyOptions& opt
   return cheaper_route(x, groups, static_cast<Index>(distinct), GramKind::double_precision);
 }
 
+RefittedRows greedy_folds(PathRule rule, const TrainView& view, const SelectionView& near, const Refits* refits,
+                          const GreedyOptions& options, bool folds, const Context& context) {
+  const bool asked = options.stop == PathStop::lodo;
+  if (refits == nullptr || !(asked || folds)) return {};
+  if (options.ex2 == SquareSource::all) {
+    context.note(
+        "{}: the stages before it had seen all rows when domains were left out, because ex2=all needs target rows and "
+        "stages are fitted again for labelled rows alone",
+        rule_name(rule));
+    return {};
+  }
+  if (!refits_stages(rule_name(rule), view, near.view, refits, asked, context)) return {};
+  return refitted_rows(rule_name(rule), view, near.view, *refits, greedy_centring(options), context);
+}
+
 GreedyRun run_greedy(PathRule rule, MomentColumns& moments, const GreedyOptions& options, bool folds,
-                     const Context& context) {
+                     const RefittedRows& refitted, const Context& context) {
   const PathOptions path = path_options(rule, moments.moments, options);
-  const StopOptions stop{.stop = options.stop, .delta = options.delta, .size = options.size, .folds = folds};
+  const StopOptions stop{
+      .stop = options.stop, .delta = options.delta, .size = options.size, .folds = folds, .refitted = refitted};
   GreedyRun run{select_features(moments.moments, *moments.columns, path, stop, context), moments.route, {}};
   const Selection& selection = run.selection;
   if (selection.taken == 0 && selection.path.steps() > 0) run.first = selection.path.indices.front();
@@ -100,20 +116,25 @@ std::string greedy_summary(const GreedyRun& run, const GreedyOptions& options) {
 
 namespace {
 
-GreedyRun run_on(PathRule rule, const TrainView& near, const GreedyOptions& options, const Context& context) {
-  const SelectionData data(rule_name(rule), near);
-  const PathRoute route = greedy_route(near.x, near.domain.count(), options, false);
+GreedyRun run_on(PathRule rule, const TrainView& view, const SelectionView& near, const Refits* refits,
+                 const GreedyOptions& options, const Context& context) {
+  const SelectionData data(rule_name(rule), near.view);
+  const PathRoute route = greedy_route(near.view.x, near.view.domain.count(), options, false);
   const auto moments = moment_columns(data, route, GramKind::double_precision, context);
-  return run_greedy(rule, *moments, options, false, context);
+  const RefittedRows refitted = greedy_folds(rule, view, near, refits, options, false, context);
+  return run_greedy(rule, *moments, options, false, refitted, context);
 }
 
 /// Leave-one-domain-out chooses the number of steps on the rows for a choice, where groups are in several domains.
-GreedyRun run_apart(PathRule rule, const TrainView& near, const std::vector<Index>& rows, GreedyOptions options,
-                    const Context& context) {
-  const Index taken = run_on(rule, view_of_rows(near, rows), options, context).selection.taken;
+GreedyRun run_apart(PathRule rule, const TrainView& view, const SelectionView& near, const std::vector<Index>& rows,
+                    const Refits* refits, GreedyOptions options, const Context& context) {
+  const TrainView part = view_of_rows(view, rows);
+  const SelectionView part_near = selection_view(rule_name(rule), part, greedy_centring(options), context);
+  const std::optional<Refits> own = refits_of_rows(refits, part, rows);
+  const Index taken = run_on(rule, part, part_near, own ? &*own : nullptr, options, context).selection.taken;
   options.stop = PathStop::steps;
   options.steps = static_cast<int>(std::max<Index>(taken, 1));
-  GreedyRun run = run_on(rule, near, options, context);
+  GreedyRun run = run_on(rule, view, near, nullptr, options, context);
   run.selection.taken = std::min(taken, run.selection.path.steps());
   if (run.selection.taken == 0 && run.selection.path.steps() > 0) run.first = run.selection.path.indices.front();
   return run;
@@ -121,12 +142,12 @@ GreedyRun run_apart(PathRule rule, const TrainView& near, const std::vector<Inde
 
 }  // namespace
 
-StageResult Greedy::fit_rule(PathRule rule, const TrainView& view, const GreedyOptions& options,
+StageResult Greedy::fit_rule(PathRule rule, const TrainView& view, const Refits* refits, const GreedyOptions& options,
                              const Context& context) {
   const SelectionView near = selection_view(rule_name(rule), view, greedy_centring(options), context);
-  const std::vector<Index> rows = options.stop == PathStop::lodo ? rows_for_choice(near.view) : std::vector<Index>{};
-  const GreedyRun run =
-      rows.empty() ? run_on(rule, near.view, options, context) : run_apart(rule, near.view, rows, options, context);
+  const std::vector<Index> rows = options.stop == PathStop::lodo ? rows_for_choice(view) : std::vector<Index>{};
+  const GreedyRun run = rows.empty() ? run_on(rule, view, near, refits, options, context)
+                                     : run_apart(rule, view, near, rows, refits, options, context);
   auto fitted = std::make_shared<Greedy>();
   fitted->path_ = run.selection.path.head(run.selection.taken);
   near.move_back(fitted->path_);
@@ -142,6 +163,12 @@ FeatureSelection select_rule(const SelectionInput& input, const OptionValues& va
   return select_greedy(rule, input, read_options<GreedyOptions>(values), context);
 }
 
+template <PathRule rule>
+StageResult fit_greedy_with_refits(const TrainView& view, const Refits& refits, const OptionValues& values,
+                                   const Context& context, FitCache&) {
+  return Greedy::fit_rule(rule, view, &refits, read_options<GreedyOptions>(values), context);
+}
+
 }  // namespace
 
 Method tgreedy_method() {
@@ -154,7 +181,8 @@ Method tgreedy_method() {
        .example = "impute | scale | tgreedy steps=10 | logistic",
        .citation = "foster2012",
        .learns = Learns::labels,
-       .select = select_rule<PathRule::tgreedy>});
+       .select = select_rule<PathRule::tgreedy>,
+       .fit_with_refits = fit_greedy_with_refits<PathRule::tgreedy>});
 }
 
 Method greedy_method() {
@@ -166,7 +194,8 @@ Method greedy_method() {
        .example = "impute | scale | greedy steps=10 | logistic",
        .citation = "foster2012",
        .learns = Learns::labels,
-       .select = select_rule<PathRule::greedy>});
+       .select = select_rule<PathRule::greedy>,
+       .fit_with_refits = fit_greedy_with_refits<PathRule::greedy>});
 }
 
 }  // namespace ecotone

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ecotone/methods/method.h"
+#include "ecotone/methods/refits.h"
 #include "ecotone/methods/select/selected_columns.h"
 #include "ecotone/methods/select/selection_data.h"
 #include "ecotone/methods/select/selection_view.h"
@@ -83,9 +84,14 @@ struct GreedyRun {
 /// Which quantities the options centre.
 Centring greedy_centring(const GreedyOptions& options);
 
+/// The folds of leave-one-domain-out on rows of a view (`near`: shifted near 0), with the stages before it refitted;
+/// none if there are no stages or if they are not refitted, which a note says. `folds`: it runs even if `stop` does not
+/// need it. All must outlive the result.
+RefittedRows greedy_folds(PathRule rule, const TrainView& view, const SelectionView& near, const Refits* refits,
+                          const GreedyOptions& options, bool folds, const Context& context);
 /// Runs on given moments, with E[X^2] of all groups if the options say so.
 GreedyRun run_greedy(PathRule rule, MomentColumns& moments, const GreedyOptions& options, bool folds,
-                     const Context& context);
+                     const RefittedRows& refitted, const Context& context);
 /// The route that the options imply for these data; `folds`: leave-one-domain-out runs in any case.
 PathRoute greedy_route(const Features& x, Index groups, const GreedyOptions& options, bool folds);
 
@@ -94,8 +100,11 @@ class Greedy : public SelectedColumns {
  public:
   template <PathRule rule>
   static StageResult fit(const TrainView& view, const GreedyOptions& options, const Context& context, FitCache&) {
-    return fit_rule(rule, view, options, context);
+    return fit_rule(rule, view, nullptr, options, context);
   }
+  /// The same with the stages before it refitted in the folds of stop=lodo.
+  static StageResult fit_rule(PathRule rule, const TrainView& view, const Refits* refits, const GreedyOptions& options,
+                              const Context& context);
   static std::shared_ptr<const Fitted> load(const StageState& state, const GreedyOptions& options,
                                             const StageInput& input);
 
@@ -104,9 +113,6 @@ class Greedy : public SelectedColumns {
  private:
   PathResult path_;  ///< the steps that were kept
   std::string route_;
-
-  static StageResult fit_rule(PathRule rule, const TrainView& view, const GreedyOptions& options,
-                              const Context& context);
 };
 
 /// "12 of 25 steps, 9 features".

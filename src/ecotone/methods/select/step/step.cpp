@@ -11,6 +11,11 @@
 #include "ecotone/methods/select/selection_state.h"
 
 namespace ecotone {
+namespace {
+
+constexpr Centring step_centring{.x = true, .y = true};
+
+}  // namespace
 
 PathRoute step_route(const Features& x, Index groups, const StepOptions& options) {
   if (options.route != PathRoute::automatic) return options.route;
@@ -43,18 +48,24 @@ std::string step_summary(const PenalisedSelection& run) {
                      run.path.stopped_early ? "; no further feature could be chosen" : "");
 }
 
-StepInput::StepInput(const TrainView& given, const StepOptions& options, const Context& context)
-    : near(selection_view("step", given, {.x = true, .y = true}, context)),
+StepInput::StepInput(const TrainView& given, const Refits* refits, const StepOptions& options, bool folds,
+                     const Context& context)
+    : near(selection_view("step", given, step_centring, context)),
       path(step_options(options, labelled_domains(near.view))),
-      left_out(leave_out_view(near.view, path.shares, context)),
+      refit((folds || !path.lam || !path.size || path.mix.size() > 1) &&
+            refits_stages("step", given, near.view, refits, false, context)),
+      left_out(refit ? leave_out_view(near.view, path.shares, refits->rows())
+                     : leave_out_view(near.view, path.shares, context)),
       data("step", left_out.view),
       route(step_route(near.view.x, left_out.view.domain.count(), options)) {
   path.shares = left_out.shares;
+  path.folds = folds;
+  if (refit) path.refitted = refitted_rows("step", given, left_out.view, *refits, step_centring, context);
 }
 
 PenalisedSelection run_step(const MomentColumns& moments, const MomentRows* rows, PenalisedOptions options,
                             const Context& context) {
-  if (rows == nullptr) warn_lost_digits("step", moments.moments, {.x = true, .y = true}, context);
+  if (rows == nullptr) warn_lost_digits("step", moments.moments, step_centring, context);
   if (moments.moments.gram_kind() == GramKind::single_precision) options.zero = 1e-5;
   PenalisedSelection run = select_penalised(moments.moments, *moments.columns, rows, options, context);
   if (rows != nullptr) warn_one_class_groups("step", options.judge.score, *rows, run.table, context);
@@ -67,13 +78,14 @@ PenalisedSelection run_step(const MomentColumns& moments, const MomentRows* rows
   return run;
 }
 
-std::optional<PenalisedSelection> choose_apart(const TrainView& view, const StepOptions& options, StepInput& input,
-                                               const Context& context) {
+std::optional<PenalisedSelection> choose_apart(const TrainView& view, const Refits* refits, const StepOptions& options,
+                                               StepInput& input, const Context& context) {
   const std::vector<Index> rows = rows_for_choice(view);
   PenalisedOptions& path = input.path;
   if (rows.empty() || (path.lam && path.size && path.mix.size() == 1)) return std::nullopt;
   const TrainView part = view_of_rows(view, rows);
-  const StepInput own(part, options, context);
+  const std::optional<Refits> refits_of_part = refits_of_rows(refits, part, rows);
+  const StepInput own(part, refits_of_part ? &*refits_of_part : nullptr, options, false, context);
   const MomentRows own_rows = own.data.rows();
   const auto moments = moment_columns(own.data, own.route, GramKind::double_precision, context);
   PenalisedSelection chosen = run_step(*moments, &own_rows, own.path, context);
@@ -84,8 +96,13 @@ std::optional<PenalisedSelection> choose_apart(const TrainView& view, const Step
 }
 
 StageResult Step::fit(const TrainView& view, const StepOptions& options, const Context& context, FitCache&) {
-  StepInput input(view, options, context);
-  std::optional<PenalisedSelection> chosen = choose_apart(view, options, input, context);
+  return fit_refitting(view, nullptr, options, context);
+}
+
+StageResult Step::fit_refitting(const TrainView& view, const Refits* refits, const StepOptions& options,
+                                const Context& context) {
+  StepInput input(view, refits, options, false, context);
+  std::optional<PenalisedSelection> chosen = choose_apart(view, refits, options, input, context);
   const auto moments = moment_columns(input.data, input.route, GramKind::double_precision, context);
   const MomentRows rows = input.data.rows();
   auto fitted = std::make_shared<Step>();
@@ -142,6 +159,15 @@ std::shared_ptr<const Fitted> Step::load(const StageState& state, const StepOpti
   return fitted;
 }
 
+namespace {
+
+StageResult fit_step_with_refits(const TrainView& view, const Refits& refits, const OptionValues& values,
+                                 const Context& context, FitCache&) {
+  return Step::fit_refitting(view, &refits, read_options<StepOptions>(values), context);
+}
+
+}  // namespace
+
 Method step_method() {
   return make_method<StepOptions, Step::fit, Step::load>(
       {.name = "step",
@@ -152,9 +178,9 @@ Method step_method() {
        .example = "impute | scale | step | logistic",
        .citation = "",
        .learns = Learns::labels,
-       .select = [](const SelectionInput& input, const OptionValues& values, const Context& context) {
-         return select_step(input, read_options<StepOptions>(values), context);
-       }});
+       .select = [](const SelectionInput& input, const OptionValues& values,
+                    const Context& context) { return select_step(input, read_options<StepOptions>(values), context); },
+       .fit_with_refits = fit_step_with_refits});
 }
 
 }  // namespace ecotone

@@ -56,14 +56,18 @@ PathRoute step_route(const Features& x, Index groups, const StepOptions& options
 /// The path options for this many domains. Option error `bad_option` for a size that is not a whole number; data error
 /// `needs_five_domains`.
 PenalisedOptions step_options(const StepOptions& options, Index domains);
-/// The input of a run on rows: the view shifted near 0, whose domains are left out in turn.
+/// The input of a run on rows: the view shifted near 0, whose domains are left out in turn. Everything given must
+/// outlive it.
 struct StepInput {
-  StepInput(const TrainView& given, const StepOptions& options, const Context& context);
+  /// `refits`: null if no stage stands before it; `folds`: leave-one-domain-out runs even if nothing is to be chosen.
+  StepInput(const TrainView& given, const Refits* refits, const StepOptions& options, bool folds,
+            const Context& context);
   StepInput(const StepInput&) = delete;
   StepInput& operator=(const StepInput&) = delete;
 
   SelectionView near;
   PenalisedOptions path;
+  bool refit;  ///< the stages before it are refitted in every fold
   LeaveOutView left_out;
   SelectionData data;  ///< of left_out.view
   PathRoute route;
@@ -74,8 +78,8 @@ PenalisedSelection run_step(const MomentColumns& moments, const MomentRows* rows
                             const Context& context);
 /// Chooses lam, mix and size on the rows for a choice, where groups are in several domains, and fixes them in the
 /// input; otherwise there is nothing to do.
-std::optional<PenalisedSelection> choose_apart(const TrainView& view, const StepOptions& options, StepInput& input,
-                                               const Context& context);
+std::optional<PenalisedSelection> choose_apart(const TrainView& view, const Refits* refits, const StepOptions& options,
+                                               StepInput& input, const Context& context);
 /// "7 features, lam 0.3".
 std::string step_summary(const PenalisedSelection& run);
 
@@ -83,6 +87,9 @@ std::string step_summary(const PenalisedSelection& run);
 class Step : public SelectedColumns {
  public:
   static StageResult fit(const TrainView& view, const StepOptions& options, const Context& context, FitCache&);
+  /// The same with the stages before it refitted in the folds that choose, if that is affordable.
+  static StageResult fit_refitting(const TrainView& view, const Refits* refits, const StepOptions& options,
+                                   const Context& context);
   static std::shared_ptr<const Fitted> load(const StageState& state, const StepOptions& options,
                                             const StageInput& input);
 

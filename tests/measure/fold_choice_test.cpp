@@ -15,6 +15,19 @@ Matrix losses_of(Index folds) {
   return losses;
 }
 
+TEST(FoldChoice, ClearlyWorseIsMoreThanOneStandardErrorOfThePairedDifference) {
+  // Four folds that lie sqrt(3) standard errors from their mean of 1, on either side.
+  const auto spread = [](double error) {
+    const double by = error * std::sqrt(3.0);
+    return std::vector<double>{1 + by, 1 - by, 1 + by, 1 - by};
+  };
+  EXPECT_TRUE(clearly_worse(spread(0.9)));
+  EXPECT_FALSE(clearly_worse(spread(1.1)));
+  EXPECT_FALSE(clearly_worse(std::vector<double>{-1, -1, -1}));
+  EXPECT_FALSE(clearly_worse(std::vector<double>{0, 0, 0})) << "equals are not worse";
+  EXPECT_TRUE(clearly_worse(std::vector<double>{0.1})) << "one fold has no error";
+}
+
 TEST(FoldChoice, TakesTheSimplestWithinTheErrorOfTheDifference) {
   const std::vector<Index> order = {0, 1, 2};
   EXPECT_EQ(simplest_within_error(losses_of(6), 2, order), 1);

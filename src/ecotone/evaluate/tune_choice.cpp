@@ -66,15 +66,28 @@ std::size_t best_score(const Tuning& tuning) {
   data_error("undefined_metric", "tune: {} is undefined on every fold; choose another with --metric", tuning.metric);
 }
 
-void compare_with_best(const Tuning& tuning, TunePoint& point) {
+/// Of a point's values from those of the best, on the folds where both have one.
+std::vector<double> differences_from_best(const Tuning& tuning, const TunePoint& point) {
   std::vector<double> differences;
   for (std::size_t f = 0; f < point.folds.size(); ++f) {
     const auto value = bounded(tuning, point, f);
     const auto best = bounded(tuning, tuning.points[tuning.best], f);
     if (point.score && value && best) differences.push_back(*value - *best);
   }
+  return differences;
+}
+
+void compare_with_best(const Tuning& tuning, TunePoint& point) {
+  const std::vector<double> differences = differences_from_best(tuning, point);
   point.difference = mean_of(differences);
   point.difference_se = standard_error(differences);
+}
+
+bool clearly_worse_than_best(const Tuning& tuning, const TunePoint& point) {
+  std::vector<double> losses = differences_from_best(tuning, point);
+  if (find_metric(tuning.metric)->higher_is_better)
+    for (double& each : losses) each = -each;
+  return clearly_worse(losses);
 }
 
 /// Whether a point differs from the best only in penalties, none of which is smaller.
@@ -180,7 +193,7 @@ void choose_point(Tuning& tuning, const std::vector<Pipeline>& points, const std
   for (std::size_t i = 0; i < points.size(); ++i) {
     const TunePoint& point = tuning.points[i];
     if (!point.score || !point.difference_se || values_in(point) < values_in(tuning.points[tuning.best])) continue;
-    if (std::abs(*point.difference) > *point.difference_se) continue;
+    if (clearly_worse_than_best(tuning, point)) continue;
     PathPlace own = place_of(points[i]);
     if (!at_least_as_simple(own, place) || own.penalty <= simplest.penalty) continue;
     tuning.chosen = i;

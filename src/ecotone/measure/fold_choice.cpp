@@ -29,13 +29,17 @@ Vector paired_errors(const Matrix& losses, Index best) {
   return errors;
 }
 
+bool clearly_worse(std::span<const double> differences) {
+  const std::optional<double> mean = mean_of(differences);
+  return mean && *mean > standard_error(differences).value_or(0.0);
+}
+
 Index simplest_within_error(const Matrix& losses, Index best, std::span<const Index> simplest_first) {
   if (losses.rows() < fewest_folds_for_one_se) return best;
-  const Vector errors = paired_errors(losses, best);
-  const Vector mean = losses.colwise().mean().transpose();
   for (const Index candidate : simplest_first) {
     if (candidate == best) break;
-    if (mean[candidate] - mean[best] <= errors[candidate]) return candidate;
+    const Vector difference = losses.col(candidate) - losses.col(best);
+    if (!clearly_worse({difference.data(), at(difference.size())})) return candidate;
   }
   return best;
 }

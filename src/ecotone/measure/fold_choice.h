@@ -24,8 +24,12 @@ Matrix bounded_losses(const Matrix& losses, const Vector& constant);
 /// The standard errors of the differences between each column and column `best`, paired over folds; 0 with one fold.
 Vector paired_errors(const Matrix& losses, Index best);
 
-/// The first of these candidates, listed from the simplest on, whose mean loss exceeds that of the best by at most the
-/// standard error of the difference; `best` if there is none or if folds are too few.
+/// The one-standard-error rule: whether a candidate is worse than another by more than the standard error of their
+/// difference. Given are the differences of their losses, paired over folds; with one fold any difference counts.
+bool clearly_worse(std::span<const double> differences);
+
+/// The first of these candidates, listed from the simplest on, that is not clearly worse than the best; `best` if there
+/// is none or if folds are too few.
 Index simplest_within_error(const Matrix& losses, Index best, std::span<const Index> simplest_first);
 
 }  // namespace ecotone

@@ -7,19 +7,17 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/memory.h"
-#include "ecotone/measure/intervals.h"
+#include "ecotone/measure/fold_choice.h"
 #include "ecotone/solve/paths/side_by_side.h"
 
 namespace ecotone {
 namespace {
 
-/// Whether sizes a and b differ by more than one standard error of the paired difference, a above b.
+/// Whether size a is clearly worse than size b.
 bool clearly_above(const std::vector<std::vector<double>>& table, Index a, Index b) {
   std::vector<double> difference;
   for (const auto& losses : table) difference.push_back(losses[at(a)] - losses[at(b)]);
-  const double mean = *mean_of(difference);
-  const double error = sample_sd(difference).value_or(0.0) / std::sqrt(static_cast<double>(difference.size()));
-  return mean > error;
+  return clearly_worse(difference);
 }
 
 void require_groups(const PathOptions& options, const StopOptions& stop, Index groups) {

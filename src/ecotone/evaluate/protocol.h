@@ -42,15 +42,13 @@ struct EvaluateOptions {
     using O = EvaluateOptions;
     return std::tuple{
         field("protocol", &O::protocol,
-              "leave-one-domain-out (default), adapt, domain-split, k-fold (within domains), named-domains (with "
-              "--target) or forward (with --time)",
+              "leave-one-domain-out (default), adapt, domain-split, k-fold, named-domains or forward (with --time)",
               protocol_names),
         field("folds", &O::folds, "k-fold: number of folds", shown_as("K", between(2, 1'000'000))),
         field("repetitions", &O::repetitions, "domain-split: number of repetitions", between(1, 1'000'000)),
         field("held_out", &O::held_out, "domain-split: domains held out per repetition", between(1, 1'000'000)),
         field("target", &O::target,
-              "Domains to score, by models trained on the others alone; with adapt, on each one's rows without labels "
-              "too (default: every domain in turn)"),
+              "Score these domains, by models trained on the others (default: every domain in turn)"),
         field("blocks", &O::blocks, "forward: blocks of time to score, each by a model of the rows before it",
               shown_as("K", between(1, 1'000'000))),
         field("gap", &O::gap, "forward: days before each block that are not trained on (or units of --time)",

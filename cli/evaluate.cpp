@@ -13,6 +13,7 @@
 #include "ecotone/choose/plain.h"
 #include "ecotone/data/formats/csv/csv_field.h"
 #include "ecotone/data/read.h"
+#include "ecotone/evaluate/threshold.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/methods/grid.h"
 #include "ecotone/methods/registry.h"
@@ -76,6 +77,21 @@ void check_metric(const std::string& name) {
   if (!name.empty()) require_metric(name, names);
 }
 
+/// The same for a metric that a choice is made by.
+void check_choice_metric(const std::string& name) {
+  std::vector<std::string> names = choice_metrics(Task::classify);
+  for (std::string& other : choice_metrics(Task::regress)) names.push_back(std::move(other));
+  if (!name.empty()) require_metric(name, names);
+}
+
+/// A metric at a threshold asks for one.
+std::string threshold_of(const EvaluateFlags& flags) {
+  const bool needed = !flags.metric.empty() && find_metric(flags.metric)->at_threshold;
+  const std::string rule = flags.options.threshold.empty() && needed ? "youden" : flags.options.threshold;
+  if (!rule.empty()) ThresholdRule::parse(rule);
+  return rule;
+}
+
 /// Refuses flags of other protocols.
 void refuse_idle(const EvaluateFlags& flags, Protocol chosen) {
   constexpr std::pair<const char*, Protocol> of_protocols[] = {
@@ -94,9 +110,11 @@ void refuse_outputs(const EvaluateFlags& flags) {
   const std::pair<const char*, const std::string&> outputs[] = {{"--save-predictions", flags.predictions},
                                                                 {"--report", flags.report},
                                                                 {"--title", flags.title},
-                                                                {"--choice-metric", flags.options.choice_metric}};
+                                                                {"--choice-metric", flags.options.choice_metric},
+                                                                {"--threshold", flags.options.threshold}};
   for (const auto& [name, value] : outputs)
     if (!value.empty()) option_error("idle_flag", "{} cannot be combined with --choose", name);
+  if (flags.flags->given("--resamples")) option_error("idle_flag", "--resamples cannot be combined with --choose");
 }
 
 /// The candidates with "no adaptation" first; notes report which pipeline that is.
@@ -111,7 +129,7 @@ std::vector<Pipeline> candidates_of(const EvaluateFlags& flags, const DataAndPip
 
 /// --choose: the candidates are all pipelines of all grids; the first is "no adaptation".
 void run_choose(const EvaluateFlags& flags, Session& session) {
-  check_metric(flags.metric);
+  check_choice_metric(flags.metric);
   refuse_outputs(flags);
   ChooseOptions options;
   options.metric = flags.metric;
@@ -129,7 +147,7 @@ void run_choose(const EvaluateFlags& flags, Session& session) {
 
 /// --choice-metric needs a grid to choose from.
 void check_choice(const EvaluateFlags& flags, const std::vector<PipelineGrid>& grids) {
-  check_metric(flags.options.choice_metric);
+  check_choice_metric(flags.options.choice_metric);
   const auto several = [](const PipelineGrid& grid) { return grid.points.size() > 1; };
   if (flags.flags->given("--choice-metric") && std::ranges::none_of(grids, several))
     option_error("idle_flag", "--choice-metric works only with a grid of options, such as l2={{0.01,0.1,1}}");
@@ -148,15 +166,16 @@ void report_failures(const Evaluation& evaluation, Session& session) {
 EvaluateOptions options_of(const EvaluateFlags& flags) {
   EvaluateOptions options = flags.options;
   options.keep_predictions = !flags.predictions.empty();
+  options.threshold = threshold_of(flags);
   if (!options.target.empty() && !flags.flags->given("--protocol")) options.protocol = Protocol::named_domains;
   return options;
 }
 
 void run_evaluate(const EvaluateFlags& flags, Session& session) {
+  check_metric(flags.metric);
   const EvaluateOptions options = options_of(flags);
   refuse_idle(flags, options.protocol);
   if (!flags.choose.empty()) return run_choose(flags, session);
-  check_metric(flags.metric);
   const DataAndGrids given = data_and_each_grid(flags.arguments);
   check_choice(flags, given.grids);
   require_separate(files_read(given.data, flags.read), {flags.predictions, flags.report});
@@ -188,8 +207,10 @@ void declare_evaluate(Flags& flags, EvaluateFlags& inputs) {
   flags.text("--choose", "SCORER", inputs.choose,
              "adapt: choose a pipeline or grid point without target labels, by a scorer (auto, ..) or all",
              Need::optional, std::move(scorers));
-  flags.text("--metric", "NAME", inputs.metric,
-             "Metric shown in the table (default: auroc or rmse; --choose: accuracy or rmse)");
+  flags.text(
+      "--metric", "NAME", inputs.metric,
+      "Metric shown in the table (default: auroc or rmse; --choose: accuracy or rmse); one at a threshold, such as "
+      "sensitivity, implies --threshold youden; `ecotone methods --metrics` lists all");
   flags.text("--save-predictions", "FILE", inputs.predictions,
              "Write the prediction of every held-out row as CSV; rows count from 1");
   flags.text("--report", "FILE.html", inputs.report, "Write a self-contained HTML report");
@@ -209,6 +230,8 @@ Verb evaluate_verb() {
        "  ecotone evaluate data.csv --label y --domain site \"scale | logistic\" --target site7,site9\n"
        "  ecotone evaluate visits.csv --label y --group patient --time date \"scale | logistic\" --protocol forward "
        "--blocks 8 --gap 30\n"
+       "  ecotone evaluate data.csv --label y --domain site \"scale | logistic\" --metric ppv --threshold "
+       "sensitivity=0.9\n"
        "  ecotone evaluate data.csv --label y --domain site \"scale | logistic l2={0.01,0.1,1}\" --protocol adapt "
        "--choose all\n"
        "  ecotone evaluate a.csv b.csv c.csv --domain-from-file --label y \"scale | logistic\" --report "

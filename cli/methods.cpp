@@ -1,6 +1,7 @@
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
+#include "ecotone/measure/metrics.h"
 #include "ecotone/methods/registry.h"
 #include "ecotone/report/json/json.h"
 #include "ecotone/report/text/text.h"
@@ -11,10 +12,21 @@ namespace {
 struct MethodsFlags {
   std::string name;
   bool markdown = false;
+  bool metrics = false;
 };
+
+void run_metrics(const MethodsFlags& flags, Session& session) {
+  if (!flags.name.empty()) option_error("usage", "methods: NAME or --metrics, not both");
+  if (flags.markdown) return session.say(metrics_markdown());
+  Json all = Json::array();
+  for (const MetricInfo& metric : metric_infos()) all.push_back(to_json(metric));
+  session.say(metrics_text());
+  session.print({{"metrics", all}});
+}
 
 void run_methods(const MethodsFlags& flags, Session& session) {
   if (flags.markdown && session.json()) option_error("usage", "methods: --markdown or --json, not both");
+  if (flags.metrics) return run_metrics(flags, session);
   if (flags.markdown) return session.say(methods_markdown());
   if (!flags.name.empty()) {
     const Method& m = method(flags.name);
@@ -30,17 +42,21 @@ void run_methods(const MethodsFlags& flags, Session& session) {
 void declare_methods(Flags& flags, MethodsFlags& inputs) {
   flags.argument("NAME", inputs.name, "The method to show in full");
   flags.complete_arguments({method_names(), false});
-  flags.flag("--markdown", inputs.markdown, "Print the reference page docs/methods.md");
+  flags.flag("--metrics", inputs.metrics, "Show the metrics of evaluate instead, with their formulas");
+  flags.flag("--markdown", inputs.markdown,
+             "Print the reference page docs/methods.md or, with --metrics, docs/metrics.md");
 }
 
 }  // namespace
 
 Verb methods_verb() {
-  return make_verb({"methods", "Show the stages that pipelines are made of, with their options", "methods [NAME]",
-                    "  ecotone methods\n"
-                    "  ecotone methods logistic\n"
-                    "  ecotone methods --json\n"},
-                   declare_methods, run_methods);
+  return make_verb(
+      {"methods", "Show the stages that pipelines are made of, with their options", "methods [NAME] [flags]",
+       "  ecotone methods\n"
+       "  ecotone methods logistic\n"
+       "  ecotone methods --metrics\n"
+       "  ecotone methods --json\n"},
+      declare_methods, run_methods);
 }
 
 }  // namespace ecotone::cli

@@ -28,7 +28,7 @@ Choice chosen(const Dataset& data, std::vector<Scorer> scorers, const std::strin
 TEST(ChooseCandidates, TruthIsThatOfTheAdaptProtocolAndRegretsFollowFromIt) {
   const Dataset data = tiny(4, 40);
   for (const char* name : {"accuracy", "log_loss", "auroc"}) {
-    const bool higher = find_metric(name)->higher_is_better;
+    const bool higher = find_metric(name)->higher_is_better();
     const Choice choice = chosen(data, scorers_of(Task::classify), name);
     const Evaluation truth = evaluate(data, pipelines(candidates), with(Protocol::adapt), on(1, 5));
     EXPECT_EQ(choice.candidates, candidates);

@@ -5,10 +5,13 @@ import csv
 import numpy as np
 import pytest
 from conftest import CLINIC_COLUMNS
-from scipy.special import expit
+from scipy.optimize import brentq
+from scipy.special import expit, logit
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, balanced_accuracy_score, brier_score_loss, log_loss, roc_auc_score
+from sklearn.metrics import (
+    accuracy_score, average_precision_score, balanced_accuracy_score, brier_score_loss, log_loss, roc_auc_score,
+)  # fmt: skip
 from sklearn.preprocessing import StandardScaler
 
 L2 = 0.01
@@ -47,17 +50,28 @@ def calibration_error(truth, probability, bins=15):
     return sum(abs(right[bin_of == b].sum() - top[bin_of == b].sum()) for b in range(bins)) / len(truth)
 
 
+def recalibration(truth, positive):
+    """Slope of a logistic regression on the log odds, and intercept of one whose slope is 1."""
+    x = logit(np.clip(positive, 1e-15, 1 - 1e-15))
+    line = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000, solver="newton-cholesky").fit(x[:, None], truth)
+    return line.coef_[0, 0], brentq(lambda a: (truth - expit(a + x)).sum(), -50, 50, xtol=1e-14)
+
+
 def metrics(truth, probability):
     positive = probability[:, 1]
+    slope, intercept = recalibration(truth, positive)
     predicted = (positive >= 0.5).astype(int)
     return {
         "accuracy": accuracy_score(truth, predicted),
         "balanced_accuracy": balanced_accuracy_score(truth, predicted),
         "auroc": roc_auc_score(truth, positive),
+        "average_precision": average_precision_score(truth, positive),
         "log_loss": log_loss(truth, np.clip(probability, 1e-15, 1 - 1e-15), labels=[0, 1]),
         "brier": brier_score_loss(truth, positive),
         "brier_sum": float(((probability - np.eye(2)[truth]) ** 2).sum(axis=1).mean()),
         "calibration_error": calibration_error(truth, probability),
+        "calibration_slope": slope,
+        "calibration_intercept": intercept,
     }
 
 

@@ -41,7 +41,7 @@ void expect_outer_loop(const Dataset& data, const std::string& grid, Protocol pr
     const Outcome outcome = outcome_of(answer, model.classes(), *data.y, split);
     std::vector<bool> held(data.domain.names.size(), false);
     held[d] = true;
-    EXPECT_EQ(score_domains(data, held, {outcome}, context).front().metrics, score.domains[d].metrics);
+    EXPECT_EQ(score_domains(data, held, {outcome}, {}, context).front().metrics, score.domains[d].metrics);
   }
 }
 

@@ -262,20 +262,53 @@ TEST(Metrics, SizesAreChecked) {
 }
 
 TEST(MetricInfos, NamesOfATaskInOrder) {
-  EXPECT_THAT(metric_names(Task::classify), testing::ElementsAre("accuracy", "balanced_accuracy", "auroc", "log_loss",
-                                                                 "brier", "brier_sum", "calibration_error"));
-  EXPECT_THAT(metric_names(Task::regress), testing::ElementsAre("rmse", "mae", "r2"));
-  EXPECT_FALSE(find_metric("log_loss")->higher_is_better);
-  EXPECT_TRUE(find_metric("r2")->higher_is_better);
+  EXPECT_THAT(score_metrics(Task::classify, 3, false),
+              testing::ElementsAre("accuracy", "balanced_accuracy", "auroc", "average_precision", "log_loss", "brier",
+                                   "brier_sum", "calibration_error"));
+  EXPECT_EQ(choice_metrics(Task::classify), score_metrics(Task::classify, 3, false));
+  const auto two = score_metrics(Task::classify, 2, false);
+  EXPECT_THAT(std::vector(two.begin() + 8, two.end()),
+              testing::ElementsAre("calibration_slope", "calibration_intercept"));
+  const auto all = score_metrics(Task::classify, 2, true);
+  EXPECT_THAT(std::vector(all.begin() + 10, all.end()),
+              testing::ElementsAre("sensitivity", "specificity", "ppv", "npv", "f1"));
+  EXPECT_THAT(score_metrics(Task::regress, 0, false), testing::ElementsAre("rmse", "mae", "r2"));
   EXPECT_EQ(find_metric("auc"), nullptr);
+}
+
+TEST(MetricInfos, SayWhichValueIsBetter) {
+  EXPECT_LT(find_metric("auroc")->badness(0.8), find_metric("auroc")->badness(0.7));
+  EXPECT_LT(find_metric("rmse")->badness(0.7), find_metric("rmse")->badness(0.8));
+  EXPECT_LT(find_metric("calibration_slope")->badness(1.1), find_metric("calibration_slope")->badness(0.8));
+  EXPECT_LT(find_metric("calibration_intercept")->badness(-0.1), find_metric("calibration_intercept")->badness(0.2));
+  for (const MetricInfo& metric : metric_infos()) {
+    EXPECT_FALSE(metric.formula.empty()) << metric.name;
+    EXPECT_TRUE(metric.help.ends_with(".")) << metric.name;
+    EXPECT_TRUE(!metric.at_threshold || metric.two_classes) << metric.name;
+  }
+}
+
+TEST(MetricInfos, AMetricThatDoesNotApplyIsNotUnknown) {
+  const auto message = [](const std::string& name) {
+    try {
+      require_metric(name, choice_metrics(Task::classify));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), "unknown_metric");
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(message("rmse"), testing::StartsWith("there is no rmse here; choose one of accuracy, "));
+  EXPECT_THAT(message("aurok"), testing::HasSubstr("did you mean 'auroc'?"));
+  EXPECT_EQ(message("auroc"), "");
 }
 
 TEST(HeadlineMetric, PrefersAurocThenAccuracy) {
   const auto all = [](const std::string&) { return true; };
   const auto none = [](const std::string&) { return false; };
-  EXPECT_EQ(headline_metric(metric_names(Task::classify), all), "auroc");
-  EXPECT_EQ(headline_metric(metric_names(Task::classify), none), "accuracy");
-  EXPECT_EQ(headline_metric(metric_names(Task::regress), all), "rmse");
+  EXPECT_EQ(headline_metric(choice_metrics(Task::classify), all), "auroc");
+  EXPECT_EQ(headline_metric(choice_metrics(Task::classify), none), "accuracy");
+  EXPECT_EQ(headline_metric(choice_metrics(Task::regress), all), "rmse");
   EXPECT_EQ(headline_metric(std::vector<std::string>{"brier"}, all), "brier");
 }
 

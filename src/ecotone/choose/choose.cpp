@@ -16,7 +16,7 @@ namespace {
 
 /// Checks that the task has the metric.
 const MetricInfo& metric_of(const std::string& name, Task task) {
-  return require_metric(name.empty() ? (task == Task::classify ? "accuracy" : "rmse") : name, metric_names(task));
+  return require_metric(name.empty() ? (task == Task::classify ? "accuracy" : "rmse") : name, choice_metrics(task));
 }
 
 /// The loss that the metric averages, or the closest one to it.
@@ -27,7 +27,7 @@ RowLoss loss_of(const MetricInfo& metric) {
 }
 
 /// How much better `a` is than `b`.
-double better_by(double a, double b, const MetricInfo& metric) { return metric.higher_is_better ? a - b : b - a; }
+double better_by(double a, double b, const MetricInfo& metric) { return metric.higher_is_better() ? a - b : b - a; }
 
 std::vector<TargetTruth> true_scores(const Dataset& data, const std::vector<Pipeline>& candidates,
                                      const EvaluateOptions& adapt, const MetricInfo& metric, const Context& context) {
@@ -114,6 +114,7 @@ Choice choose_candidates(const Dataset& data, const std::vector<Pipeline>& candi
   EvaluateOptions adapt;
   adapt.protocol = Protocol::adapt;
   adapt.target = options.target;
+  adapt.resamples = 0;
   result.targets = true_scores(data, candidates, adapt, metric, context);
   for (const Scorer scorer : options.scorers) result.scorers.emplace_back().scorer = scorer;
 

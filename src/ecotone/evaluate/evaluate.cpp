@@ -7,9 +7,11 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/data/groups.h"
+#include "ecotone/data/row_weight.h"
 #include "ecotone/evaluate/messages.h"
 #include "ecotone/evaluate/score.h"
 #include "ecotone/evaluate/split_fits.h"
+#include "ecotone/evaluate/threshold.h"
 #include "ecotone/evaluate/tune.h"
 #include "ecotone/evaluate/unseen.h"
 #include "ecotone/measure/metrics.h"
@@ -27,6 +29,12 @@ void check_input(const Dataset& data, const std::vector<PipelineGrid>& grids, co
       option_error("no_learner", "evaluate: \"{}\" does not end in a learner, so there is nothing to score", grid.text);
   if (data.rows() == 0) data_error("empty_data", "evaluate: the data have no rows");
   if (!data.y) data_error("no_labels", "evaluate: the data have no label column; name it with --label");
+  for (Index row = 0; row < data.weight.size(); ++row)
+    require_weight(data.weight[row], data.schema.weight, origin_of(data.origin, row));
+  if (!options.threshold.empty()) {
+    ThresholdRule::parse(options.threshold);
+    require_two_classes_for_threshold(*data.y);
+  }
   Index missing = 0;
   for (Index row = 0; row < data.rows(); ++row) missing += data.y->missing(row);
   if (missing == data.rows()) data_error("no_labels", "evaluate: none of the {} rows has a label", missing);
@@ -83,15 +91,19 @@ std::vector<HeldOutPrediction> predictions_of(const std::vector<std::vector<Outc
 }
 
 /// The outcomes of a pipeline that could be fitted on all splits; otherwise none, and the first split's error.
-std::vector<Outcome> take_outcomes(std::vector<SplitFit> fits, PipelineScore& score) {
+std::vector<Outcome> take_outcomes(std::vector<SplitFit> fits, const std::vector<Split>& splits, bool threshold,
+                                   PipelineScore& score) {
   std::vector<Outcome> outcomes;
-  for (SplitFit& fit : fits) {
+  for (std::size_t s = 0; s < fits.size(); ++s) {
+    SplitFit& fit = fits[s];
     if (fit.error && !score.error) score.error = fit.error;
     if (fit.choice) score.chosen.push_back(std::move(*fit.choice));
+    if (threshold && !fit.outcome.rows.empty()) score.thresholds.push_back({splits[s].name, fit.outcome.threshold});
     outcomes.push_back(std::move(fit.outcome));
   }
   if (!score.error) return outcomes;
   score.chosen.clear();
+  score.thresholds.clear();
   return {};
 }
 
@@ -141,8 +153,10 @@ void fill_failed(Evaluation& evaluation) {
   for (PipelineScore& score : evaluation.pipelines) {
     if (!score.error) continue;
     score.domains = fitted->domains;
-    for (DomainScore& domain : score.domains)
+    for (DomainScore& domain : score.domains) {
       for (auto& [name, value] : domain.metrics) value.reset();
+      for (auto& [name, interval] : domain.intervals) interval.reset();
+    }
   }
 }
 
@@ -186,7 +200,9 @@ Evaluation evaluate_grids(const Dataset& data, const std::vector<PipelineGrid>& 
   Evaluation result;
   describe_splits(result, data, splits, options);
   result.task = data.y->task;
-  result.metrics = metric_names(data.y->task);
+  result.threshold = options.threshold;
+  const ScoreOptions scoring{!options.threshold.empty(), options.resamples};
+  result.metrics = score_metrics(data.y->task, static_cast<Index>(data.y->classes.size()), scoring.threshold);
   result.classes = data.y->classes;
   result.pipelines.resize(grids.size());
   if (std::ranges::any_of(grids, [](const PipelineGrid& grid) { return grid.points.size() > 1; }))
@@ -197,8 +213,8 @@ Evaluation evaluate_grids(const Dataset& data, const std::vector<PipelineGrid>& 
   context.parallel(static_cast<Index>(grids.size()), [&](Index p) {
     const auto i = static_cast<std::size_t>(p);
     result.pipelines[i].pipeline = grids[i].text;
-    outcomes[i] = take_outcomes(std::move(fits[i]), result.pipelines[i]);
-    result.pipelines[i].domains = score_domains(scored, held_out, outcomes[i], context);
+    outcomes[i] = take_outcomes(std::move(fits[i]), splits, scoring.threshold, result.pipelines[i]);
+    result.pipelines[i].domains = score_domains(scored, held_out, outcomes[i], scoring, context);
   });
   fill_failed(result);
   compare_pipelines(result);

@@ -10,6 +10,7 @@
 #include "ecotone/base/error.h"
 #include "ecotone/data/dataset.h"
 #include "ecotone/evaluate/protocol.h"
+#include "ecotone/measure/bootstrap.h"
 #include "ecotone/measure/intervals.h"
 #include "ecotone/methods/pipeline.h"
 
@@ -21,11 +22,14 @@ using Metrics = std::vector<std::pair<std::string, std::optional<double>>>;
 std::optional<double> value_of(const Metrics& metrics, std::string_view name);
 
 /// One held-out domain or, with `forward`, block of time (over all repetitions that held it out: metrics are averaged,
-/// rows are those of one of them). Metrics ignore row weights.
+/// rows are those of one of them). Rows count by their weights.
 struct DomainScore {
   std::string domain;
-  Index rows = 0;  ///< labelled, hence scored; 0: no metric is defined
+  Index rows = 0;  ///< labelled and of positive weight, hence scored; 0: no metric is defined
   Metrics metrics;
+  std::vector<double> prevalence = {};  ///< share of each class; regression: the mean label alone; empty without rows
+  /// 95% bootstrap intervals by resampling the domain's rows (whole groups where rows have one); empty: not asked for.
+  std::vector<std::pair<std::string, std::optional<Bounds>>> intervals = {};
 };
 
 /// A pipeline minus the reference, paired over domains.
@@ -41,6 +45,18 @@ struct SplitChoice {
   double mean = 0;  ///< of the choice metric over the folds inside the training rows
 };
 
+/// The threshold that a split's training rows chose.
+struct SplitThreshold {
+  std::string held_out;             ///< as in SplitChoice
+  std::optional<double> threshold;  ///< empty if none could be chosen
+};
+
+/// The domain where a metric is worst.
+struct WorstDomain {
+  double value = 0;
+  std::string domain;
+};
+
 struct PipelineScore {
   std::string pipeline;
   std::vector<DomainScore> domains;  ///< those held out at least once, in order of first appearance
@@ -48,7 +64,9 @@ struct PipelineScore {
   Metrics spread;                    ///< standard deviation over domains (n - 1)
   /// This minus the reference, over domains where both have a value; none for the reference itself.
   std::vector<std::pair<std::string, std::optional<Difference>>> difference;
-  std::vector<SplitChoice> chosen = {};       ///< of a grid: one per split
+  std::vector<SplitChoice> chosen = {};         ///< of a grid: one per split
+  std::vector<SplitThreshold> thresholds = {};  ///< with a threshold rule: one per split with scored rows
+  std::vector<std::pair<std::string, std::optional<WorstDomain>>> worst = {};
   std::optional<Error> error = std::nullopt;  ///< why it could not be fitted; no metric then has a value
 };
 
@@ -93,6 +111,7 @@ struct Evaluation {
   std::string choice_metric = {};              ///< that grids were chosen by; empty without one
   std::optional<ForwardBlocks> forward = {};
   std::optional<KeptGroups> groups = {};
+  std::string threshold = {};  ///< the rule, as given; empty without one
 
   /// What is scored, in words.
   std::string_view unit() const { return forward ? "block" : "domain"; }
@@ -111,14 +130,16 @@ struct PipelineGrid {
 
 /// Fits every pipeline on every split and scores it on the rows held out; all pipelines see the same splits. The type
 /// of the training view cannot hold held-out labels. Roles in the data are ignored: the protocol decides what is held
-/// out. Rows without a label are not scored. k-fold metrics pool a domain's predictions from all folds, except AUROC:
-/// scores of different models cannot be ranked together, so it is the mean over the folds in which the domain has both
-/// classes, weighted by the domain's rows in them.
+/// out. Rows without a label or of weight 0 are not scored. k-fold metrics pool a domain's predictions from all folds,
+/// except AUROC and average precision: scores of different models cannot be ranked together, so they are means over the
+/// folds in which the domain has both classes, weighted by the domain's rows in them.
+///
+/// With a threshold rule, every split chooses its threshold on cross-fitted probabilities of its training rows alone.
 ///
 /// A pipeline whose fit throws a data or option error on a split has that error, prefixed with the pipeline and what
 /// was held out, instead of scores; if all do, the first one's is thrown. Not enough memory and other errors end the
-/// evaluation. Data errors: `no_labels`, `needs_two_domains` (protocols over domains). Option errors: `no_pipeline`,
-/// `no_learner`, and those of make_splits.
+/// evaluation. Data errors: `no_labels`, `needs_two_domains` (protocols over domains), and those of require_weight.
+/// Option errors: `no_pipeline`, `no_learner`, those of make_splits and of the threshold rule.
 Evaluation evaluate(const Dataset& data, const std::vector<Pipeline>& pipelines, const EvaluateOptions& options,
                     const Context& context);
 

@@ -36,6 +36,8 @@ struct EvaluateOptions {
   double gap = 0;             ///< forward: time before each block that is not trained on
   double window = 0;          ///< forward: time before the gap that is trained on; 0: the whole past
   std::string choice_metric;  ///< of the choice inside every split, for grids; empty: choice_metric of the task
+  std::string threshold;      ///< rule of the metrics at a threshold (evaluate/threshold.h); empty: without them
+  int resamples = 500;        ///< of the intervals within domains; 0: none
   bool keep_predictions = false;
 
   static constexpr auto fields() {
@@ -56,7 +58,13 @@ struct EvaluateOptions {
         field("window", &O::window, "forward: days of the past to train on (or units of --time); 0: all of it",
               shown_as("DAYS", at_least(0.0))),
         field("choice_metric", &O::choice_metric,
-              "Grids: metric of the choice inside the training rows (default: log_loss or rmse)", shown_as("NAME"))};
+              "Grids: metric of the choice inside the training rows (default: log_loss or rmse)", shown_as("NAME")),
+        field("threshold", &O::threshold,
+              "Two classes: sensitivity, .. at youden, f1, sensitivity=S, specificity=S or a number (needs refits)",
+              shown_as("RULE")),
+        field("resamples", &O::resamples,
+              "Bootstrap resamples of the intervals within domains (fewer above 10,000 rows); 0: none",
+              between(0, 1'000'000))};
   }
 };
 

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <span>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
+#include "ecotone/base/error.h"
+#include "ecotone/evaluate/scored_rows.h"
+#include "ecotone/measure/bootstrap.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/measure/shift.h"
 
@@ -14,92 +17,164 @@ namespace ecotone {
 
 namespace {
 
-/// Row `local` of an outcome.
-struct Pick {
-  const Outcome* outcome;
-  Index local;
+using Values = std::vector<std::optional<double>>;  // in the order of the metrics
+
+constexpr Index resamples_at_once = 25;
+
+/// The rows of one domain that a repetition held out.
+struct Repetition {
+  ScoredRows rows;
+  std::vector<double> weight;     // empty: all 1
+  std::vector<std::size_t> unit;  // of each row: what is drawn in a resample
 };
 
-/// Predictions for some rows, with their true classes.
-struct ClassRows {
-  std::vector<std::int32_t> truth;
-  std::vector<std::int32_t> predicted;
-  Matrix probability;
+/// One domain: its repetitions, and the rows in any of them.
+struct DomainRows {
+  std::vector<Repetition> repetitions;
+  std::vector<Index> rows;  // ascending
+  Index units = 0;          // groups, and rows without a group
 };
 
-ClassRows class_rows(const Labels& y, std::span<const Pick> picks) {
-  ClassRows rows;
-  rows.probability.resize(static_cast<Index>(picks.size()), static_cast<Index>(y.classes.size()));
-  for (std::size_t i = 0; i < picks.size(); ++i) {
-    const auto& [outcome, local] = picks[i];
-    rows.truth.push_back(y.index[static_cast<std::size_t>(outcome->rows[static_cast<std::size_t>(local)])]);
-    rows.predicted.push_back(outcome->predicted[static_cast<std::size_t>(local)]);
-    rows.probability.row(static_cast<Index>(i)) = outcome->probability.row(local);
+DomainRows domain_rows(const Dataset& data, const std::map<Index, std::vector<Pick>>& by_repetition, bool threshold) {
+  DomainRows domain;
+  for (const auto& [number, picks] : by_repetition)
+    for (const Pick& pick : picks) domain.rows.push_back(pick.row());
+  std::ranges::sort(domain.rows);
+  domain.rows.erase(std::unique(domain.rows.begin(), domain.rows.end()), domain.rows.end());
+  std::map<std::int32_t, std::size_t> of_group;
+  std::unordered_map<Index, std::size_t> of_row;
+  for (const Index row : domain.rows) {
+    const std::int32_t group = data.group.empty() ? -1 : data.group[at(row)];
+    const auto next = static_cast<std::size_t>(domain.units);
+    of_row[row] = group < 0 ? next : of_group.try_emplace(group, next).first->second;
+    domain.units += of_row[row] == next;
   }
-  return rows;
-}
-
-/// AUROC ranks rows, and scores of different models cannot be ranked together: it is computed among the rows that one
-/// model predicted, then averaged over the models where it is defined, weighted by their rows.
-std::optional<double> auroc_by_model(const Labels& y, std::span<const Pick> picks) {
-  double total = 0;
-  double mean = 0;
-  while (!picks.empty()) {
-    const auto other = std::ranges::find_if(picks, [&](const Pick& p) { return p.outcome != picks.front().outcome; });
-    const auto count = static_cast<std::size_t>(other - picks.begin());
-    const ClassRows rows = class_rows(y, picks.first(count));
-    picks = picks.subspan(count);
-    const std::optional<double> value = auroc(rows.truth, rows.probability);
-    if (!value) continue;
-    // mean = sum n_f auroc_f / sum n_f, updated one model at a time, so that equal values stay exact
-    total += static_cast<double>(count);
-    mean += static_cast<double>(count) / total * (*value - mean);
+  for (const auto& [number, picks] : by_repetition) {
+    Repetition repetition{ScoredRows(*data.y, picks, threshold), {}, {}};
+    for (const Pick& pick : picks) {
+      if (data.weight.size() > 0) repetition.weight.push_back(data.weight[pick.row()]);
+      repetition.unit.push_back(of_row[pick.row()]);
+    }
+    domain.repetitions.push_back(std::move(repetition));
   }
-  return total > 0 ? std::optional(mean) : std::nullopt;
+  return domain;
 }
 
-Metrics class_metrics(const Labels& y, const std::vector<Pick>& picks) {
-  const ClassRows rows = class_rows(y, picks);
-  return {{"accuracy", accuracy(rows.truth, rows.predicted)},
-          {"balanced_accuracy", balanced_accuracy(rows.truth, rows.predicted)},
-          {"auroc", auroc_by_model(y, picks)},
-          {"log_loss", log_loss(rows.truth, rows.probability)},
-          {"brier", brier(rows.truth, rows.probability)},
-          {"brier_sum", brier_sum(rows.truth, rows.probability)},
-          {"calibration_error", calibration_error(rows.truth, rows.predicted, rows.probability)}};
-}
-
-Metrics value_metrics(const Labels& y, const std::vector<Pick>& picks) {
-  Vector truth(static_cast<Index>(picks.size()));
-  Vector value(truth.size());
-  for (Index i = 0; i < truth.size(); ++i) {
-    const auto& [outcome, local] = picks[static_cast<std::size_t>(i)];
-    truth[i] = y.value[outcome->rows[static_cast<std::size_t>(local)]];
-    value[i] = outcome->value[local];
-  }
-  return {{"rmse", rmse(truth, value)}, {"mae", mae(truth, value)}, {"r2", r2(truth, value)}};
-}
-
-Metrics metrics_of(const Labels& y, const std::vector<Pick>& picks) {
-  Metrics metrics = y.task == Task::classify ? class_metrics(y, picks) : value_metrics(y, picks);
-  for (auto& [name, value] : metrics)
-    if (value && !std::isfinite(*value)) value.reset();  // an overflow in a prediction
-  return metrics;
-}
-
-/// Mean over repetitions, metric by metric.
-Metrics average(const std::vector<Metrics>& repetitions, const std::vector<std::string>& names) {
-  Metrics result;
-  for (const auto& name : names) {
+/// Mean over the repetitions where it is defined, metric by metric.
+Values average(const std::vector<Values>& repetitions) {
+  Values result(repetitions.front().size());
+  for (std::size_t m = 0; m < result.size(); ++m) {
     std::vector<double> values;
-    for (const auto& metrics : repetitions)
-      if (const auto value = value_of(metrics, name)) values.push_back(*value);
-    result.emplace_back(name, mean_of(values));
+    for (const Values& each : repetitions)
+      if (each[m]) values.push_back(*each[m]);
+    result[m] = mean_of(values);
   }
   return result;
 }
 
-/// Mean and spread over domains and, unless `reference` is the score itself, the paired differences from it.
+Values metrics_of(const DomainRows& domain) {
+  std::vector<Values> repetitions;
+  for (const Repetition& each : domain.repetitions) repetitions.push_back(each.rows.metrics(each.weight));
+  return average(repetitions);
+}
+
+/// The metrics when every row counts as often as its unit was drawn.
+Values resampled_metrics(const DomainRows& domain, const std::vector<double>& counts) {
+  std::vector<Values> repetitions;
+  for (const Repetition& each : domain.repetitions) {
+    std::vector<double> weight;
+    for (std::size_t i = 0; i < each.unit.size(); ++i)
+      weight.push_back(counts[each.unit[i]] * weight_at(each.weight, i));
+    repetitions.push_back(each.rows.metrics(weight));
+  }
+  return average(repetitions);
+}
+
+/// Fewer in large domains, where intervals are narrow anyway and would take longer than the fits.
+Index resamples_of(Index resamples, Index units) {
+  constexpr double many = 10'000;
+  return std::llround(static_cast<double>(resamples) * std::clamp(many / static_cast<double>(units), 0.4, 1.0));
+}
+
+/// Intervals of the metrics from resamples of the domain's rows or groups. All pipelines see the same resamples.
+std::vector<std::optional<Bounds>> intervals_of(const DomainRows& domain, const Values& values, Index most,
+                                                const Context& context) {
+  std::vector<std::optional<Bounds>> intervals(values.size());
+  if (domain.units < 2) return intervals;  // one unit says nothing about how units differ
+  const Index resamples = resamples_of(most, domain.units);
+  std::vector<std::vector<double>> found(values.size(), std::vector<double>(at(resamples), std::nan("")));
+  context.parallel((resamples + resamples_at_once - 1) / resamples_at_once, [&](Index block) {
+    for (Index r = block * resamples_at_once; r < std::min(resamples, (block + 1) * resamples_at_once); ++r) {
+      const Random random = context.random("resample", static_cast<std::uint64_t>(r));
+      const Values drawn = resampled_metrics(domain, resample_counts(domain.units, random));
+      for (std::size_t m = 0; m < drawn.size(); ++m)
+        if (drawn[m]) found[m][at(r)] = *drawn[m];
+    }
+  });
+  for (std::size_t m = 0; m < values.size(); ++m)
+    if (values[m]) intervals[m] = percentile_bounds(found[m], *values[m]);
+  return intervals;
+}
+
+/// Share of each class, or the mean of the label alone, by weight.
+std::vector<double> prevalence_of(const Dataset& data, const std::vector<Index>& rows) {
+  const Labels& y = *data.y;
+  std::vector<double> sums(y.task == Task::classify ? y.classes.size() : 1, 0.0);
+  double total = 0;
+  for (const Index row : rows) {
+    const double weight = data.weight.size() == 0 ? 1.0 : data.weight[row];
+    total += weight;
+    if (y.task == Task::classify)
+      sums[at(y.index[at(row)])] += weight;
+    else
+      sums.front() += weight * y.value[row];
+  }
+  for (double& sum : sums) sum /= total;
+  return sums;
+}
+
+template <class T>
+std::vector<std::pair<std::string, T>> named(const std::vector<std::string>& names, const std::vector<T>& values) {
+  if (names.size() != values.size()) internal_error("{} values of {} metrics", values.size(), names.size());
+  std::vector<std::pair<std::string, T>> result;
+  for (std::size_t m = 0; m < names.size(); ++m) result.emplace_back(names[m], values[m]);
+  return result;
+}
+
+/// `by_repetition`: the scored rows; may be empty.
+DomainScore score_domain(const Dataset& data, std::size_t number,
+                         const std::map<Index, std::vector<Pick>>& by_repetition, const ScoreOptions& options,
+                         const Context& context) {
+  const auto names = score_metrics(data.y->task, static_cast<Index>(data.y->classes.size()), options.threshold);
+  DomainScore score;
+  score.domain = data.domain.names[number];
+  if (by_repetition.empty()) {
+    score.metrics = named(names, Values(names.size()));
+    return score;
+  }
+  score.rows = static_cast<Index>(by_repetition.rbegin()->second.size());
+  const DomainRows domain = domain_rows(data, by_repetition, options.threshold);
+  const Values values = metrics_of(domain);
+  score.metrics = named(names, values);
+  score.prevalence = prevalence_of(data, domain.rows);
+  if (options.resamples > 0)
+    score.intervals =
+        named(names, intervals_of(domain, values, options.resamples, context.derived("bootstrap", number)));
+  return score;
+}
+
+/// The domain with the worst value of a metric, the first of several.
+std::optional<WorstDomain> worst_domain(const std::vector<DomainScore>& domains, const std::string& name) {
+  const MetricInfo& metric = *find_metric(name);
+  std::optional<WorstDomain> worst;
+  for (const DomainScore& domain : domains) {
+    const auto value = value_of(domain.metrics, name);
+    if (value && (!worst || metric.badness(*value) > metric.badness(worst->value))) worst = {*value, domain.domain};
+  }
+  return worst;
+}
+
+/// Mean, spread and worst over domains and, unless `reference` is the score itself, the paired differences from it.
 void summarise(PipelineScore& score, const PipelineScore& reference, const std::vector<std::string>& metrics) {
   for (const auto& name : metrics) {
     std::vector<double> values;
@@ -112,6 +187,7 @@ void summarise(PipelineScore& score, const PipelineScore& reference, const std::
     }
     score.mean.emplace_back(name, mean_of(values));
     score.spread.emplace_back(name, sample_sd(values));
+    score.worst.emplace_back(name, worst_domain(score.domains, name));
     if (&score == &reference) continue;
     const auto interval = t_interval(differences);
     score.difference.emplace_back(
@@ -156,37 +232,31 @@ Outcome outcome_of(Prediction prediction, const std::vector<std::string>& model_
 }
 
 std::vector<DomainScore> score_domains(const Dataset& data, const std::vector<bool>& held_out,
-                                       const std::vector<Outcome>& outcomes, const Context& context) {
-  const Labels& y = *data.y;
-  const auto domain_of = [&](Index row) {
-    return static_cast<std::size_t>(data.domain.index[static_cast<std::size_t>(row)]);
+                                       const std::vector<Outcome>& outcomes, const ScoreOptions& options,
+                                       const Context& context) {
+  const auto scored = [&](Index row) {
+    return !data.y->missing(row) && (data.weight.size() == 0 || data.weight[row] != 0);
   };
   std::vector<std::vector<std::vector<Pick>>> picks(outcomes.size());  // by outcome and domain
   context.parallel(static_cast<Index>(outcomes.size()), [&](Index o) {
-    const Outcome& outcome = outcomes[static_cast<std::size_t>(o)];
-    auto& own = picks[static_cast<std::size_t>(o)];
+    const Outcome& outcome = outcomes[at(o)];
+    auto& own = picks[at(o)];
     own.resize(held_out.size());
     for (std::size_t i = 0; i < outcome.rows.size(); ++i)
-      if (!y.missing(outcome.rows[i])) own[domain_of(outcome.rows[i])].push_back({&outcome, static_cast<Index>(i)});
+      if (scored(outcome.rows[i]))
+        own[at(data.domain.index[at(outcome.rows[i])])].push_back({&outcome, static_cast<Index>(i)});
   });
-  const auto names = metric_names(y.task);
   std::vector<DomainScore> scores(held_out.size());
   context.parallel(static_cast<Index>(held_out.size()), [&](Index domain) {
-    const auto d = static_cast<std::size_t>(domain);
-    if (!held_out[d]) return;
+    if (!held_out[at(domain)]) return;
     std::map<Index, std::vector<Pick>> by_repetition;
     for (std::size_t o = 0; o < outcomes.size(); ++o) {
-      if (picks[o][d].empty()) continue;
+      const std::vector<Pick>& own = picks[o][at(domain)];
+      if (own.empty()) continue;
       std::vector<Pick>& rows = by_repetition[outcomes[o].repetition];
-      rows.insert(rows.end(), picks[o][d].begin(), picks[o][d].end());
+      rows.insert(rows.end(), own.begin(), own.end());
     }
-    scores[d].domain = data.domain.names[d];
-    std::vector<Metrics> repetitions;
-    for (const auto& [repetition, rows] : by_repetition) {
-      scores[d].rows = static_cast<Index>(rows.size());
-      repetitions.push_back(metrics_of(y, rows));
-    }
-    scores[d].metrics = average(repetitions, names);
+    scores[at(domain)] = score_domain(data, at(domain), by_repetition, options, context);
   });
   std::vector<DomainScore> result;
   for (std::size_t d = 0; d < held_out.size(); ++d)

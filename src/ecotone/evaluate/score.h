@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,20 +19,29 @@ struct Outcome {
   Matrix probability;                   ///< rows x classes; 0 for classes unseen in training
   std::vector<bool> seen;               ///< per class: whether it occurred in training
   Vector value;                         ///< regression
+  /// From which on the second class's probability means that class; empty if none was asked for or can be chosen.
+  std::optional<double> threshold = std::nullopt;
+};
+
+struct ScoreOptions {
+  bool threshold = false;  ///< with the metrics at the outcomes' thresholds
+  int resamples = 0;       ///< of the intervals within domains; 0: none
 };
 
 /// Converts the prediction of a model with these classes for the held-out rows of a split.
 Outcome outcome_of(Prediction prediction, const std::vector<std::string>& model_classes, const Labels& y,
                    const Split& split);
 
-/// The scores of one pipeline in each domain marked in `held_out`. Metrics use all rows of a domain that one repetition
-/// held out, except AUROC, which is the mean over the repetition's models (folds) for which it is defined, weighted by
-/// their rows. Both are averaged over the repetitions that held the domain out.
+/// The scores of one pipeline in each domain marked in `held_out`. Metrics use all labelled rows of a domain that one
+/// repetition held out, by their weights, except AUROC and average precision, which are means over the repetition's
+/// models (folds) for which they are defined, weighted by their rows. All are averaged over the repetitions that held
+/// the domain out. Rows of weight 0 are not scored.
 std::vector<DomainScore> score_domains(const Dataset& data, const std::vector<bool>& held_out,
-                                       const std::vector<Outcome>& outcomes, const Context& context);
+                                       const std::vector<Outcome>& outcomes, const ScoreOptions& options,
+                                       const Context& context);
 
-/// Fills in what follows from the scores by domain: mean and spread over domains, the reference (the first pipeline
-/// without an error) and the paired differences from it with adjusted p-values.
+/// Fills in what follows from the scores by domain: mean, spread and worst over domains, the reference (the first
+/// pipeline without an error) and the paired differences from it with adjusted p-values.
 void compare_pipelines(Evaluation& evaluation);
 
 }  // namespace ecotone

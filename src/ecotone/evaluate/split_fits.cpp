@@ -7,6 +7,7 @@
 #include "ecotone/base/progress.h"
 #include "ecotone/evaluate/fits_at_once.h"
 #include "ecotone/evaluate/messages.h"
+#include "ecotone/evaluate/threshold.h"
 #include "ecotone/evaluate/tune.h"
 #include "ecotone/methods/fit_cache.h"
 #include "ecotone/methods/model.h"
@@ -84,6 +85,9 @@ SplitFit run_fit(const Dataset& data, const PipelineGrid& grid, SplitWork& work,
     const Pipeline& pipeline = chosen_point(data, grid, split, options, fit, context);
     const Model model = Model::fit(pipeline, parts->view, data.schema, fit_context, parts->cache);
     fit.outcome = outcome_of(model.predict(parts->batch, fit_context), model.classes(), *data.y, split);
+    if (!options.threshold.empty())
+      fit.outcome.threshold =
+          chosen_threshold(ThresholdRule::parse(options.threshold), pipeline, parts->view, data.schema, fit_context);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::cancelled) throw;
     if (!of_pipeline(error)) throw with_place(error, grid, split);
@@ -97,11 +101,12 @@ bool any_labelled(const Labels& y, const std::vector<Index>& rows) {
 }
 
 /// Where messages of this grid's fits may come from.
-std::vector<std::string> stage_names(const PipelineGrid& grid) {
+std::vector<std::string> stage_names(const PipelineGrid& grid, const EvaluateOptions& options) {
   std::vector<std::string> names;
   for (const Pipeline& point : grid.points)
     for (const Stage& stage : point.stages()) names.push_back(stage.method->name);
   if (grid.points.size() > 1) names.emplace_back("tune");
+  if (!options.threshold.empty()) names.emplace_back("threshold");
   return names;
 }
 
@@ -115,7 +120,7 @@ std::vector<std::vector<SplitFit>> fit_splits(const Dataset& data, const std::ve
   const auto tasks = static_cast<Index>(splits.size() * grids.size());
   std::vector<std::unique_ptr<Messages>> messages;
   for (std::size_t s = 0; s < splits.size(); ++s)
-    for (const PipelineGrid& grid : grids) messages.push_back(std::make_unique<Messages>(stage_names(grid)));
+    for (const PipelineGrid& grid : grids) messages.push_back(std::make_unique<Messages>(stage_names(grid, options)));
   std::vector<std::vector<SplitFit>> fits(grids.size(), std::vector<SplitFit>(splits.size()));
   Progress progress(context.observer(), "evaluate", tasks);
   const auto run = [&](Index task) {

@@ -43,7 +43,7 @@ Tuning choice_of(const std::vector<Pipeline>& points, const PointScores& scores,
 std::string_view search_name(Search search) { return search_names.choices[static_cast<std::size_t>(search)]; }
 
 void check_choice_metric(const std::string& name, Task task) {
-  if (!name.empty()) require_metric(name, metric_names(task));
+  if (!name.empty()) require_metric(name, choice_metrics(task));
 }
 
 std::vector<Pipeline> search_points(const std::vector<std::string>& texts, const TuneOptions& options,

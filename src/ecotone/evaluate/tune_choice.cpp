@@ -19,7 +19,7 @@ Index values_in(const TunePoint& point) {
 }
 
 /// Whether values of the metric are losses that a constant prediction bounds.
-bool has_bound(const MetricInfo& metric) { return !metric.higher_is_better && metric.name != "calibration_error"; }
+bool has_bound(const MetricInfo& metric) { return !metric.higher_is_better() && metric.name != "calibration_error"; }
 
 /// The value of a point on a fold as the choice sees it.
 std::optional<double> bounded(const Tuning& tuning, const TunePoint& point, std::size_t fold) {
@@ -53,7 +53,7 @@ std::size_t best_score(const Tuning& tuning) {
   Index most = 0;
   for (const TunePoint& point : tuning.points)
     if (point.score) most = std::max(most, values_in(point));
-  const bool higher = find_metric(tuning.metric)->higher_is_better;
+  const bool higher = find_metric(tuning.metric)->higher_is_better();
   const TunePoint* best = nullptr;
   for (const TunePoint& point : tuning.points) {
     if (!point.score || values_in(point) < most) continue;

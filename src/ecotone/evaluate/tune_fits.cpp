@@ -50,7 +50,7 @@ class FoldRunner {
     try {
       const Model model = Model::fit(point, view_, data_.schema, context_, cache_);
       const Outcome outcome = outcome_of(model.predict(batch_, context_), model.classes(), *data_.y, split_);
-      return {score_domains(data_, held_, {outcome}, context_).front().metrics, "", ""};
+      return {score_domains(data_, held_, {outcome}, {}, context_).front().metrics, "", ""};
     } catch (const Error& error) {
       const bool of_point = error.kind() == ErrorKind::data || error.kind() == ErrorKind::option;
       if (!of_point || error.code() == "not_enough_memory") throw;

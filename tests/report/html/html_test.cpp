@@ -36,12 +36,14 @@ Evaluation two_pipelines() {
        .domains = {domain("Basel", 0.5, 0.6), domain("Turin", 0.5, 0.7), domain("one class", {}, 1.0)},
        .mean = metrics(0.7667, 0.5),
        .spread = metrics(0.2082, 0.0),
-       .difference = {}},
+       .difference = {},
+       .worst = {{"accuracy", WorstDomain{0.6, "Basel"}}, {"auroc", WorstDomain{0.5, "Basel"}}}},
       {.pipeline = "scale | logistic",
        .domains = {domain("Basel", 0.8, 0.7), domain("Turin", 0.82, 0.75), domain("one class", {}, 0.9)},
        .mean = metrics(0.7833, 0.81),
        .spread = metrics(0.1041, 0.0141),
-       .difference = {{"accuracy", interval(0.0167, -0.2418, 0.2752)}, {"auroc", interval(0.31, 0.1829, 0.4371)}}}};
+       .difference = {{"accuracy", interval(0.0167, -0.2418, 0.2752)}, {"auroc", interval(0.31, 0.1829, 0.4371)}},
+       .worst = {{"accuracy", WorstDomain{0.7, "Basel"}}, {"auroc", WorstDomain{0.8, "Basel"}}}}};
   return evaluation;
 }
 
@@ -91,6 +93,25 @@ TEST(HtmlReport, AnswersInWords) {
   EXPECT_THAT(page, HasSubstr("interval from +0.1829 to +0.4371"));
   EXPECT_THAT(page, HasSubstr("excludes zero"));
   EXPECT_THAT(page, HasSubstr("Its hardest domain is <strong>Basel</strong> with 0.8000."));
+}
+
+TEST(HtmlReport, ShowsIntervalsPrevalenceWorstAndThresholds) {
+  Evaluation evaluation = two_pipelines();
+  evaluation.classes = {"no", "<yes>"};
+  evaluation.threshold = "youden";
+  evaluation.pipelines[1].domains[1].intervals = {{"accuracy", std::nullopt}, {"auroc", Bounds{0.7512, 0.8634}}};
+  for (PipelineScore& score : evaluation.pipelines) score.domains[1].prevalence = {0.625, 0.375};
+  evaluation.pipelines[1].thresholds = {{"Basel", 0.41}, {"Turin", std::nullopt}};
+  const std::string page = html_report(evaluation, "t");
+  EXPECT_EQ(balance_error(page), "");
+  EXPECT_THAT(page, HasSubstr("0.8200<small>0.7512 to 0.8634</small>"));
+  EXPECT_THAT(page, HasSubstr("title=\"Turin: 0.8200 (95% interval 0.7512 to 0.8634)\""));
+  EXPECT_THAT(page, HasSubstr("share of &lt;yes&gt;</th>"));
+  EXPECT_THAT(page, HasSubstr("<td class=\"num rows\">37.5%</td>"));
+  EXPECT_THAT(page,
+              HasSubstr("<th scope=\"row\">worst</th><td></td><td></td><td class=\"num\">0.5000<small>Basel</small>"));
+  EXPECT_THAT(page, HasSubstr("Threshold by youden"));
+  EXPECT_THAT(page, HasSubstr("<li>Basel held out: 0.4100</li>"));
 }
 
 TEST(HtmlReport, WhenTheFirstIsBestItIsComparedWithTheNext) {

@@ -56,10 +56,94 @@ TEST(Table, ShortPipelinesHeadTheirColumns) {
       "────────────────────────────────────────\n"
       "mean            0.5000            0.7500\n"
       "spread          0.0000            0.0707\n"
+      "worst           0.5000            0.7000\n"
+      "  in             Basel            Zürich\n"
       "\n"
       "difference from constant, paired over domains, with its 95% interval\n"
       "  scale | logistic  +0.2500  [-0.3853, +0.8853]  cannot be told apart\n";
   EXPECT_EQ(evaluation_table(two_short()), expected);
+}
+
+/// With intervals 0.01 either side and the prevalences 10%, 20%, ...
+Evaluation with_intervals(Evaluation evaluation) {
+  evaluation.classes = {"no", "yes"};
+  for (PipelineScore& score : evaluation.pipelines)
+    for (std::size_t d = 0; d < score.domains.size(); ++d) {
+      DomainScore& domain = score.domains[d];
+      const double share = 0.1 * static_cast<double>(d + 1);
+      domain.prevalence = {1 - share, share};
+      const auto& [name, value] = domain.metrics.front();
+      domain.intervals = {{name, value ? std::optional(Bounds{*value - 0.01, *value + 0.01}) : std::nullopt}};
+    }
+  return evaluation;
+}
+
+TEST(Table, IntervalsStandBesideTheValues) {
+  const std::string expected =
+      "AUROC in each domain, trained on the others\n"
+      "leave-one-domain-out · 3 domains, 600 rows · higher is better\n"
+      "in brackets: the 95% interval by resampling the rows of the domain\n"
+      "\n"
+      "domain  rows  % yes               constant       scale | logistic\n"
+      "─────────────────────────────────────────────────────────────────\n"
+      "Basel    100   10.0  0.5000 [0.490, 0.510]  0.8000 [0.790, 0.810]\n"
+      "北京     200   20.0  0.5000 [0.490, 0.510]       -\n"
+      "Zürich   300   30.0  0.5000 [0.490, 0.510]  0.7000 [0.690, 0.710]\n"
+      "─────────────────────────────────────────────────────────────────\n"
+      "mean                 0.5000                 0.7500\n"
+      "spread               0.0000                 0.0707\n"
+      "worst                0.5000                 0.7000\n"
+      "  in                  Basel                 Zürich\n";
+  EXPECT_THAT(evaluation_table(with_intervals(two_short())), testing::StartsWith(expected));
+}
+
+TEST(Table, IntervalsThatDoNotFitHaveATableOfTheirOwn) {
+  std::vector<std::string> pipelines;
+  for (int p = 0; p < 5; ++p) pipelines.push_back(fmt::format("logistic l2={}", p));
+  const Evaluation plain = made_up("auroc", Task::classify, {"a", "b"}, pipelines,
+                                   std::vector(5, std::vector<std::optional<double>>{0.6, 0.7}));
+  const std::string table = evaluation_table(with_intervals(plain));
+  EXPECT_THAT(table, Not(HasSubstr("in brackets")));
+  EXPECT_THAT(table, HasSubstr("\n95% interval by resampling the rows of the domain\n\ndomain  rows"));
+  EXPECT_THAT(table, HasSubstr("a        100  [0.590, 0.610]  [0.590, 0.610]"));
+  expect_fits(table);
+}
+
+TEST(Table, PrevalenceOfSeveralClassesAndOfNumbers) {
+  Evaluation evaluation = made_up("auroc", Task::classify, {"a", "b"}, {"constant"}, {{0.5, 0.5}});
+  evaluation.classes = {"x", "y", "z"};
+  evaluation.pipelines[0].domains[0].prevalence = {0.25, 0.25, 0.5};
+  const std::string shares = evaluation_table(evaluation);
+  EXPECT_THAT(shares, HasSubstr("% x/y/z"));
+  EXPECT_THAT(shares, HasSubstr("25/25/50"));
+  evaluation.classes = {"a rather long name", "y", "z"};
+  EXPECT_THAT(evaluation_table(evaluation), Not(HasSubstr("%")));
+  Evaluation numbers = made_up("rmse", Task::regress, {"a"}, {"constant"}, {{1.5}});
+  numbers.pipelines[0].domains[0].prevalence = {12.5};
+  EXPECT_THAT(evaluation_table(numbers), HasSubstr("label mean"));
+  EXPECT_THAT(evaluation_table(numbers), HasSubstr("12.5"));
+}
+
+TEST(Table, ThresholdsAreSummedUp) {
+  Evaluation evaluation = made_up("f1", Task::classify, {"a", "b"}, {"constant", "logistic"}, {{0.5, 0.5}, {0.6, 0.7}});
+  evaluation.classes = {"no", "yes"};
+  evaluation.threshold = "f1";
+  evaluation.pipelines[0].thresholds = {{"a", std::nullopt}, {"b", std::nullopt}};
+  evaluation.pipelines[1].thresholds = {{"a", 0.25}, {"b", 0.375}};
+  const std::string table = evaluation_table(evaluation);
+  EXPECT_THAT(table, HasSubstr("\nthreshold of 'yes' by f1, within the training rows of each split\n"
+                               "  constant  none could be chosen\n"
+                               "  logistic  0.2500 to 0.3750\n"));
+}
+
+TEST(Table, AMetricWithABestValueHasNoBetter) {
+  const std::string table =
+      evaluation_table(made_up("calibration_slope", Task::classify, {"a", "b", "c"}, {"constant", "logistic"},
+                               {{1.30, 1.31, 1.32}, {0.8, 0.81, 0.82}}));
+  EXPECT_THAT(table, HasSubstr("1 is best\n"));
+  EXPECT_THAT(table, HasSubstr("lower\n"));
+  EXPECT_THAT(table, Not(HasSubstr("better")));
+  EXPECT_THAT(table, HasSubstr("worst           1.3200    0.8000\n"));
 }
 
 TEST(Table, LongPipelinesAreLetteredWithALegend) {
@@ -99,7 +183,8 @@ TEST(Table, SaysWhatWasChosenAndWhatCouldNotBeFitted) {
   evaluation.pipelines[0].error = Error(ErrorKind::data, "separable", "\"logistic l2=0\" with a held out: too\nbad");
   evaluation.pipelines[2].chosen = {{"a", "logistic l2=1", 0.6}, {"b", "logistic l2=1", 0.6}};
   evaluation.choice_metric = "log_loss";
-  for (PipelineScore& score : evaluation.pipelines) score.mean = score.spread = {}, score.difference.clear();
+  for (PipelineScore& score : evaluation.pipelines)
+    score.mean = score.spread = {}, score.difference.clear(), score.worst.clear();
   compare_pipelines(evaluation);
   EXPECT_EQ(evaluation.reference, 1U);
   const std::string table = evaluation_table(evaluation);

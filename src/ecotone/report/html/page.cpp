@@ -14,6 +14,17 @@ constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
 /// What can be drawn: a finite value, or none.
 Value finite(const Value& value) { return value && std::isfinite(*value) ? value : std::nullopt; }
 
+/// What a list of pairs has for each of the page's metrics.
+template <class T>
+std::vector<std::optional<T>> in_order(const std::vector<std::pair<std::string, std::optional<T>>>& pairs,
+                                       const std::vector<const MetricInfo*>& order) {
+  std::vector<std::optional<T>> values(order.size());
+  for (std::size_t m = 0; m < order.size(); ++m)
+    for (const auto& [name, value] : pairs)
+      if (name == order[m]->name) values[m] = value;
+  return values;
+}
+
 /// The values of a pipeline in the order of the page's metrics.
 std::vector<Value> values_of(const Metrics& metrics, const std::vector<const MetricInfo*>& order) {
   std::vector<Value> values;
@@ -27,11 +38,14 @@ PipelineResult result_of(const PipelineScore& score, std::string name, const std
                         .domains = {},
                         .mean = values_of(score.mean, order),
                         .spread = values_of(score.spread, order),
+                        .worst = in_order(score.worst, order),
                         .difference = std::vector<DifferenceResult>(order.size()),
                         .error = score.error ? score.error->what() : "",
-                        .chosen = score.chosen};
+                        .chosen = score.chosen,
+                        .thresholds = score.thresholds};
   for (const auto& domain : score.domains)
-    result.domains.push_back({domain.domain, domain.rows, values_of(domain.metrics, order)});
+    result.domains.push_back({domain.domain, domain.rows, values_of(domain.metrics, order),
+                              in_order(domain.intervals, order), domain.prevalence});
   for (std::size_t m = 0; m < order.size(); ++m)
     for (const auto& [metric, interval] : score.difference)
       if (metric == order[m]->name && interval)
@@ -90,8 +104,7 @@ std::optional<std::size_t> Results::best(std::size_t i) const {
   for (std::size_t p = 0; p < pipelines.size(); ++p) {
     const Value mean = pipelines[p].mean[i];
     if (!mean) continue;
-    const bool better = !found || (metrics[i]->higher_is_better ? *mean > *pipelines[*found].mean[i]
-                                                                : *mean < *pipelines[*found].mean[i]);
+    const bool better = !found || metrics[i]->badness(*mean) < metrics[i]->badness(*pipelines[*found].mean[i]);
     if (better) found = p;
   }
   return found;
@@ -126,6 +139,8 @@ Results results_of(const Evaluation& evaluation) {
   results.unit = evaluation.unit();
   results.limits = limits_of(evaluation);
   results.reference = evaluation.reference;
+  results.threshold = evaluation.threshold;
+  results.classes = evaluation.classes;
   if (!evaluation.choice_metric.empty()) results.choice_metric = find_metric(evaluation.choice_metric)->title;
   for (const std::string& name : evaluation.metrics) results.metrics.push_back(find_metric(name));
   for (const PipelineScore& score : evaluation.pipelines)

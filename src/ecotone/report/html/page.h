@@ -21,7 +21,9 @@ using Value = std::optional<double>;
 struct DomainResult {
   std::string domain;
   Index rows = 0;
-  std::vector<Value> metrics;  ///< in the order of Results::metrics
+  std::vector<Value> metrics;                    ///< in the order of Results::metrics
+  std::vector<std::optional<Bounds>> intervals;  ///< of the metrics
+  std::vector<double> prevalence;                ///< as in DomainScore
 };
 
 struct DifferenceResult {
@@ -37,10 +39,13 @@ struct PipelineResult {
   std::vector<DomainResult> domains;
   std::vector<Value> mean;
   std::vector<Value> spread;
+  std::vector<std::optional<WorstDomain>> worst;
   std::vector<DifferenceResult> difference;  ///< from the reference
   std::string error;                         ///< why it could not be fitted; empty if it could
   /// Of a grid: what was chosen in each split, and the splits by name.
   std::vector<SplitChoice> chosen;
+  /// With a threshold rule: what was chosen in each split.
+  std::vector<SplitThreshold> thresholds;
 };
 
 /// An evaluation with its values in the order of its metrics. All pipelines have the same domains.
@@ -53,6 +58,8 @@ struct Results {
   std::size_t headline = 0;   ///< index of the metric that the page is about
   std::size_t reference = 0;  ///< index of the pipeline that the others are compared with
   std::string choice_metric;  ///< title of the metric that grids were chosen by; empty without one
+  std::string threshold;      ///< rule of the threshold; empty without one
+  std::vector<std::string> classes;
 
   const MetricInfo& metric() const { return *metrics[headline]; }
   /// Whether a pipeline is compared with the reference.

@@ -99,7 +99,8 @@ std::string dot_row(const PipelineResult& pipeline, const Results& results, cons
   if (mean && spread) marks += bar("spread", axis, *mean - *spread, *mean + *spread);
   for (const auto& domain : pipeline.domains)
     if (domain.metrics[m])
-      marks += mark("dot", axis, *domain.metrics[m], fmt::format("{}: {}", domain.domain, number(domain.metrics[m])));
+      marks += mark("dot", axis, *domain.metrics[m],
+                    fmt::format("{}: {}{}", domain.domain, number(domain.metrics[m]), interval_text(domain, m)));
   if (mean) marks += mark("mean", axis, *mean, fmt::format("mean {}", number(mean)));
   const std::string description =
       fmt::format("Pipeline {}: mean {} {}, spread {}, over {} {}s", pipeline.name, results.metric().title,
@@ -107,16 +108,16 @@ std::string dot_row(const PipelineResult& pipeline, const Results& results, cons
   return row(pipeline, description, marks, number(mean));
 }
 
-std::string_view verdict(const DifferenceResult& difference, bool higher_is_better) {
+std::string_view verdict(const DifferenceResult& difference, const MetricInfo& metric) {
   if (!difference.mean || !difference.p_adjusted) return "no interval";
   if (*difference.p_adjusted >= 0.05) return "unclear";
-  return (*difference.mean > 0) == higher_is_better ? "better" : "worse";
+  return (*difference.mean > 0) == metric.higher_is_better() ? "better" : "worse";
 }
 
 std::string difference_row(const PipelineResult& pipeline, const PipelineResult& reference, std::size_t m,
                            const MetricInfo& metric, const Axis& axis) {
   const DifferenceResult& difference = pipeline.difference[m];
-  const auto word = verdict(difference, metric.higher_is_better);
+  const auto word = verdict(difference, metric);
   std::string marks = axis.grid() + mark("zero", axis, 0, "no difference");
   std::string interval;
   if (difference.low && difference.high) {
@@ -152,7 +153,7 @@ std::string dot_plot(const Results& results) {
       "<p class=\"note\"><i class=\"dot key\"></i> one {1} <i class=\"mean key\"></i> mean <i class=\"spread "
       "key\"></i> one standard "
       "deviation either side · {2} is better</p>\n<div class=\"plot\">\n{3}{4}</div>\n</section>\n",
-      results.metric().title, results.unit, results.metric().higher_is_better ? "right" : "left", rows,
+      results.metric().title, results.unit, results.metric().higher_is_better() ? "right" : "left", rows,
       axis_row(axis, "mean"));
 }
 

@@ -23,6 +23,8 @@ std::string how_to_read(const Results& results);
 /// The pipelines' exact text.
 std::string pipeline_list(const Results& results);
 
+/// " (95% interval 0.6810 to 0.7900)" of a metric in a domain; empty if there is none.
+std::string interval_text(const DomainResult& domain, std::size_t metric);
 /// The letter of a pipeline as a badge.
 std::string badge(const PipelineResult& pipeline);
 /// The page's style sheet.

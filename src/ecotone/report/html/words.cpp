@@ -29,17 +29,6 @@ std::size_t domains_with_value(const PipelineResult& pipeline, std::size_t m) {
   return count;
 }
 
-const DomainResult* worst_domain(const PipelineResult& pipeline, std::size_t m, bool higher_is_better) {
-  const DomainResult* worst = nullptr;
-  for (const auto& domain : pipeline.domains) {
-    if (!domain.metrics[m]) continue;
-    if (!worst ||
-        (higher_is_better ? *domain.metrics[m] < *worst->metrics[m] : *domain.metrics[m] > *worst->metrics[m]))
-      worst = &domain;
-  }
-  return worst;
-}
-
 /// The pipeline with the second-best mean; empty if no other has a mean.
 std::optional<std::size_t> next_best(const Results& results, std::size_t best) {
   Results others = results;
@@ -87,8 +76,9 @@ std::string protocol_text(const std::string& protocol) {
            "figures are averaged over the times it was left out.";
   if (protocol == "k-fold")
     return "<strong>k-fold within domains.</strong> Rows are left out, domains are not: each model has seen other rows "
-           "of the domain it is scored on. AUROC ranks rows, and only rows scored by one model can be ranked: it is "
-           "the mean over the folds, weighted by their rows; the other figures are over all rows of a domain. "
+           "of the domain it is scored on. AUROC and average precision rank rows, and only rows scored by one model "
+           "can be ranked: they are means over the folds, weighted by their rows; the other figures are over all rows "
+           "of a domain. "
            "Compare with leave-one-domain-out to see what a new domain costs.";
   if (protocol == "named-domains")
     return "<strong>Named domains.</strong> The named domains are left out together: the model is trained on the "
@@ -114,9 +104,9 @@ std::string answer(const Results& results) {
                                        place(results.protocol), metric.title, number(pipeline.mean[results.headline]),
                                        plural(domains_with_value(pipeline, results.headline), results.unit));
   std::string more = results.comparisons() > 0 ? how_sure(results, *best) : std::string();
-  if (const auto* worst = worst_domain(pipeline, results.headline, metric.higher_is_better))
+  if (const auto& worst = pipeline.worst[results.headline])
     more += fmt::format("{}Its hardest {} is <strong>{}</strong> with {}.", more.empty() ? "" : " ", results.unit,
-                        escape(worst->domain), number(worst->metrics[results.headline]));
+                        escape(worst->domain), number(worst->value));
   return fmt::format(
       "<section class=\"answer\" aria-label=\"The answer\">\n<p class=\"lead\">{}</p>\n<p>{}</p>\n</section>\n", lead,
       more);
@@ -133,7 +123,9 @@ std::string how_to_read(const Results& results) {
       "<strong>Differences</strong> are taken within each {2}, so whatever makes a {2} hard for all pipelines "
       "cancels out; their interval is "
       "Student's t over {2}s, and is not adjusted for the number of pipelines compared; the words better and worse "
-      "are (Holm's method). A dash marks a figure that "
+      "are (Holm's method). <strong>Intervals within a {2}</strong> say how far its figure would vary with other "
+      "rows of the same {2}: 95% percentiles over resamples of its rows, or of its groups where rows have them. "
+      "Rows count by their weights. A dash marks a figure that "
       "is not defined, such as AUROC where only one class occurs.</p>\n<dl>\n{3}</dl>\n</section>\n",
       protocol_text(results.protocol), escape(results.limits), results.unit, metrics);
 }

@@ -12,10 +12,40 @@ Json metrics_json(const Metrics& metrics) {
   return json;
 }
 
-Json pipeline_json(const PipelineScore& score) {
+/// Shares by class, or the mean label.
+Json prevalence_json(const DomainScore& domain, const std::vector<std::string>& classes) {
+  if (domain.prevalence.empty()) return nullptr;
+  if (classes.empty()) return json_number(domain.prevalence.front());
+  Json json = Json::object();
+  for (std::size_t k = 0; k < classes.size(); ++k) json[classes[k]] = domain.prevalence[k];
+  return json;
+}
+
+Json domain_json(const DomainScore& domain, const std::vector<std::string>& classes) {
+  Json json = {{"domain", domain.domain},
+               {"rows", domain.rows},
+               {classes.empty() ? "label_mean" : "prevalence", prevalence_json(domain, classes)},
+               {"metrics", metrics_json(domain.metrics)}};
+  for (const auto& [name, interval] : domain.intervals) {
+    json["intervals"][name] = nullptr;
+    if (interval)
+      json["intervals"][name] = {{"low", json_number(interval->low)}, {"high", json_number(interval->high)}};
+  }
+  return json;
+}
+
+Json worst_json(const PipelineScore& score) {
+  Json json = Json::object();
+  for (const auto& [name, worst] : score.worst) {
+    json[name] = nullptr;
+    if (worst) json[name] = {{"value", worst->value}, {"domain", worst->domain}};
+  }
+  return json;
+}
+
+Json pipeline_json(const PipelineScore& score, const std::vector<std::string>& classes) {
   Json domains = Json::array();
-  for (const auto& domain : score.domains)
-    domains.push_back({{"domain", domain.domain}, {"rows", domain.rows}, {"metrics", metrics_json(domain.metrics)}});
+  for (const auto& domain : score.domains) domains.push_back(domain_json(domain, classes));
   Json difference = Json::object();
   for (const auto& [name, interval] : score.difference) {
     difference[name] = nullptr;
@@ -26,14 +56,14 @@ Json pipeline_json(const PipelineScore& score) {
                           {"p", json_number(interval->p)},
                           {"p_adjusted", json_number(interval->p_adjusted)}};
   }
-  Json json = {{"pipeline", score.pipeline},
-               {"domains", std::move(domains)},
-               {"mean", metrics_json(score.mean)},
-               {"spread", metrics_json(score.spread)},
-               {"difference", std::move(difference)}};
+  Json json = {{"pipeline", score.pipeline},       {"domains", std::move(domains)},
+               {"mean", metrics_json(score.mean)}, {"spread", metrics_json(score.spread)},
+               {"worst", worst_json(score)},       {"difference", std::move(difference)}};
   for (const SplitChoice& choice : score.chosen)
     json["chosen"].push_back(
         {{"held_out", choice.held_out}, {"pipeline", choice.pipeline}, {"mean", json_number(choice.mean)}});
+  for (const SplitThreshold& split : score.thresholds)
+    json["thresholds"].push_back({{"held_out", split.held_out}, {"threshold", json_number(split.threshold)}});
   if (score.error) json["error"] = {{"code", score.error->code()}, {"message", score.error->what()}};
   return json;
 }
@@ -55,7 +85,7 @@ Json forward_json(const ForwardBlocks& forward) {
 
 Json to_json(const Evaluation& evaluation) {
   Json scores = Json::array();
-  for (const auto& score : evaluation.pipelines) scores.push_back(pipeline_json(score));
+  for (const auto& score : evaluation.pipelines) scores.push_back(pipeline_json(score, evaluation.classes));
   Json json = {{"protocol", protocol_name(evaluation.protocol)},
                {"task", task_name(evaluation.task)},
                {"classes", evaluation.classes},
@@ -66,6 +96,7 @@ Json to_json(const Evaluation& evaluation) {
   if (evaluation.groups)
     json["groups"] = {{"column", evaluation.groups->column}, {"groups", evaluation.groups->groups}};
   if (!evaluation.choice_metric.empty()) json["choice_metric"] = evaluation.choice_metric;
+  if (!evaluation.threshold.empty()) json["threshold"] = evaluation.threshold;
   return json;
 }
 

@@ -17,6 +17,7 @@ struct Experiment;
 struct FeatureSelection;
 struct Generator;
 struct Method;
+struct MetricInfo;
 struct Moments;
 struct OptionInfo;
 struct Reproduction;
@@ -50,6 +51,9 @@ Json to_json(const Generator& generator);
 Json to_json(const Experiment& experiment);
 /// Of `doctor`, without the version.
 Json to_json(const Computer& computer);
+/// One of `methods --metrics`: {"name", "title", "task", "best": "highest", "lowest", "one" or "zero", "help",
+/// "formula", "two_classes", "at_threshold"}.
+Json to_json(const MetricInfo& metric);
 /// One method: name, family, summary, when, example (a pipeline), citation, reference, needs_labels, reads_scores,
 /// learner_when_last, options.
 Json to_json(const Method& method);

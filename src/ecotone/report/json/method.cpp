@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "ecotone/measure/metrics.h"
 #include "ecotone/methods/registry.h"
 #include "ecotone/report/citations.h"
 #include "ecotone/report/json/json.h"
@@ -25,6 +26,18 @@ Json to_json(const std::vector<OptionInfo>& options) {
                     {"common", option.common}});
   }
   return list;
+}
+
+Json to_json(const MetricInfo& metric) {
+  constexpr const char* best[] = {"highest", "lowest", "one", "zero"};
+  return {{"name", metric.name},
+          {"title", metric.title},
+          {"task", task_name(metric.task)},
+          {"best", best[static_cast<std::size_t>(metric.best)]},
+          {"help", metric.help},
+          {"formula", metric.formula},
+          {"two_classes", metric.two_classes},
+          {"at_threshold", metric.at_threshold}};
 }
 
 Json to_json(const Method& method) {

@@ -74,7 +74,7 @@ std::string title(const Choice& choice) {
       "{} in each domain of the candidate chosen without that domain's labels\nadapt · {} domains, {} candidate{} · {} "
       "is better\n\n{}\n",
       metric.title, choice.targets.size(), choice.candidates.size(), choice.candidates.size() == 1 ? "" : "s",
-      metric.higher_is_better ? "higher" : "lower", legend(choice));
+      metric.higher_is_better() ? "higher" : "lower", legend(choice));
 }
 
 /// One scorer: a line per target.

@@ -37,6 +37,11 @@ class NumberFormat {
     if (scientific_) return sign ? fmt::format("{:+.{}e}", shown, decimals_) : fmt::format("{:.{}e}", shown, decimals_);
     return sign ? fmt::format("{:+.{}f}", shown, decimals_) : fmt::format("{:.{}f}", shown, decimals_);
   }
+  /// With one digit less.
+  std::string short_text(double value) const {
+    const int decimals = std::max(decimals_ - 1, 0);
+    return scientific_ ? fmt::format("{:.{}e}", value, decimals) : fmt::format("{:.{}f}", value, decimals);
+  }
 
  private:
   int decimals_ = 4;
@@ -46,37 +51,111 @@ class NumberFormat {
 /// The table's parts, as text, before they are laid out.
 struct Sheet {
   std::vector<std::string> heads;               // of the pipelines' columns
-  std::vector<std::string> domains;             // first column: domains, then mean and spread
-  std::vector<std::string> rows;                // second column
+  std::vector<std::string> domains;             // first column: domains, then mean, spread and worst
+  std::vector<std::vector<std::string>> facts;  // columns of the domains: their heads, then the lines
   std::vector<std::vector<std::string>> cells;  // by pipeline, then line
-  std::size_t n_domains = 0;                    // lines before mean and spread
+  std::size_t n_domains = 0;                    // lines before the mean
 };
-
-Sheet make_sheet(const Evaluation& evaluation, const std::string& metric, const NumberFormat& format) {
-  Sheet sheet;
-  const auto& first = evaluation.pipelines.front().domains;
-  sheet.n_domains = std::min(first.size(), most_domains);
-  for (std::size_t d = 0; d < sheet.n_domains; ++d) {
-    sheet.domains.push_back(display_text(first[d].domain, domain_width));
-    sheet.rows.push_back(fmt::format("{}", first[d].rows));
-  }
-  for (const char* name : {"mean", "spread"}) {
-    sheet.domains.emplace_back(name);
-    sheet.rows.emplace_back();
-  }
-  for (const auto& score : evaluation.pipelines) {
-    auto& column = sheet.cells.emplace_back();
-    for (std::size_t d = 0; d < sheet.n_domains; ++d)
-      column.push_back(format.text(value_of(score.domains[d].metrics, metric)));
-    column.push_back(format.text(value_of(score.mean, metric)));
-    column.push_back(format.text(value_of(score.spread, metric)));
-  }
-  return sheet;
-}
 
 Index widest(const std::vector<std::string>& texts, Index least) {
   for (const auto& text : texts) least = std::max(least, display_width(text));
   return least;
+}
+
+/// What prevalence is called at the head of its column; empty if it has none: too many classes, or no scores.
+std::string prevalence_head(const Evaluation& evaluation) {
+  constexpr std::size_t most_classes = 4;
+  constexpr Index most_width = 16;
+  const auto known = [](const DomainScore& domain) { return !domain.prevalence.empty(); };
+  if (std::ranges::none_of(evaluation.pipelines.front().domains, known)) return "";
+  if (evaluation.task == Task::regress) return "label mean";
+  const std::vector<std::string>& classes = evaluation.classes;
+  if (classes.size() == 2) return display_text(fmt::format("% {}", classes[1]), most_width);
+  const std::string head = fmt::format("% {}", fmt::join(classes, "/"));
+  return classes.size() <= most_classes && display_width(head) <= most_width ? display_text(head, most_width) : "";
+}
+
+std::string prevalence_text(const Evaluation& evaluation, const std::vector<double>& prevalence) {
+  if (prevalence.empty()) return "-";
+  if (evaluation.task == Task::regress) return fmt::format("{:.4g}", prevalence.front());
+  if (prevalence.size() == 2) return fmt::format("{:.1f}", 100 * prevalence[1]);
+  std::vector<std::string> shares;
+  for (const double share : prevalence) shares.push_back(fmt::format("{:.0f}", 100 * share));
+  return fmt::format("{}", fmt::join(shares, "/"));
+}
+
+/// "[0.681, 0.790]"; empty if there is none.
+std::string interval_text(const DomainScore& domain, const std::string& metric, const NumberFormat& format) {
+  for (const auto& [name, interval] : domain.intervals)
+    if (name == metric && interval)
+      return fmt::format("[{}, {}]", format.short_text(interval->low), format.short_text(interval->high));
+  return "";
+}
+
+enum class Shown { values, intervals, both };
+
+/// A pipeline's cells of the domains' lines.
+std::vector<std::string> domain_cells(const PipelineScore& score, std::size_t domains, const std::string& metric,
+                                      const NumberFormat& format, Shown shown) {
+  std::vector<std::string> values, intervals;
+  for (std::size_t d = 0; d < domains; ++d) {
+    values.push_back(format.text(value_of(score.domains[d].metrics, metric)));
+    intervals.push_back(interval_text(score.domains[d], metric, format));
+  }
+  if (shown == Shown::values) return values;
+  const Index value_width = widest(values, 0);
+  const Index width = widest(intervals, 0);
+  for (std::size_t d = 0; d < domains; ++d) {
+    if (shown == Shown::intervals)
+      values[d] = intervals[d].empty() ? "-" : intervals[d];
+    else if (width > 0)
+      values[d] = fmt::format("{} {}", pad_left(values[d], value_width), pad_left(intervals[d], width));
+  }
+  return values;
+}
+
+/// Mean, spread, the worst value and its domain.
+std::vector<std::string> summary_cells(const PipelineScore& score, const std::string& metric,
+                                       const NumberFormat& format) {
+  constexpr Index name_width = 14;
+  std::vector<std::string> cells = {format.text(value_of(score.mean, metric)),
+                                    format.text(value_of(score.spread, metric))};
+  if (score.domains.size() < 2) return cells;
+  for (const auto& [name, worst] : score.worst) {
+    if (name != metric) continue;
+    cells.push_back(format.text(worst ? std::optional(worst->value) : std::nullopt));
+    cells.push_back(worst ? display_text(worst->domain, name_width) : "-");
+  }
+  return cells;
+}
+
+/// The domains' columns and, unless intervals are shown alone, the lines below them.
+Sheet make_sheet(const Evaluation& evaluation, const std::string& metric, const NumberFormat& format, Shown shown) {
+  Sheet sheet;
+  const auto& first = evaluation.pipelines.front().domains;
+  sheet.n_domains = std::min(first.size(), most_domains);
+  sheet.facts = {{"rows"}};
+  const std::string prevalence = shown == Shown::intervals ? "" : prevalence_head(evaluation);
+  if (!prevalence.empty()) sheet.facts.push_back({prevalence});
+  for (std::size_t d = 0; d < sheet.n_domains; ++d) {
+    sheet.domains.push_back(display_text(first[d].domain, domain_width));
+    sheet.facts[0].push_back(fmt::format("{}", first[d].rows));
+    if (!prevalence.empty()) sheet.facts[1].push_back(prevalence_text(evaluation, first[d].prevalence));
+  }
+  for (const auto& score : evaluation.pipelines) {
+    auto& column = sheet.cells.emplace_back(domain_cells(score, sheet.n_domains, metric, format, shown));
+    if (shown == Shown::intervals) continue;
+    // Below values with intervals, the summaries stand under the values.
+    const Index width = widest(column, 0);
+    const Index value_width = widest(domain_cells(score, sheet.n_domains, metric, format, Shown::values), 0);
+    for (const std::string& cell : summary_cells(score, metric, format))
+      column.push_back(pad_right(pad_left(cell, value_width), std::max(width, display_width(cell))));
+  }
+  constexpr const char* names[] = {"mean", "spread", "worst", "  in"};
+  for (std::size_t line = sheet.n_domains; line < sheet.cells.front().size(); ++line)
+    sheet.domains.emplace_back(names[line - sheet.n_domains]);
+  for (auto& fact : sheet.facts) fact.resize(1 + sheet.domains.size());
+  return sheet;
 }
 
 /// Width of one pipeline's column, with the gap before it.
@@ -84,21 +163,36 @@ Index column_width(const Sheet& sheet, std::size_t p) {
   return column_gap + widest(sheet.cells[p], display_width(sheet.heads[p]));
 }
 
+/// Width of the columns before those of the pipelines.
+Index facts_width(const Sheet& sheet) {
+  Index width = widest(sheet.domains, 6);
+  for (const auto& fact : sheet.facts) width += column_gap + widest(fact, 0);
+  return width;
+}
+
+std::string without_end_spaces(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
 std::string lay_out(const Sheet& sheet, std::string_view unit, std::size_t begin, std::size_t end) {
   const Index domain_width = widest(sheet.domains, 6);
-  const Index rows_width = column_gap + widest(sheet.rows, 4);
-  Index total = domain_width + rows_width;
+  Index total = facts_width(sheet);
   for (std::size_t p = begin; p < end; ++p) total += column_width(sheet, p);
   std::string rule;
   for (Index i = 0; i < total; ++i) rule += "─";
-  std::string text = pad_right(std::string(unit), domain_width) + pad_left("rows", rows_width);
-  for (std::size_t p = begin; p < end; ++p) text += pad_left(sheet.heads[p], column_width(sheet, p));
-  text += "\n" + rule + "\n";
+  // Line 0 is the head.
+  const auto line_text = [&](std::string text, std::size_t line) {
+    text = pad_right(text, domain_width);
+    for (const auto& fact : sheet.facts) text += pad_left(fact[line], column_gap + widest(fact, 0));
+    for (std::size_t p = begin; p < end; ++p)
+      text += pad_left(line == 0 ? sheet.heads[p] : sheet.cells[p][line - 1], column_width(sheet, p));
+    return without_end_spaces(std::move(text)) + "\n";
+  };
+  std::string text = line_text(std::string(unit), 0) + rule + "\n";
   for (std::size_t line = 0; line < sheet.domains.size(); ++line) {
     if (line == sheet.n_domains) text += rule + "\n";
-    text += pad_right(sheet.domains[line], domain_width) + pad_left(sheet.rows[line], rows_width);
-    for (std::size_t p = begin; p < end; ++p) text += pad_left(sheet.cells[p][line], column_width(sheet, p));
-    text += "\n";
+    text += line_text(sheet.domains[line], line + 1);
   }
   return text;
 }
@@ -107,7 +201,7 @@ std::string lay_out(const Sheet& sheet, std::string_view unit, std::size_t begin
 std::string tables(const Sheet& sheet, std::string_view unit) {
   std::string text;
   for (std::size_t begin = 0; begin < sheet.heads.size();) {
-    Index width = widest(sheet.domains, 6) + column_gap + widest(sheet.rows, 4);
+    Index width = facts_width(sheet);
     std::size_t end = begin;
     while (end < sheet.heads.size() && (end == begin || width + column_width(sheet, end) <= page_width))
       width += column_width(sheet, end++);
@@ -130,6 +224,27 @@ std::string limits_of(const Evaluation& evaluation) {
     text += fmt::format("{} group{}{}, each on one side of a split\n", groups->groups, groups->groups == 1 ? "" : "s",
                         groups->column.empty() ? "" : " by " + display_text(groups->column, domain_width));
   return text;
+}
+
+/// Heads the columns with the pipelines, or with letters if the table would be too wide. Whether it fits then.
+bool set_heads(Sheet& sheet, const Evaluation& evaluation) {
+  const auto fits = [&] {
+    Index width = facts_width(sheet);
+    for (std::size_t p = 0; p < sheet.heads.size(); ++p) width += column_width(sheet, p);
+    return width <= page_width;
+  };
+  sheet.heads.clear();
+  for (const PipelineScore& score : evaluation.pipelines) sheet.heads.push_back(score.pipeline);
+  if (fits()) return true;
+  for (std::size_t p = 0; p < sheet.heads.size(); ++p) sheet.heads[p] = letter_name(p);
+  return fits();
+}
+
+bool has_intervals(const Evaluation& evaluation, const std::string& metric, const NumberFormat& format) {
+  for (const PipelineScore& score : evaluation.pipelines)
+    for (const DomainScore& domain : score.domains)
+      if (!interval_text(domain, metric, format).empty()) return true;
+  return false;
 }
 
 std::string title(const Evaluation& evaluation, const MetricInfo& metric) {
@@ -157,9 +272,9 @@ std::string title(const Evaluation& evaluation, const MetricInfo& metric) {
       what = "in each block of time, trained on rows before it";
       break;
   }
-  return fmt::format("{} {}\n{} · {} {}{}, {} row{} · {} is better\n{}", metric.title, what,
-                     protocol_name(evaluation.protocol), domains, evaluation.unit(), domains == 1 ? "" : "s", rows,
-                     rows == 1 ? "" : "s", metric.higher_is_better ? "higher" : "lower", limits_of(evaluation));
+  return fmt::format("{} {}\n{} · {} {}{}, {} row{} · {}\n{}", metric.title, what, protocol_name(evaluation.protocol),
+                     domains, evaluation.unit(), domains == 1 ? "" : "s", rows, rows == 1 ? "" : "s",
+                     metric.best_text(), limits_of(evaluation));
 }
 
 /// Breaks a pipeline's text at its bars when a line is full.
@@ -187,17 +302,18 @@ std::string legend_line(const std::string& name, const std::string& pipeline, In
 
 /// By the p-value, adjusted where several pipelines are compared: with one comparison it is below 0.05 where the
 /// interval excludes 0.
-std::string verdict(const Difference& difference, bool higher_is_better, std::string_view unit) {
+std::string verdict(const Difference& difference, const MetricInfo& metric, std::string_view unit) {
   if (!difference.p_adjusted) return fmt::format("one {}: no interval", unit);
   if (*difference.p_adjusted >= significance) return "cannot be told apart";
-  return (difference.mean > 0) == higher_is_better ? "better" : "worse";
+  if (!metric.has_direction()) return difference.mean > 0 ? "higher" : "lower";
+  return (difference.mean > 0) == metric.higher_is_better() ? "better" : "worse";
 }
 
-std::string difference_text(const std::optional<Difference>& difference, bool higher_is_better, std::string_view unit,
-                            const NumberFormat& format) {
+std::string difference_text(const std::optional<Difference>& difference, const MetricInfo& metric,
+                            std::string_view unit, const NumberFormat& format) {
   if (!difference) return "-";
   const std::string mean = format.text(difference->mean, true);
-  const std::string word = verdict(*difference, higher_is_better, unit);
+  const std::string word = verdict(*difference, metric, unit);
   if (!difference->low) return fmt::format("{}  {}", mean, word);
   return fmt::format("{}  [{}, {}]  {}", mean, format.text(difference->low, true), format.text(difference->high, true),
                      word);
@@ -205,14 +321,13 @@ std::string difference_text(const std::optional<Difference>& difference, bool hi
 
 std::string differences(const Evaluation& evaluation, const std::string& metric, const Sheet& sheet,
                         const NumberFormat& format) {
-  const bool higher = find_metric(metric)->higher_is_better;
   std::vector<std::string> names, texts;
   for (std::size_t p = 0; p < evaluation.pipelines.size(); ++p) {
     if (p == evaluation.reference || evaluation.pipelines[p].error) continue;
     for (const auto& [name, difference] : evaluation.pipelines[p].difference) {
       if (name != metric) continue;
       names.push_back(sheet.heads[p]);
-      texts.push_back(difference_text(difference, higher, evaluation.unit(), format));
+      texts.push_back(difference_text(difference, *find_metric(metric), evaluation.unit(), format));
     }
   }
   if (names.empty()) return "";
@@ -268,6 +383,40 @@ std::string choice_notes(const Evaluation& evaluation, const Sheet& sheet) {
   return text;
 }
 
+/// The lowest and the highest threshold that the splits chose.
+std::string threshold_range(const PipelineScore& score) {
+  std::vector<double> chosen;
+  for (const SplitThreshold& split : score.thresholds)
+    if (split.threshold) chosen.push_back(*split.threshold);
+  if (chosen.empty()) return "none could be chosen";
+  const auto [low, high] = std::ranges::minmax(chosen);
+  std::string text = low == high ? fmt::format("{:.4f}", low) : fmt::format("{:.4f} to {:.4f}", low, high);
+  if (chosen.size() < score.thresholds.size())
+    text += fmt::format(" (none in {} of {} splits)", score.thresholds.size() - chosen.size(), score.thresholds.size());
+  return text;
+}
+
+std::string threshold_notes(const Evaluation& evaluation, const Sheet& sheet) {
+  if (evaluation.threshold.empty()) return "";
+  std::string text = fmt::format("\nthreshold of '{}' by {}, within the training rows of each split\n",
+                                 display_text(evaluation.classes[1], domain_width), evaluation.threshold);
+  const Index name_width = widest(sheet.heads, 1);
+  for (std::size_t p = 0; p < evaluation.pipelines.size(); ++p)
+    if (!evaluation.pipelines[p].error)
+      text +=
+          fmt::format("  {}  {}\n", pad_right(sheet.heads[p], name_width), threshold_range(evaluation.pipelines[p]));
+  return text;
+}
+
+std::string evaluation_legend(const Evaluation& evaluation, const Sheet& sheet) {
+  if (sheet.heads.front() == evaluation.pipelines.front().pipeline) return "";
+  std::string text;
+  const Index name_width = widest(sheet.heads, 1);
+  for (std::size_t p = 0; p < sheet.heads.size(); ++p)
+    text += legend_line(sheet.heads[p], evaluation.pipelines[p].pipeline, name_width);
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string headline_metric(const Evaluation& evaluation) {
@@ -282,27 +431,30 @@ std::string evaluation_table(const Evaluation& evaluation, std::string_view metr
   const std::string name = metric.empty() ? headline_metric(evaluation) : std::string(metric);
   require_metric(name, evaluation.metrics);
   const NumberFormat format(evaluation, name);
-  Sheet sheet = make_sheet(evaluation, name, format);
-  Index width = widest(sheet.domains, 6) + column_gap + widest(sheet.rows, 4);
-  for (const auto& score : evaluation.pipelines) {
-    sheet.heads.push_back(score.pipeline);
-    width += column_width(sheet, sheet.heads.size() - 1);
+  const bool intervals = has_intervals(evaluation, name, format);
+  Sheet sheet = make_sheet(evaluation, name, format, Shown::both);
+  // Intervals that do not fit beside the values have a table of their own.
+  const bool beside = set_heads(sheet, evaluation);
+  if (intervals && !beside) {
+    sheet = make_sheet(evaluation, name, format, Shown::values);
+    set_heads(sheet, evaluation);
   }
-  std::string text = title(evaluation, *find_metric(name)) + "\n";
-  if (width > page_width) {
-    for (std::size_t p = 0; p < sheet.heads.size(); ++p) sheet.heads[p] = letter_name(p);
-    const Index name_width = widest(sheet.heads, 1);
-    for (std::size_t p = 0; p < sheet.heads.size(); ++p)
-      text += legend_line(sheet.heads[p], evaluation.pipelines[p].pipeline, name_width);
-    text += "\n";
-  }
-  text += tables(sheet, evaluation.unit());
+  const std::string what = fmt::format("95% interval by resampling the {} of the {}",
+                                       evaluation.groups ? "groups" : "rows", evaluation.unit());
+  std::string text = title(evaluation, *find_metric(name));
+  if (intervals && beside) text += fmt::format("in brackets: the {}\n", what);
+  text += fmt::format("\n{}{}", evaluation_legend(evaluation, sheet), tables(sheet, evaluation.unit()));
   const auto domains = evaluation.pipelines.front().domains.size();
   if (sheet.n_domains < domains)
     text +=
         fmt::format("({} more {}s are in the mean; --json lists them)\n", domains - sheet.n_domains, evaluation.unit());
+  if (intervals && !beside) {
+    Sheet own = make_sheet(evaluation, name, format, Shown::intervals);
+    own.heads = sheet.heads;
+    text += fmt::format("\n{}\n\n{}", what, tables(own, evaluation.unit()));
+  }
   return text + differences(evaluation, name, sheet, format) + choice_notes(evaluation, sheet) +
-         failure_notes(evaluation, sheet);
+         threshold_notes(evaluation, sheet) + failure_notes(evaluation, sheet);
 }
 
 }  // namespace ecotone

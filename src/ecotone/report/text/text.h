@@ -71,5 +71,9 @@ std::string method_text(const Method& method);
 std::string example_command(const Method& method);
 /// The reference page docs/methods.md.
 std::string methods_markdown();
+/// All metrics with their formulas.
+std::string metrics_text();
+/// The reference page docs/metrics.md.
+std::string metrics_markdown();
 
 }  // namespace ecotone

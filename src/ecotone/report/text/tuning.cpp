@@ -81,7 +81,7 @@ std::string tuning_table(const Tuning& tuning) {
       fmt::format("{} of {} pipeline{}, {} ({} folds); {} is better\n\n", metric.title, tuning.points.size(),
                   tuning.points.size() == 1 ? "" : "s",
                   tuning.by_domain ? "each source domain held out in turn" : "rows of one domain held out",
-                  tuning.folds.size(), metric.higher_is_better ? "higher" : "lower");
+                  tuning.folds.size(), metric.higher_is_better() ? "higher" : "lower");
   Index width = 8;
   for (const TunePoint& point : tuning.points)
     width = std::max(width, std::min(pipeline_width, display_width(point.pipeline)));

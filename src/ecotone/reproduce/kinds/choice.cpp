@@ -120,7 +120,7 @@ class Cells {
 };
 
 void add_choice(Cells& cells, const ChoiceData& data, const Choice& choice) {
-  const bool higher = find_metric(choice.metric)->higher_is_better;
+  const bool higher = find_metric(choice.metric)->higher_is_better();
   for (const ScorerChoice& scorer : choice.scorers) {
     const std::string row(scorer_name(scorer.scorer));
     for (const TargetChoice& target : scorer.targets) {

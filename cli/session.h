@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,11 @@ class Session {
   /// Writes the verb's one JSON document to standard output, with the run's warnings and notes added; nothing without
   /// --json.
   void print(Json document);
+
+  /// Tells the user on standard error something about this run that does not belong to its results.
+  void aside(std::string_view message) { terminal_.aside(message); }
+  /// The same as a warning, which --quiet does not suppress.
+  void warn_aside(std::string_view message) { terminal_.line("warning: " + std::string(message)); }
 
   /// The exit status of a run that has printed its results although something failed; 0 unless set.
   int status() const { return status_; }

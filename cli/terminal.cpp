@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string>
 
 #include "cli/output.h"
 #include "ecotone/report/text/line.h"
@@ -16,6 +17,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto first_bar_after = std::chrono::milliseconds(300);  // short runs show none
 constexpr auto redraw_after = std::chrono::milliseconds(50);
+constexpr auto tick_every = std::chrono::milliseconds(1000);
 
 int terminal_width() {
   winsize size{};
@@ -28,20 +30,15 @@ bool shows_bars() {
   return isatty(STDERR_FILENO) == 1 && term != nullptr && std::string_view(term) != "dumb";
 }
 
-std::string bar_text(std::string_view what, Index done, Index total, int width) {
-  const double part = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 1.0;
-  const int cells = std::clamp(width - 40, 10, 40);
-  const int full = static_cast<int>(part * cells);
-  const std::string label = printable(what.substr(0, static_cast<std::size_t>(std::max(8, width - cells - 12))));
-  return fmt::format("{} [{}{}] {:3.0f}%", label, std::string(static_cast<std::size_t>(full), '#'),
-                     std::string(static_cast<std::size_t>(cells - full), '.'), 100 * part);
-}
-
 }  // namespace
 
-Terminal::Terminal(bool quiet) : quiet_(quiet), bars_(!quiet && shows_bars()), begun_(Clock::now()) {}
+Terminal::Terminal(bool quiet)
+    : quiet_(quiet), bars_(!quiet && shows_bars()), begun_(Clock::now()), progress_(begun_) {}
 
-Terminal::~Terminal() { clear_bar(); }
+Terminal::~Terminal() {
+  ticker_.reset();
+  clear_bar();
+}
 
 void Terminal::warning(std::string_view code, std::string_view message) {
   const std::lock_guard lock(mutex_);
@@ -53,16 +50,39 @@ void Terminal::note(std::string_view message) {
   if (notes_.emplace(message).second && !quiet_) write_line(fmt::format("note: {}", message));
 }
 
-void Terminal::progress(std::string_view what, Index done, Index total) {
-  if (!bars_) return;
+void Terminal::aside(std::string_view message) {
   const std::lock_guard lock(mutex_);
+  if (!quiet_) write_line(fmt::format("note: {}", message));
+}
+
+void Terminal::progress(std::string_view what, Index done, Index total) {
+  if (quiet_) return;
+  const std::lock_guard lock(mutex_);
+  progress_.update(what, done, total, Clock::now());
+  if (!progress_.active()) return erase_bar();
+  if (!ticker_)
+    ticker_.emplace(tick_every, [this] {
+      const std::lock_guard tick_lock(mutex_);
+      show_progress();
+    });
+  show_progress();
+}
+
+void Terminal::at_hand(std::string_view part) {
+  const std::lock_guard lock(mutex_);
+  progress_.at_hand(part);
+}
+
+void Terminal::show_progress() {
   const auto now = Clock::now();
-  if (done >= total) {
-    erase_bar();
+  if (!progress_.active()) return;
+  if (!bars_) {
+    if (const std::string text = progress_.line_each_minute(now); !text.empty()) write_line(text);
   } else if (now - begun_ > first_bar_after && now - drawn_ > redraw_after) {
     drawn_ = now;
     bar_shown_ = true;
-    write_standard_error("\r\x1b[K" + bar_text(what, done, total, terminal_width()));
+    // The last column stays free: some terminals begin a new line there.
+    write_standard_error("\r\x1b[K" + progress_.bar(terminal_width() - 1, now));
   }
 }
 

@@ -32,7 +32,17 @@ class Messages : public Observer, public StageTimes {
     times_.emplace_back(stage, seconds);
   }
 
+  /// Code (empty: a note) and text of each, in order.
   const std::vector<std::pair<std::string, std::string>>& items() const { return items_; }
+  void append(const std::vector<std::pair<std::string, std::string>>& items) {
+    const std::lock_guard lock(mutex_);
+    items_.insert(items_.end(), items.begin(), items.end());
+  }
+  /// Takes over all messages and times of another.
+  void append(const Messages& other) {
+    append(other.items_);
+    times_.insert(times_.end(), other.times_.begin(), other.times_.end());
+  }
   const std::vector<std::pair<std::string, double>>& times() const { return times_; }
   /// Whether the pipeline may send a message of this stage; always true if its stages are unknown.
   bool may_come_from(std::string_view stage) const {

@@ -11,6 +11,8 @@
 
 namespace ecotone {
 
+class Journal;
+
 /// How rows are held out.
 enum class Protocol {
   leave_one_domain_out,  ///< each domain in turn; nothing of it is seen
@@ -39,6 +41,7 @@ struct EvaluateOptions {
   std::string threshold;      ///< rule of the metrics at a threshold (evaluate/threshold.h); empty: without them
   int resamples = 500;        ///< of the intervals within domains; 0: none
   bool keep_predictions = false;
+  Journal* journal = nullptr;  ///< keeps finished fits, and gives them back in the next run; null: none
 
   static constexpr auto fields() {
     using O = EvaluateOptions;

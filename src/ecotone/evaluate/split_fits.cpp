@@ -4,7 +4,10 @@
 #include <memory>
 #include <mutex>
 
+#include "ecotone/base/at_hand.h"
 #include "ecotone/base/progress.h"
+#include "ecotone/evaluate/finished_work.h"
+#include "ecotone/evaluate/fit_archive.h"
 #include "ecotone/evaluate/fits_at_once.h"
 #include "ecotone/evaluate/messages.h"
 #include "ecotone/evaluate/threshold.h"
@@ -69,6 +72,7 @@ const Pipeline& chosen_point(const Dataset& data, const PipelineGrid& grid, cons
   if (grid.points.size() == 1) return grid.points.front();
   TuneOptions tuned;
   tuned.metric = options.choice_metric;
+  tuned.journal = options.journal;
   const Tuning tuning = tune_in_split(data, grid.points, split, tuned, context);
   const TunePoint& point = tuning.points[tuning.chosen];
   fit.choice = SplitChoice{split.name, point.pipeline, point.mean.value()};
@@ -110,32 +114,93 @@ std::vector<std::string> stage_names(const PipelineGrid& grid, const EvaluateOpt
   return names;
 }
 
+/// All fits of an evaluation, split by split.
+class SplitFits {
+ public:
+  SplitFits(const Dataset& data, const std::vector<PipelineGrid>& grids, const std::vector<Split>& splits,
+            const EvaluateOptions& options, const Context& context)
+      : data_(data),
+        grids_(grids),
+        splits_(splits),
+        options_(options),
+        context_(context),
+        finished_(options.journal, "evaluate", data, context),
+        fits_(grids.size(), std::vector<SplitFit>(splits.size())) {
+    for (const Split& split : splits) work_.push_back(std::make_unique<SplitWork>(data, split, grids.size()));
+    for (std::size_t s = 0; s < splits.size(); ++s)
+      for (const PipelineGrid& grid : grids)
+        messages_.push_back(std::make_unique<Messages>(stage_names(grid, options)));
+  }
+
+  std::vector<std::vector<SplitFit>> run() && {
+    std::vector<std::size_t> left;
+    for (std::size_t task = 0; task < messages_.size(); ++task)
+      if (!taken(task)) left.push_back(task);
+    Progress progress(context_.observer(), "evaluate", std::ssize(left));
+    const auto run_one = [&](Index i) {
+      run(left[at(i)]);
+      progress.advance();
+    };
+    context_.parallel(std::ssize(left), run_one, fits_at_once(data_.x));
+    pass_on(messages_, context_);
+    return std::move(fits_);
+  }
+
+ private:
+  std::size_t split_of(std::size_t task) const { return task / grids_.size(); }
+  std::size_t grid_of(std::size_t task) const { return task % grids_.size(); }
+  SplitFit& fit_of(std::size_t task) { return fits_[grid_of(task)][split_of(task)]; }
+  /// All pipelines of a split have the same seed, so that equal draws can be shared.
+  Context context_of(std::size_t task) const {
+    return context_.observed_by(messages_[task].get()).derived("evaluate", split_of(task));
+  }
+
+  Digest key_of(std::size_t task) const {
+    const PipelineGrid& grid = grids_[grid_of(task)];
+    Digest key = finished_.key();
+    key.add(grid.text).add(grid.points.size());
+    for (const Pipeline& point : grid.points) key.add(point.text());
+    add_split(key, splits_[split_of(task)]);
+    return key.add(context_.seed()).add(context_of(task).seed()).add(options_.choice_metric).add(options_.threshold);
+  }
+
+  /// Whether a previous run has left this fit.
+  bool taken(std::size_t task) {
+    if (!finished_.kept() || !finished_.take(key_of(task), fit_of(task), *messages_[task])) return false;
+    work_[split_of(task)]->finish();
+    return true;
+  }
+
+  void run(std::size_t task) {
+    const std::size_t s = split_of(task);
+    const PipelineGrid& grid = grids_[grid_of(task)];
+    if (options_.keep_predictions || any_labelled(*data_.y, splits_[s].held_out)) {
+      tell_at_hand(context_, [&] { return fmt::format("{}, {}", splits_[s].name, grid.text); });
+      const Context own = context_.observed_by(messages_[task].get());
+      fit_of(task) = run_fit(data_, grid, *work_[s], options_, own, context_of(task));
+      if (finished_.kept()) finished_.keep(key_of(task), fit_of(task), *messages_[task]);
+    }
+    work_[s]->finish();
+  }
+
+  const Dataset& data_;
+  const std::vector<PipelineGrid>& grids_;
+  const std::vector<Split>& splits_;
+  const EvaluateOptions& options_;
+  const Context& context_;
+  FinishedWork finished_;
+  std::vector<std::vector<SplitFit>> fits_;  ///< by pipeline, then split
+  // By task: the pipelines of the first split, then those of the next.
+  std::vector<std::unique_ptr<Messages>> messages_;
+  std::vector<std::unique_ptr<SplitWork>> work_;  ///< by split
+};
+
 }  // namespace
 
 std::vector<std::vector<SplitFit>> fit_splits(const Dataset& data, const std::vector<PipelineGrid>& grids,
                                               const std::vector<Split>& splits, const EvaluateOptions& options,
                                               const Context& context) {
-  std::vector<std::unique_ptr<SplitWork>> work;
-  for (const auto& split : splits) work.push_back(std::make_unique<SplitWork>(data, split, grids.size()));
-  const auto tasks = static_cast<Index>(splits.size() * grids.size());
-  std::vector<std::unique_ptr<Messages>> messages;
-  for (std::size_t s = 0; s < splits.size(); ++s)
-    for (const PipelineGrid& grid : grids) messages.push_back(std::make_unique<Messages>(stage_names(grid, options)));
-  std::vector<std::vector<SplitFit>> fits(grids.size(), std::vector<SplitFit>(splits.size()));
-  Progress progress(context.observer(), "evaluate", tasks);
-  const auto run = [&](Index task) {
-    const auto s = static_cast<std::size_t>(task) / grids.size();
-    const auto p = static_cast<std::size_t>(task) % grids.size();
-    const Context own = context.observed_by(messages[static_cast<std::size_t>(task)].get());
-    // All pipelines of a split have the same seed, so that equal draws can be shared.
-    if (options.keep_predictions || any_labelled(*data.y, splits[s].held_out))
-      fits[p][s] = run_fit(data, grids[p], *work[s], options, own, own.derived("evaluate", s));
-    work[s]->finish();
-    progress.advance();
-  };
-  context.parallel(tasks, run, fits_at_once(data.x));
-  pass_on(messages, context);
-  return fits;
+  return SplitFits(data, grids, splits, options, context).run();
 }
 
 }  // namespace ecotone

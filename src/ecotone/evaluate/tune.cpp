@@ -79,7 +79,7 @@ Tuning tune(const Dataset& data, const std::vector<Pipeline>& points, const Tune
   check_choice_metric(options.metric, data.y->task);
   if (adapting > 0 && folds.by_domain) note_pseudo_targets(folds, context);
   warn_unseen_categories(data, adapting == points.size() ? folds.adapting : folds.plain, context);
-  const auto scores = fit_points(data, points, folds, fits_at_once(data.x), context);
+  const auto scores = fit_points(data, points, folds, fits_at_once(data.x), options.journal, context);
   return choice_of(points, scores, folds, options, data.y->task, context);
 }
 
@@ -90,7 +90,7 @@ Tuning tune_in_split(const Dataset& data, const std::vector<Pipeline>& points, c
   if (adapting && folds.by_domain) note_pseudo_targets(folds, context);
   // Splits of large data already run as many at once as fit in memory.
   const int at_most = fits_at_once(data.x) == 0 ? 0 : 1;
-  const auto scores = fit_points(data, points, folds, at_most, context.observed_by(nullptr));
+  const auto scores = fit_points(data, points, folds, at_most, options.journal, context.observed_by(nullptr));
   return choice_of(points, scores, folds, options, data.y->task, context);
 }
 

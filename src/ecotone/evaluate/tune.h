@@ -23,8 +23,9 @@ std::string_view search_name(Search search);
 
 struct TuneOptions {
   Search search = Search::grid;
-  int draws = 20;      ///< random: of each text
-  std::string metric;  ///< empty: choice_metric of the task
+  int draws = 20;              ///< random: of each text
+  std::string metric;          ///< empty: choice_metric of the task
+  Journal* journal = nullptr;  ///< keeps finished fits, and gives them back in the next run; null: none
 
   static constexpr auto fields() {
     using O = TuneOptions;

@@ -26,8 +26,9 @@ struct PointScores {
   std::vector<FoldScore> constant;             ///< of the learner `constant`, by fold
 };
 
-/// Folds run in parallel, at most `at_most` at once (0: as many as there are threads).
+/// Folds run in parallel, at most `at_most` at once (0: as many as there are threads). The journal (null: none) keeps
+/// finished paths: the points of a fold that differ only in penalties.
 PointScores fit_points(const Dataset& data, const std::vector<Pipeline>& points, const TuneFolds& folds, int at_most,
-                       const Context& context);
+                       Journal* journal, const Context& context);
 
 }  // namespace ecotone

@@ -4,7 +4,6 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/data/groups.h"
-#include "ecotone/evaluate/adapting.h"
 #include "ecotone/methods/cross_fit.h"
 
 namespace ecotone {
@@ -84,8 +83,6 @@ TuneRows rows_of_split(const Dataset& data, const Split& split) {
     if (!data.y->missing(row)) rows.labelled.push_back(row);
   return rows;
 }
-
-const std::vector<Split>& TuneFolds::of(const Pipeline& point) const { return adapts(point) ? adapting : plain; }
 
 TuneFolds tune_folds(const Dataset& data, const TuneRows& rows, bool adapting, const Context& context) {
   if (rows.labelled.empty()) data_error("no_labels", "tune: no row of a source domain has a label");

@@ -5,7 +5,6 @@
 #include "ecotone/base/context.h"
 #include "ecotone/data/dataset.h"
 #include "ecotone/evaluate/protocol.h"
-#include "ecotone/methods/pipeline.h"
 
 namespace ecotone {
 
@@ -25,8 +24,6 @@ struct TuneFolds {
   std::vector<Split> plain;     ///< for points that do not adapt: rows of targets are in every fit
   std::vector<Split> adapting;  ///< for points that do: the held-out domain serves as the target
   bool by_domain = true;
-
-  const std::vector<Split>& of(const Pipeline& point) const;
 };
 
 /// Warns (`folds_of_rows`) when there is one source domain; `adapting`: whether a point adapts. Data errors:

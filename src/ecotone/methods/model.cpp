@@ -11,6 +11,7 @@
 #include "ecotone/data/row_weight.h"
 #include "ecotone/methods/cross_fit.h"
 #include "ecotone/methods/fit_cache.h"
+#include "ecotone/methods/kept_stages.h"
 #include "ecotone/methods/one_class_domains.h"
 #include "ecotone/methods/refits.h"
 #include "ecotone/methods/requirements.h"
@@ -157,6 +158,7 @@ void require_finite_answers(const std::string& who, const Prediction& prediction
 /// The stages before the learner as the last pipeline left them, with their texts, each fitted on the output of the one
 /// before it.
 struct StageChain {
+  static constexpr const char* key = "stages of the last pipeline";
   std::vector<std::string> texts;
   std::vector<std::shared_ptr<const StageResult>> results;
 };
@@ -165,7 +167,7 @@ struct StageChain {
 class ChainFit {
  public:
   explicit ChainFit(FitCache& cache) : cache_(cache) {
-    if (const auto last = cache.in_order() ? cache.last<StageChain>(key) : nullptr) chain_ = *last;
+    if (const auto last = cache.in_order() ? cache.last<StageChain>(StageChain::key) : nullptr) chain_ = *last;
   }
 
   template <class Fit>
@@ -182,11 +184,10 @@ class ChainFit {
   }
 
   void leave() {
-    if (changed_) cache_.leave(key, std::move(chain_));
+    if (changed_) cache_.leave(StageChain::key, std::move(chain_));
   }
 
  private:
-  static constexpr const char* key = "stages of the last pipeline";
   FitCache& cache_;
   StageChain chain_;
   bool changed_ = false;
@@ -245,6 +246,11 @@ class ColumnMatch {
 };
 
 }  // namespace
+
+void keep_stages(FitCache& from, FitCache& to) {
+  if (const auto chain = from.last<StageChain>(StageChain::key)) to.leave(StageChain::key, *chain);
+  keep_refits(from, to);
+}
 
 Model Model::fit(const Pipeline& pipeline, const TrainView& view, const Schema& schema, const Context& context) {
   FitCache cache;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/methods/kept_stages.h"
 #include "ecotone/methods/model.h"
 
 namespace ecotone {
@@ -16,20 +17,20 @@ constexpr double most_kept_values = 5e6;
 
 /// Refits that are kept because they may be asked for again: by the next binary problem, or the next point of a grid.
 struct KeptRefits {
+  static constexpr const char* key = "refits of the last pipeline";
   std::string stages;
   std::vector<std::optional<Refitted>> folds;
 };
 
 std::shared_ptr<KeptRefits> kept_refits(const Upstream& upstream, Index folds, FitCache& cache) {
-  constexpr const char* key = "refits of the last pipeline";
   const std::string text = upstream.pipeline.text();
   if (cache.in_order()) {
-    const auto last = cache.last<std::shared_ptr<KeptRefits>>(key);
+    const auto last = cache.last<std::shared_ptr<KeptRefits>>(KeptRefits::key);
     if (last && (*last)->stages == text) return *last;
   }
   auto kept = std::make_shared<KeptRefits>(KeptRefits{text, {}});
   kept->folds.resize(at(folds));
-  if (cache.in_order()) cache.leave(key, kept);
+  if (cache.in_order()) cache.leave(KeptRefits::key, kept);
   return kept;
 }
 
@@ -99,6 +100,10 @@ std::optional<TrainView> refitted_view(std::string_view who, const TrainView& vi
   again.origin.resize(std::min(again.origin.size(), rows));
   again.group.resize(std::min(again.group.size(), rows));
   return again;
+}
+
+void keep_refits(FitCache& from, FitCache& to) {
+  if (const auto kept = from.last<std::shared_ptr<KeptRefits>>(KeptRefits::key)) to.leave(KeptRefits::key, *kept);
 }
 
 Refits no_refits(const TrainView& view, const Context& context) {

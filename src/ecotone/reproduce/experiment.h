@@ -16,6 +16,8 @@
 /// an earlier study of our own are not published ones and go by another name.
 namespace ecotone {
 
+class Journal;
+
 /// A number that a paper, or an earlier study of ours, gives for one row and column of an item.
 struct Published {
   std::string item, row, column;
@@ -91,20 +93,21 @@ struct Cell {
 struct ReproduceOptions {
   int repetitions = 0;         ///< 0: as the item says
   std::filesystem::path data;  ///< folder of data files, for kinds that need them
+  Journal* journal = nullptr;  ///< keeps finished repetitions, and gives them back in the next run; null: none
 };
 
 /// The row and the column of a cell.
 using CellName = std::pair<std::string, std::string>;
 
 /// How an item is run. A new kind is two functions and a line in experiment_kinds(). `check` refuses a recipe that
-/// cannot be run, naming the field, and returns its cells; `run` computes them in the order of the table.
+/// cannot be run, naming the field, and returns its cells; `run` computes them in the order of the table; its
+/// options say how many repetitions there are.
 struct ExperimentKind {
   std::string_view name;
   bool reads_data;
   bool matrix;  ///< the table has a line per row and a number per column, without published ones
   std::vector<CellName> (*check)(const ExperimentItem& item, const std::string& where);
-  std::vector<Cell> (*run)(const ExperimentItem& item, int repetitions, const std::filesystem::path& data,
-                           const Context& context);
+  std::vector<Cell> (*run)(const ExperimentItem& item, const ReproduceOptions& options, const Context& context);
   /// The pictures of an item, of its first repetition; null: there are none.
   Figures (*draw)(const ExperimentItem& item, const Context& context) = nullptr;
 };

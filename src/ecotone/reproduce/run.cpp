@@ -119,7 +119,9 @@ Reproduction reproduce(const Experiment& experiment, const ExperimentItem& item,
   if (!options.data.empty() && !kind.reads_data)
     option_error("idle_flag", "--data works only with items that read files; {} {} of {} generates its data", item.sort,
                  item.name, experiment.name);
-  const int repetitions = options.repetitions > 0 ? options.repetitions : item.repetitions;
+  ReproduceOptions resolved = options;
+  if (options.repetitions == 0) resolved.repetitions = item.repetitions;
+  const int repetitions = resolved.repetitions;
   if (repetitions < enough_repetitions && repetitions < item.repetitions)
     context.note("reproduce: {} repetition{} instead of the experiment's {}; verdicts from so few mean little",
                  repetitions, repetitions == 1 ? "" : "s", item.repetitions);
@@ -128,7 +130,7 @@ Reproduction reproduce(const Experiment& experiment, const ExperimentItem& item,
                  "reproduce: {} {} of {} leaves out the {} smallest and largest values, so it needs at least {} "
                  "repetitions, got {}",
                  item.sort, item.name, experiment.name, item.trimmed, 2 * item.trimmed + 1, repetitions);
-  const std::vector<Cell> cells = kind.run(item, repetitions, options.data, context);
+  const std::vector<Cell> cells = kind.run(item, resolved, context);
   Reproduction result{.paper = experiment.paper,
                       .item = item.name,
                       .title = item.title,

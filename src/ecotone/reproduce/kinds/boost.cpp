@@ -6,9 +6,9 @@
 #include <set>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/progress.h"
 #include "ecotone/reproduce/json_fields.h"
 #include "ecotone/reproduce/kinds/boost_parts.h"
+#include "ecotone/reproduce/repetitions.h"
 
 namespace ecotone {
 
@@ -147,26 +147,18 @@ std::vector<double> run_draw(const BoostRecipe& recipe, const std::string& angle
   return values;
 }
 
-std::vector<Cell> run_boost(const ExperimentItem& item, int repetitions, const std::filesystem::path&,
-                            const Context& context) {
+std::vector<Cell> run_boost(const ExperimentItem& item, const ReproduceOptions& options, const Context& context) {
   const BoostRecipe recipe = read_boost_recipe(item, item.name);
-  // One draw of one angle is a task; parallel work inside its fits runs inline.
-  const auto tasks = static_cast<Index>(recipe.angles.size()) * repetitions;
-  std::vector<std::vector<double>> draws(static_cast<std::size_t>(tasks));
-  Progress progress(context.observer(), "reproduce", tasks);
-  context.parallel(tasks, [&](Index task) {
-    const std::string& angle = recipe.angles[static_cast<std::size_t>(task / repetitions)];
-    const Context own =
-        context.derived("reproduce/" + angle, static_cast<std::uint64_t>(task % repetitions)).observed_by(nullptr);
-    draws[static_cast<std::size_t>(task)] = run_draw(recipe, angle, own);
-    progress.advance();
-  });
+  std::vector<RepeatedPart> parts;
+  for (const std::string& angle : recipe.angles) parts.push_back({angle});
+  const auto run = [&](std::size_t c, const Context& own) { return run_draw(recipe, recipe.angles[c], own); };
+  const auto draws = run_repetitions<std::vector<double>>(item, parts, options, 0, context, run);
+  const auto repetitions = static_cast<std::size_t>(options.repetitions);
   std::vector<Cell> cells;
   for (std::size_t c = 0; c < recipe.angles.size(); ++c) {
     for (std::size_t p = 0; p < recipe.rows.size(); ++p) {
       Cell& cell = cells.emplace_back(Cell{recipe.rows[p].name, recipe.angles[c], {}, recipe.rows[p].hidden});
-      for (std::size_t r = 0; r < static_cast<std::size_t>(repetitions); ++r)
-        cell.values.push_back(draws[c * static_cast<std::size_t>(repetitions) + r][p]);
+      for (std::size_t r = 0; r < repetitions; ++r) cell.values.push_back(draws[c * repetitions + r][p]);
     }
   }
   return cells;

@@ -3,6 +3,7 @@
 #include "ecotone/base/error.h"
 #include "ecotone/reproduce/kinds/boost.h"
 #include "ecotone/reproduce/kinds/boost_parts.h"
+#include "ecotone/reproduce/repetitions.h"
 
 namespace ecotone {
 
@@ -49,10 +50,6 @@ struct Boosted {
   StumpVote source, target;
 };
 
-Context context_of(const FigureRecipe& recipe, int repetition, const Context& context) {
-  return context.derived("reproduce/" + recipe.angle, static_cast<std::uint64_t>(repetition)).observed_by(nullptr);
-}
-
 Boosted boosted(const FigureRecipe& recipe, const Context& context) {
   Boosted result{draw_moons_problem(recipe.angle, recipe.rows_per_domain, fine_rows, context), {}, {}, {}};
   result.fit = fit_setting(result.draw, recipe.run, 0, false, context);
@@ -68,27 +65,26 @@ std::vector<double> by_round(const BoostFit& fit, double BoostRound::*loss) {
   return values;
 }
 
-std::vector<Cell> run_figure(const ExperimentItem& item, int repetitions, const std::filesystem::path&,
-                             const Context& context) {
+/// The values of the cells on one draw.
+std::vector<double> figure_values(const FigureRecipe& recipe, const Context& context) {
+  const Boosted one = boosted(recipe, context);
+  // The source distribution is that of a target that is not rotated.
+  const MoonsDraw still = draw_moons_problem("0", 10, fine_rows, context);
+  const std::vector<double> source_loss = by_round(one.fit, &BoostRound::err_source);
+  return {zero_from(by_round(one.fit, &BoostRound::loss_target)), first_zero(source_loss), zero_from(source_loss),
+          100 - wrong_percent(one.source.values(Features::dense(still.test), context), still.y_test),
+          100 - wrong_percent(one.target.values(Features::dense(one.draw.test), context), one.draw.y_test)};
+}
+
+std::vector<Cell> run_figure(const ExperimentItem& item, const ReproduceOptions& options, const Context& context) {
   const FigureRecipe recipe = read_figure_recipe(item, item.name);
+  const auto run = [&](std::size_t, const Context& own) { return figure_values(recipe, own); };
+  const auto draws = run_repetitions<std::vector<double>>(item, {{recipe.angle}}, options, 0, context, run);
   std::vector<Cell> cells;
   for (const CellName& name : check_figure(item, item.name)) {
-    cells.push_back({name.first, name.second, {}});
-    cells.back().values.resize(static_cast<std::size_t>(repetitions));
+    Cell& cell = cells.emplace_back(Cell{name.first, name.second, {}});
+    for (const std::vector<double>& draw : draws) cell.values.push_back(draw[cells.size() - 1]);
   }
-  context.parallel(repetitions, [&](Index r) {
-    const Context own = context_of(recipe, static_cast<int>(r), context);
-    const Boosted one = boosted(recipe, own);
-    // The source distribution is that of a target that is not rotated.
-    const MoonsDraw still = draw_moons_problem("0", 10, fine_rows, own);
-    const auto at = static_cast<std::size_t>(r);
-    const std::vector<double> source_loss = by_round(one.fit, &BoostRound::err_source);
-    cells[0].values[at] = zero_from(by_round(one.fit, &BoostRound::loss_target));
-    cells[1].values[at] = first_zero(source_loss);
-    cells[2].values[at] = zero_from(source_loss);
-    cells[3].values[at] = 100 - wrong_percent(one.source.values(Features::dense(still.test), own), still.y_test);
-    cells[4].values[at] = 100 - wrong_percent(one.target.values(Features::dense(one.draw.test), own), one.draw.y_test);
-  });
   return cells;
 }
 
@@ -115,7 +111,7 @@ RegionMap map_of(const StumpVote& vote, const Matrix& points, const std::vector<
 
 Figures draw(const ExperimentItem& item, const Context& context) {
   const FigureRecipe recipe = read_figure_recipe(item, item.name);
-  const Boosted one = boosted(recipe, context_of(recipe, 0, context));
+  const Boosted one = boosted(recipe, repetition_context(recipe.angle, 0, context));
   LineChart chart{
       .name = "losses",
       .title = "Losses against rounds, " + recipe.angle + " degrees",

@@ -4,11 +4,13 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/choose/choose.h"
+#include "ecotone/data/dataset_digest.h"
 #include "ecotone/data/generate/generate.h"
 #include "ecotone/data/read.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/methods/grid.h"
 #include "ecotone/reproduce/json_fields.h"
+#include "ecotone/reproduce/repetitions.h"
 
 namespace ecotone {
 
@@ -119,36 +121,47 @@ class Cells {
   std::vector<Cell> cells_;
 };
 
-void add_choice(Cells& cells, const ChoiceData& data, const Choice& choice) {
+/// What one repetition gives for the cells; undefined values included.
+using ChoiceValues = std::vector<std::pair<CellName, std::optional<double>>>;
+
+ChoiceValues values_of(const ChoiceData& data, const Choice& choice) {
+  ChoiceValues values;
+  const auto add = [&](std::string row, std::string_view what, const std::optional<double>& value) {
+    values.emplace_back(CellName{std::move(row), column(data, what)}, value);
+  };
   const bool higher = find_metric(choice.metric)->higher_is_better();
   for (const ScorerChoice& scorer : choice.scorers) {
     const std::string row(scorer_name(scorer.scorer));
     for (const TargetChoice& target : scorer.targets) {
-      cells.add(row, column(data, "regret"), target.regret);
-      cells.add(row, column(data, "gain"), target.gain);
-      cells.add(row, column(data, "rank"), target.rank_correlation);
+      add(row, "regret", target.regret);
+      add(row, "gain", target.gain);
+      add(row, "rank", target.rank_correlation);
     }
   }
   for (const TargetTruth& target : choice.targets) {
     if (!target.best || !target.score.front()) continue;
     const double lost = *target.score[*target.best] - *target.score.front();
-    cells.add(std::string(none), column(data, "regret"), higher ? lost : -lost);
+    add(std::string(none), "regret", higher ? lost : -lost);
   }
+  return values;
 }
 
-std::vector<Cell> run_choice(const ExperimentItem& item, int repetitions, const std::filesystem::path& folder,
-                             const Context& context) {
-  Cells cells;
-  for (const ChoiceData& data : read_choice_recipe(item, item.name)) {
-    for (int r = 0; r < repetitions; ++r) {
-      const Context own = context.derived("reproduce/" + data.name, static_cast<std::uint64_t>(r));
-      const ChooseOptions options{.scorers = scorers_of(data.task()), .metric = data.metric};
-      // Fits warn about poor weights, which are what the table is about.
-      const Context quiet = own.observed_by(nullptr);
-      add_choice(cells, data, choose_candidates(load(data, folder, quiet), candidates_of(data), options, quiet));
-      context.check_cancelled();
-    }
+/// One data set is in memory at a time; its fits run in parallel.
+std::vector<Cell> run_choice(const ExperimentItem& item, const ReproduceOptions& options, const Context& context) {
+  const std::vector<ChoiceData> all = read_choice_recipe(item, item.name);
+  std::vector<RepeatedPart> parts;
+  for (const ChoiceData& data : all) {
+    parts.push_back({data.name});
+    if (options.journal && data.generator.empty())
+      parts.back().data = digest_of(load(data, options.data, context.observed_by(nullptr)), context);
   }
+  const auto run = [&](std::size_t d, const Context& own) {
+    const ChooseOptions choose{.scorers = scorers_of(all[d].task()), .metric = all[d].metric};
+    return values_of(all[d], choose_candidates(load(all[d], options.data, own), candidates_of(all[d]), choose, own));
+  };
+  Cells cells;
+  for (const ChoiceValues& values : run_repetitions<ChoiceValues>(item, parts, options, 1, context, run))
+    for (const auto& [name, value] : values) cells.add(name.first, name.second, value);
   return std::move(cells).defined();
 }
 

@@ -5,11 +5,11 @@
 #include <optional>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/progress.h"
 #include "ecotone/choose/guard.h"
 #include "ecotone/data/generate/generate.h"
 #include "ecotone/methods/model.h"
 #include "ecotone/reproduce/json_fields.h"
+#include "ecotone/reproduce/repetitions.h"
 
 namespace ecotone {
 
@@ -156,6 +156,11 @@ struct Fitting {
   bool converged = true;
 };
 
+template <class Archive>
+void archive(Archive& with, Fitting& fitting) {
+  with(fitting.error, fitting.declined, fitting.converged);
+}
+
 /// All rows' fits on one draw of one column.
 using Draw = std::vector<Fitting>;
 
@@ -204,31 +209,24 @@ double cell_value(const ShiftRecipe& recipe, const Draw& draw, std::size_t p) {
   return from_first - row.times * (draw[other].error - draw[0].error);
 }
 
-std::vector<Draw> run_draws(const ShiftRecipe& recipe, int repetitions, const Context& context) {
+std::vector<Draw> run_draws(const ExperimentItem& item, const ShiftRecipe& recipe, const ReproduceOptions& options,
+                            const Context& context) {
   std::vector<std::vector<FitKey>> keys;
+  std::vector<RepeatedPart> parts;
   for (const ShiftColumn& column : recipe.columns) {
+    parts.push_back({column.name});
     auto& own = keys.emplace_back();
     for (const ShiftRow& row : recipe.rows) own.emplace_back(row.text(column.name), row.guard);
   }
-  // One draw of one column is a task; parallel work inside its fits runs inline.
-  const auto tasks = static_cast<Index>(recipe.columns.size()) * repetitions;
-  std::vector<Draw> draws(static_cast<std::size_t>(tasks));
-  Progress progress(context.observer(), "reproduce", tasks);
-  context.parallel(tasks, [&](Index task) {
-    const auto c = static_cast<std::size_t>(task / repetitions);
-    const auto r = static_cast<std::uint64_t>(task % repetitions);
-    // Fits warn about what the experiment measures, such as poor weights; the table shows it.
-    const Context own = context.derived("reproduce/" + recipe.columns[c].name, r).observed_by(nullptr);
-    draws[static_cast<std::size_t>(task)] = run_draw(recipe.columns[c], keys[c], own);
-    progress.advance();
+  return run_repetitions<Draw>(item, parts, options, 0, context, [&](std::size_t c, const Context& own) {
+    return run_draw(recipe.columns[c], keys[c], own);
   });
-  return draws;
 }
 
-std::vector<Cell> run_shift(const ExperimentItem& item, int repetitions, const std::filesystem::path&,
-                            const Context& context) {
+std::vector<Cell> run_shift(const ExperimentItem& item, const ReproduceOptions& options, const Context& context) {
   const ShiftRecipe recipe = read_shift_recipe(item, item.name);
-  const std::vector<Draw> draws = run_draws(recipe, repetitions, context);
+  const std::vector<Draw> draws = run_draws(item, recipe, options, context);
+  const auto repetitions = static_cast<std::size_t>(options.repetitions);
   Index not_converged = 0;
   for (const Draw& draw : draws) not_converged += std::ranges::count(draw, false, &Fitting::converged);
   if (not_converged > 0)
@@ -238,8 +236,8 @@ std::vector<Cell> run_shift(const ExperimentItem& item, int repetitions, const s
   for (std::size_t c = 0; c < recipe.columns.size(); ++c) {
     for (std::size_t p = 0; p < recipe.rows.size(); ++p) {
       Cell& cell = cells.emplace_back(Cell{recipe.rows[p].name, recipe.columns[c].name, {}});
-      for (std::size_t r = 0; r < static_cast<std::size_t>(repetitions); ++r)
-        cell.values.push_back(cell_value(recipe, draws[c * static_cast<std::size_t>(repetitions) + r], p));
+      for (std::size_t r = 0; r < repetitions; ++r)
+        cell.values.push_back(cell_value(recipe, draws[c * repetitions + r], p));
     }
   }
   return cells;

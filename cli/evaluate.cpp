@@ -6,6 +6,7 @@
 
 #include "cli/arguments.h"
 #include "cli/output.h"
+#include "cli/resume.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/options.h"
@@ -33,6 +34,7 @@ struct EvaluateFlags {
   std::string report;
   std::string title;
   std::string choose;
+  std::string resume;
   const Flags* flags = nullptr;
 };
 
@@ -110,6 +112,7 @@ void refuse_outputs(const EvaluateFlags& flags) {
   const std::pair<const char*, const std::string&> outputs[] = {{"--save-predictions", flags.predictions},
                                                                 {"--report", flags.report},
                                                                 {"--title", flags.title},
+                                                                {"--resume", flags.resume},
                                                                 {"--choice-metric", flags.options.choice_metric},
                                                                 {"--threshold", flags.options.threshold}};
   for (const auto& [name, value] : outputs)
@@ -178,13 +181,16 @@ void run_evaluate(const EvaluateFlags& flags, Session& session) {
   if (!flags.choose.empty()) return run_choose(flags, session);
   const DataAndGrids given = data_and_each_grid(flags.arguments);
   check_choice(flags, given.grids);
-  require_separate(files_read(given.data, flags.read), {flags.predictions, flags.report});
+  require_separate(files_read(given.data, flags.read), {flags.predictions, flags.report, flags.resume});
   require_writable(flags.predictions);
   require_writable(flags.report);
+  Resume resume(flags.resume, session);
   const Context& context = session.context();
   const Dataset data = session.timed("read", [&] { return read_dataset(given.data, flags.read, context); });
-  const Evaluation evaluation =
-      session.timed("evaluate", [&] { return evaluate_grids(data, given.grids, options, context); });
+  const Evaluation evaluation = resume.run([&](Journal* journal) {
+    options.journal = journal;
+    return session.timed("evaluate", [&] { return evaluate_grids(data, given.grids, options, context); });
+  });
   const std::string table = session.json() ? "" : evaluation_table(evaluation, flags.metric);
   session.timed("write", [&] {
     if (!flags.predictions.empty()) write_predictions(flags.predictions, evaluation, data, context);
@@ -215,6 +221,7 @@ void declare_evaluate(Flags& flags, EvaluateFlags& inputs) {
              "Write the prediction of every held-out row as CSV; rows count from 1");
   flags.text("--report", "FILE.html", inputs.report, "Write a self-contained HTML report");
   flags.text("--title", "TEXT", inputs.title, "Title of the report");
+  add_resume_flag(flags, inputs.resume);
   add_data_flags(flags, inputs.read, DataUse::evaluation);
 }
 

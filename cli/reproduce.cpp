@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/resume.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
@@ -20,6 +21,7 @@ struct ReproduceFlags {
   int repetitions = 0;
   std::string data;
   std::string out;
+  std::string resume;
   bool list = false;
 };
 
@@ -82,10 +84,13 @@ void run_reproduce(const ReproduceFlags& flags, Session& session) {
   const Experiment found = experiment(flags.name);
   const ExperimentItem& item = chosen_item(found, flags);
   check_folder(flags.out);
-  const ReproduceOptions options{.repetitions = flags.repetitions, .data = flags.data};
+  ReproduceOptions options{.repetitions = flags.repetitions, .data = flags.data};
+  Resume resume(flags.resume, session);
   const Figures figures = flags.out.empty() ? Figures{} : draw_figures(found, item, session.context());
-  const Reproduction result =
-      session.timed("reproduce", [&] { return reproduce(found, item, options, session.context()); });
+  const Reproduction result = resume.run([&](Journal* journal) {
+    options.journal = journal;
+    return session.timed("reproduce", [&] { return reproduce(found, item, options, session.context()); });
+  });
   session.say(reproduction_table(result));
   Json json = to_json(result);
   if (!flags.out.empty()) {
@@ -105,6 +110,7 @@ void declare_reproduce(Flags& flags, ReproduceFlags& inputs) {
                "Number of repetitions (default: the experiment's own)");
   flags.text("--data", "DIR", inputs.data, "Folder of the data files, for parts that need them");
   flags.text("--output,-o", "DIR", inputs.out, "Folder for the pictures of a figure (SVG) and their data (CSV)");
+  add_resume_flag(flags, inputs.resume);
   flags.flag("--list", inputs.list, "Show all experiments, or the one named, with their parts");
   ArgumentWords words{.files = false};
   for (const EmbeddedExperiment& each : embedded_experiments()) words.words.emplace_back(each.name);

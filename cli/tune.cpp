@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/arguments.h"
+#include "cli/resume.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
 #include "ecotone/data/read.h"
@@ -20,6 +21,7 @@ struct TuneFlags {
   ReadOptions read;
   TuneOptions options;
   std::string output;
+  std::string resume;
   bool no_rows = false;
   const Flags* flags = nullptr;
 };
@@ -29,12 +31,17 @@ void run_tune(const TuneFlags& flags, Session& session) {
     option_error("idle_flag", "--draws works only with --search random");
   if (flags.no_rows && flags.output.empty()) option_error("idle_flag", "--no-rows works only with -o");
   const DataAndSpaces given = data_and_spaces(flags.arguments);
-  require_separate(files_read(given.data, flags.read), {flags.output});
+  require_separate(files_read(given.data, flags.read), {flags.output, flags.resume});
   require_writable(flags.output);
   const Context& context = session.context();
   const std::vector<Pipeline> points = search_points(given.pipelines, flags.options, context);
+  Resume resume(flags.resume, session);
   const Dataset data = session.timed("read", [&] { return read_dataset(given.data, flags.read, context); });
-  const Tuning tuning = session.timed("tune", [&] { return tune(data, points, flags.options, context); });
+  const Tuning tuning = resume.run([&](Journal* journal) {
+    TuneOptions options = flags.options;
+    options.journal = journal;
+    return session.timed("tune", [&] { return tune(data, points, options, context); });
+  });
   Json document = to_json(tuning);
   std::string text = tuning_table(tuning);
   if (!flags.output.empty()) {
@@ -60,6 +67,7 @@ void declare_tune(Flags& flags, TuneFlags& inputs) {
   flags.options(inputs.options);
   flags.output(inputs.output, "Also fit the chosen pipeline on all labelled rows and write the model (.eco)");
   flags.flag("--no-rows", inputs.no_rows, "Refuse to write a model that holds training rows");
+  add_resume_flag(flags, inputs.resume);
   add_data_flags(flags, inputs.read, DataUse::training);
 }
 

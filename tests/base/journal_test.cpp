@@ -52,6 +52,7 @@ TEST(Journal, GivesBackWhatWasAdded) {
   journal.add(key(5), "new");
   EXPECT_EQ(journal.find(key(5)), "new");
   EXPECT_EQ(journal.added(), 1U);
+  EXPECT_EQ(journal.used(), 5U);  // what this run has added does not count
 }
 
 TEST(Journal, IsEmptyAtFirst) {

@@ -60,12 +60,12 @@ template <class Work>
 void expect_resumed(Work&& work) {
   const TempFolder folder;
   const Seen plain = work(nullptr);
-  std::size_t parts = 0;
+
   {
     Journal journal(folder / "j");
     EXPECT_EQ(work(&journal), plain);
-    parts = journal.added();
-    EXPECT_GT(parts, 3U);
+
+    EXPECT_GT(journal.added(), 3U);
   }
   const std::string whole = ::ecotone::get(folder / "j");
   {
@@ -81,7 +81,7 @@ void expect_resumed(Work&& work) {
     put(folder / "j", damaged);
     Journal journal(folder / "j");
     EXPECT_EQ(work(&journal), plain) << "journal of " << damaged.size() << " bytes";
-    EXPECT_LE(journal.added(), parts - journal.found());
+    EXPECT_EQ(journal.used() > 0, journal.found() > 0);
   }
 }
 
@@ -94,7 +94,8 @@ TEST(Resume, EvaluationsOfNumbersToo) {
     EvaluateOptions options = with(Protocol::k_fold);
     options.journal = journal;
     options.folds = 3;
-    const auto grids = {PipelineGrid::parse("constant"), PipelineGrid::parse("scale | ridge l2={0.01,1}")};
+    const std::vector<PipelineGrid> grids = {PipelineGrid::parse("constant"),
+                                             PipelineGrid::parse("scale | least_squares l2={0.01,1}")};
     Recorder recorder;
     const Context context({.threads = 2, .seed = 3, .observer = &recorder});
     const Evaluation result = evaluate_grids(tiny_regression(3, 30), grids, options, context);
@@ -109,8 +110,11 @@ TEST(Resume, TuningGoesOnWhereItStopped) {
 
 TEST(Resume, OtherWorkIsNotFound) {
   const TempFolder folder;
+  {
+    Journal first(folder / "j");
+    evaluated(awkward(), {}, &first);
+  }
   Journal journal(folder / "j");
-  evaluated(awkward(), {}, &journal);
   const auto used_by = [&](auto&& run) {
     const std::size_t before = journal.used();
     run();

@@ -129,6 +129,7 @@ void Journal::read_records() {
   } else {  // a run was killed before the heading was written: nothing is lost
     write(journal_heading);
   }
+  opened_end_ = end_;
   // New records follow the last whole one.
   if (::ftruncate(file_, static_cast<off_t>(end_)) != 0) journal_failed("cannot_write", "write", path_, errno);
 }
@@ -149,7 +150,7 @@ std::optional<std::string> Journal::find(const Digest& key) {
     }
   }
   if (crc_of(content.data(), content.size()) != place.checksum) return {};
-  ++used_;
+  if (place.offset < opened_end_) ++used_;
   return content;
 }
 

@@ -51,7 +51,7 @@ class Journal {
   const std::filesystem::path& path() const { return path_; }
   std::size_t found() const { return found_; }      ///< whole records when it was opened
   std::size_t damaged() const { return damaged_; }  ///< bytes of no whole record then
-  std::size_t used() const;                         ///< records that were asked for
+  std::size_t used() const;                         ///< of those, how many were asked for, each time
   std::size_t added() const;
 
  private:
@@ -61,7 +61,8 @@ class Journal {
 
   std::filesystem::path path_;
   int file_ = -1;
-  std::size_t end_ = 0;  ///< of the last whole record
+  std::size_t end_ = 0;         ///< of the last whole record
+  std::size_t opened_end_ = 0;  ///< the same when it was opened
   std::size_t found_ = 0, damaged_ = 0, used_ = 0, added_ = 0;
   mutable std::mutex mutex_;
   std::map<Digest, JournalPlace> places_;

@@ -26,7 +26,7 @@ struct FlagInfo {
   std::string help;
   bool takes_value = false;
   std::string shown;                ///< what stands for the value on help pages, such as COLUMN
-  std::vector<std::string> values;  ///< empty: a file, or anything
+  std::vector<std::string> values;  ///< words to choose from; empty: see `shown`
 };
 
 /// Words that a verb's arguments are completed with.

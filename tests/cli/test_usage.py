@@ -100,7 +100,18 @@ def test_lists_may_be_given_in_parts(ecotone, small):
 
 
 @pytest.mark.parametrize(
-    "name, words", [("xgboost", "'adaboost base=tree'"), ("PCA", "'kpca kernel=linear'"), ("elastic-net", "l1=auto l2=auto"), ("coral", "not part of ecotone")]
+    "name, words",
+    [
+        ("xgboost", "'adaboost base=tree'"),
+        ("RandomForestClassifier", "'adaboost base=tree'"),
+        ("PCA", "'kpca kernel=linear'"),
+        ("elastic-net", "l1=auto l2=auto"),
+        ("Linear_Regression", "'least_squares'"),
+        ("RidgeCV", "use 'ridge'"),
+        ("knn", "'svm'"),
+        ("one_hot_encoder", "text columns become categories"),
+        ("coral", "not part of ecotone"),
+    ],
 )
 def test_names_of_other_packages_lead_to_what_is_here(ecotone, name, words):
     message = ecotone.error("methods", name, exit=2, code="unknown_method")

@@ -44,7 +44,7 @@ std::vector<std::string> method_names() {
 
 namespace {
 
-/// Names that other packages have for what is here, or for what is not.
+/// Names that other packages have for what is here, or for what is not; in lower case, without _ and -.
 struct Elsewhere {
   std::vector<std::string_view> names;
   const char* here;
@@ -52,38 +52,62 @@ struct Elsewhere {
 
 const std::vector<Elsewhere>& elsewhere() {
   static const std::vector<Elsewhere> all = {
-      {{"xgboost", "lightgbm", "catboost", "gbm", "gbdt", "gradient_boosting", "random_forest", "randomforest", "tree"},
+      {{"xgboost", "xgb", "lightgbm", "lgbm", "catboost", "gbm", "gbdt", "gradientboosting", "histgradientboosting",
+        "randomforest", "extratrees", "forest", "decisiontree", "tree", "cart"},
        "trees are boosted by 'adaboost base=tree'"},
-      {{"pca"}, "principal components are 'kpca kernel=linear'"},
-      {{"elasticnet", "elastic_net"}, "use 'logistic l1=auto l2=auto' or 'least_squares l1=auto l2=auto'"},
+      {{"pca", "svd", "truncatedsvd"}, "principal components are 'kpca kernel=linear'"},
+      {{"kernelpca"}, "use 'kpca'"},
+      {{"tsne", "umap", "isomap", "ica", "nmf", "autoencoder"},
+       "components are found by 'kpca', 'udica', 'coir' and 'dica', features of a deep network by 'dbn'"},
+      {{"elasticnet"}, "use 'logistic l1=auto l2=auto' or 'least_squares l1=auto l2=auto'"},
       {{"lasso"}, "use 'logistic l1=auto' or 'least_squares l1=auto'"},
-      {{"linear", "linear_regression", "ols", "lm"}, "use 'least_squares' or 'ridge'"},
-      {{"logistic_regression", "logisticregression", "logreg", "lr"}, "use 'logistic'"},
-      {{"svc", "svr", "linearsvc", "libsvm"}, "use 'svm'"},
-      {{"gpr", "gaussian_process", "kriging"}, "use 'gp'"},
-      {{"standard_scaler", "standardscaler", "standardise", "standardize", "zscore", "normalise", "normalize"},
+      {{"linear", "linearregression", "ols", "lm"}, "use 'least_squares' or 'ridge'"},
+      {{"glm", "glmnet"}, "use 'logistic', 'probit', 'poisson' or 'least_squares'"},
+      {{"logisticregression", "logreg", "logit", "lr"}, "use 'logistic'"},
+      {{"svc", "svr", "linearsvc", "linearsvr", "libsvm"}, "use 'svm'"},
+      {{"gpr", "gaussianprocess", "kriging"}, "use 'gp'"},
+      {{"knn", "kneighbors", "kneighbours", "nearestneighbors", "nearestneighbours"},
+       "nearest neighbours do not predict here; 'svm' fits curved boundaries, and 'weight.knn' weights source rows"},
+      {{"mlp", "nn", "dnn", "cnn", "neuralnet", "neuralnetwork"},
+       "'dbn' learns the features of a deep network, for a learner such as 'logistic' behind it"},
+      {{"nb", "naivebayes", "gaussiannb", "lda", "qda"}, "it is not part of ecotone; try 'logistic' first"},
+      {{"standardscaler", "standardise", "standardize", "zscore", "normalise", "normalize", "minmax", "minmaxscaler",
+        "robustscaler"},
        "use 'scale'"},
-      {{"imputer", "simple_imputer", "simpleimputer", "fillna"}, "use 'impute'"},
-      {{"platt", "isotonic", "calibration"}, "use 'calibrate' behind a learner"},
+      {{"imputer", "simpleimputer", "fillna"}, "use 'impute'"},
+      {{"onehot", "onehotencoder", "dummies", "getdummies", "labelencoder"},
+       "no stage is needed: text columns become categories when a file is read"},
+      {{"selectkbest", "rfe", "boruta", "stepwise", "featureselection"},
+       "features are selected by 'step', 'tgreedy' and 'greedy'"},
+      {{"platt", "isotonic", "calibration", "calibrated"}, "use 'calibrate' behind a learner"},
       {{"dummy", "majority", "baseline", "mean"}, "use 'constant'"},
       {{"kmm", "kliep", "ulsif", "rulsif", "importance", "reweight"},
        "source rows are weighted to a target by 'weight.logistic', 'weight.knn' and 'weight.gaussian'"},
       {{"coral", "tca", "jdot", "ot", "transport", "subspace", "dann"},
        "it is not part of ecotone; 'weight.logistic', 'adapt.joint' and 'dasvm' adapt to a target, and 'dica' looks "
-       "for "
-       "components that vary little between domains"},
+       "for components that vary little between domains"},
       {{"irm", "groupdro", "vrex", "dro"}, "it is not part of ecotone; 'step' and 'ridge' have penalty=variance"}};
   return all;
 }
 
-/// What to use instead of a name of another package; empty if it is none.
-std::string_view here_instead_of(std::string_view name) {
-  std::string lower(name);
-  for (char& letter : lower)
-    letter = letter == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+/// In lower case, without _ and - and what classes of scikit-learn end in.
+std::string plain_name(std::string_view name) {
+  std::string plain;
+  for (const char letter : name)
+    if (letter != '_' && letter != '-') plain += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  for (const std::string_view ending : {"classifier", "regressor", "cv"})
+    if (plain.size() > ending.size() && plain.ends_with(ending)) plain.resize(plain.size() - ending.size());
+  return plain;
+}
+
+/// What to use instead of a name that other packages have; empty if it is none.
+std::string here_instead_of(std::string_view name) {
+  const std::string plain = plain_name(name);
   for (const Elsewhere& each : elsewhere())
-    if (std::ranges::find(each.names, lower) != each.names.end()) return each.here;
-  return {};
+    if (std::ranges::find(each.names, plain) != each.names.end()) return each.here;
+  for (const Method& each : methods())
+    if (plain_name(each.name) == plain) return fmt::format("use '{}'", each.name);
+  return "";
 }
 
 }  // namespace

@@ -176,7 +176,7 @@ EvaluateOptions options_of(const EvaluateFlags& flags) {
 
 void run_evaluate(const EvaluateFlags& flags, Session& session) {
   check_metric(flags.metric);
-  const EvaluateOptions options = options_of(flags);
+  EvaluateOptions options = options_of(flags);
   refuse_idle(flags, options.protocol);
   if (!flags.choose.empty()) return run_choose(flags, session);
   const DataAndGrids given = data_and_each_grid(flags.arguments);

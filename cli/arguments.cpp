@@ -9,6 +9,7 @@
 #include "ecotone/base/file.h"
 #include "ecotone/base/options.h"
 #include "ecotone/data/formats/format.h"
+#include "ecotone/diagnose/suspicious.h"
 #include "ecotone/methods/grid.h"
 #include "ecotone/methods/registry.h"
 
@@ -99,15 +100,28 @@ void add_data_flags(Flags& flags, ReadOptions& read, DataUse use) {
   flags.group(data_group);
   if (use == DataUse::new_data) {
     flags.text("--domain", "COLUMN", read.domain, "The domain column, if its name differs from the training data");
+    flags.text("--id", "COLUMN", read.id, "Write this column first, as it is, to tell whose row it is");
+    flags.options(read, {"keep"});
   } else {
-    flags.options(read, {"label", "domain", "weight", "group", "time", "ignore", "features", "task"});
+    flags.options(read, {"label", "domain", "weight", "group", "time", "id", "ignore", "features", "task"});
   }
   flags.texts("--where", "TEST", read.where, "Keep only rows such as 'age>=18' or 'label!=-1'; repeat to require all");
   if (use == DataUse::training) flags.options(read, {"target"});
-  flags.options(read, {"domain_from_file", "stream", "labels", "base"});
+  flags.options(read, {"domain_from_file", "decimal", "stream", "labels", "base"});
   flags.text("--format", "NAME", read.format, or_list(format_names()) + " (default: detected)", Need::optional,
              format_names());
   flags.group("");
+}
+
+void add_strict_flag(Flags& flags, bool& strict) {
+  flags.flag("--strict", strict, "Stop at columns that give the label away or look like an id, instead of warning");
+}
+
+Dataset read_checked(const std::vector<std::filesystem::path>& files, const ReadOptions& read, bool strict,
+                     Session& session) {
+  Dataset data = session.timed("read", [&] { return read_dataset(files, read, session.context()); });
+  warn_suspicious(data, strict, session.context());
+  return data;
 }
 
 void refuse_data_flags(const Flags& flags, std::string_view why) {

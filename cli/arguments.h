@@ -18,6 +18,11 @@ enum class DataUse { training, evaluation, new_data };
 
 /// Flags that say how files become a data set, under the heading "Data".
 void add_data_flags(Flags& flags, ReadOptions& read, DataUse use);
+/// `--strict`, and reading with a look at columns that should perhaps not be features: warnings, or errors with the
+/// flag.
+void add_strict_flag(Flags& flags, bool& strict);
+Dataset read_checked(const std::vector<std::filesystem::path>& files, const ReadOptions& read, bool strict,
+                     Session& session);
 /// For files that are not read as data. Option error `idle_flag` when a flag of add_data_flags was given.
 void refuse_data_flags(const Flags& flags, std::string_view why);
 /// All files that are read: the data and, where there is one, the file of labels.

@@ -16,6 +16,7 @@ struct DiagnoseFlags {
   std::vector<std::string> data;
   ReadOptions read;
   std::string pipeline;
+  bool strict = false;
   DiagnoseOptions options;
   int top = 10;
   const Flags* flags = nullptr;
@@ -24,14 +25,13 @@ struct DiagnoseFlags {
 void run_diagnose(const DiagnoseFlags& flags, Session& session) {
   const std::vector<std::filesystem::path> files(flags.data.begin(), flags.data.end());
   require_files(files);
-  const ReadOptions read = flags.read;
   std::optional<Pipeline> pipeline;
   if (flags.flags->given("--pipeline")) {
     pipeline = Pipeline::parse(flags.pipeline);
     require_representation(*pipeline);
   }
   const Context& context = session.context();
-  Dataset data = session.timed("read", [&] { return read_dataset(files, read, context); });
+  Dataset data = read_checked(files, flags.read, flags.strict, session);
   if (pipeline)
     data = session.timed("fit", [&] { return represented(data, *pipeline, flags.options.targets, context); });
   Diagnosis diagnosis = session.timed("diagnose", [&] { return diagnose(data, flags.options, context); });
@@ -47,6 +47,7 @@ void declare_diagnose(Flags& flags, DiagnoseFlags& inputs) {
   flags.text("--pipeline", "PIPELINE", inputs.pipeline, "Fit this pipeline and compare the features it produces");
   flags.number("--top", inputs.top, 1, 1'000'000, "Largest number of lines of each table (default 10); JSON has all");
   flags.options(inputs.options, {"permutations", "sample"});
+  add_strict_flag(flags, inputs.strict);
   add_data_flags(flags, inputs.read, DataUse::evaluation);
 }
 

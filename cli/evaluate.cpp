@@ -35,6 +35,7 @@ struct EvaluateFlags {
   std::string title;
   std::string choose;
   std::string resume;
+  bool strict = false;
   const Flags* flags = nullptr;
 };
 
@@ -140,7 +141,7 @@ void run_choose(const EvaluateFlags& flags, Session& session) {
   if (flags.choose != "all") options.scorers = {scorer_by_name(flags.choose)};
   const DataAndPipelines given = data_and_grids(flags.arguments);
   const Context& context = session.context();
-  const Dataset data = session.timed("read", [&] { return read_dataset(given.data, flags.read, context); });
+  const Dataset data = read_checked(given.data, flags.read, flags.strict, session);
   if (flags.choose == "all" && data.y) options.scorers = scorers_of(data.y->task);
   const std::vector<Pipeline> candidates = candidates_of(flags, given, context);
   const Choice choice = session.timed("choose", [&] { return choose_candidates(data, candidates, options, context); });
@@ -186,7 +187,7 @@ void run_evaluate(const EvaluateFlags& flags, Session& session) {
   require_writable(flags.report);
   Resume resume(flags.resume, session);
   const Context& context = session.context();
-  const Dataset data = session.timed("read", [&] { return read_dataset(given.data, flags.read, context); });
+  const Dataset data = read_checked(given.data, flags.read, flags.strict, session);
   const Evaluation evaluation = resume.run([&](Journal* journal) {
     options.journal = journal;
     return session.timed("evaluate", [&] { return evaluate_grids(data, given.grids, options, context); });
@@ -222,6 +223,7 @@ void declare_evaluate(Flags& flags, EvaluateFlags& inputs) {
   flags.text("--report", "FILE.html", inputs.report, "Write a self-contained HTML report");
   flags.text("--title", "TEXT", inputs.title, "Title of the report");
   add_resume_flag(flags, inputs.resume);
+  add_strict_flag(flags, inputs.strict);
   add_data_flags(flags, inputs.read, DataUse::evaluation);
 }
 

@@ -20,6 +20,7 @@ struct FitFlags {
   std::string output;
   bool guard = false;
   bool no_rows = false;
+  bool strict = false;
 };
 
 Model fit_model(const FitFlags& flags, const Pipeline& pipeline, const Dataset& data, const TrainView& view,
@@ -38,7 +39,7 @@ void run_fit(const FitFlags& flags, Session& session) {
   require_separate(files_read(given.data, flags.read), {flags.output});
   require_writable(flags.output);
   const Context& context = session.context();
-  const Dataset data = session.timed("read", [&] { return read_dataset(given.data, flags.read, context); });
+  const Dataset data = read_checked(given.data, flags.read, flags.strict, session);
   const TrainView view = train_view(data, context);
   if (data.y && data.rows() > 0 && view.labelled() == 0 && pipeline.predicts())
     data_error("no_labels", "fit: no row of a source domain has a label in column '{}'", data.schema.label);
@@ -62,6 +63,7 @@ void declare_fit(Flags& flags, FitFlags& inputs) {
   flags.flag("--guard", inputs.guard,
              "Adapt to the target only if sources reach it and the estimated gain exceeds its noise");
   flags.flag("--no-rows", inputs.no_rows, "Refuse to write a model that holds training rows");
+  add_strict_flag(flags, inputs.strict);
   add_data_flags(flags, inputs.read, DataUse::training);
 }
 

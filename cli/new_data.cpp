@@ -1,8 +1,13 @@
 #include "cli/new_data.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/data/formats/csv/csv_field.h"
 #include "ecotone/data/read.h"
 
 namespace ecotone::cli {
@@ -27,11 +32,38 @@ NewData read_new_data(const NewDataFlags& flags, Session& session) {
   require_writable(flags.output);
   Model model = session.timed("load", [&] { return Model::load(paths.front()); });
   options.task = model.task();
+  std::vector<TextColumn> passed;
   Dataset data = session.timed("read", [&] {
-    return read_for_model({paths.begin() + 1, paths.end()}, model.schema(), options, session.context());
+    return read_for_model({paths.begin() + 1, paths.end()}, model.schema(), options, session.context(), &passed);
   });
   const bool has_domains = options.domain_from_file || !data.schema.domain.empty();
-  return {std::move(model), std::move(data), has_domains};
+  return {std::move(model), std::move(data), has_domains, std::move(passed)};
+}
+
+std::string new_data_header(const NewData& in, const std::vector<std::string>& names) {
+  std::vector<std::string> fields;
+  std::set<std::string> seen;
+  const auto add = [&](const std::string& name) {
+    if (!seen.insert(name).second)
+      data_error("column_clash", "the output would have two columns '{}'; rename the one in the data", name);
+    fields.push_back(csv_field(name));
+  };
+  for (const TextColumn& column : in.passed) add(column.name);
+  for (const std::string& name : names) add(name);
+  return fmt::format("{}\n", fmt::join(fields, ","));
+}
+
+void append_passed(const NewData& in, Index row, std::string& text) {
+  for (const TextColumn& column : in.passed) {
+    append_csv_field(text, column.texts[at(row)]);
+    text += ',';
+  }
+}
+
+Json passed_json(const NewData& in) {
+  Json json = Json::object();
+  for (const TextColumn& column : in.passed) json[column.name] = column.texts;
+  return json;
 }
 
 }  // namespace ecotone::cli

@@ -24,11 +24,19 @@ void add_new_data_flags(Flags& flags, NewDataFlags& inputs);
 struct NewData {
   Model model;
   Dataset data;
-  bool has_domains = false;  ///< whether the data have a domain column
+  bool has_domains = false;        ///< whether the data have a domain column
+  std::vector<TextColumn> passed;  ///< columns that are written as they are, before all others
 
   /// Everything that the model may use.
   Batch batch() const;
 };
 NewData read_new_data(const NewDataFlags& flags, Session& session);
+
+/// The header line of the passed columns and these. Data error `column_clash` if two have the same name.
+std::string new_data_header(const NewData& in, const std::vector<std::string>& names);
+/// The start of a row: its passed columns, each with a comma.
+void append_passed(const NewData& in, Index row, std::string& text);
+/// {name: [text of each row]}.
+Json passed_json(const NewData& in);
 
 }  // namespace ecotone::cli

@@ -23,13 +23,16 @@ std::vector<std::string> quoted(const std::vector<std::string>& names) {
 void write_csv_rows(Output& output, const NewData& in, const Prediction& prediction, const Context& context) {
   const auto domains = quoted(in.data.domain.names);
   const auto classes = quoted(in.model.classes());
-  std::string header = in.has_domains ? "domain,prediction" : "prediction";
-  for (const std::string& name : in.model.classes()) header += "," + csv_field("p_" + name);
+  std::vector<std::string> names;
+  if (in.has_domains) names.emplace_back("domain");
+  names.emplace_back("prediction");
+  for (const std::string& name : in.model.classes()) names.push_back("p_" + name);
   const bool with_deviation = prediction.variance.size() > 0;
-  if (with_deviation) header += ",sd";
-  output.write(header + "\n");
+  if (with_deviation) names.emplace_back("sd");
+  output.write(new_data_header(in, names));
   const auto append = [&](Index first, Index last, std::string& text) {
     for (Index row = first; row < last; ++row) {
+      append_passed(in, row, text);
       if (in.has_domains) text += domains[at(in.data.domain.index[at(row)])] + ',';
       if (prediction.task == Task::classify) {
         text += classes[at(prediction.index[at(row)])];
@@ -53,6 +56,7 @@ void write_csv_rows(Output& output, const NewData& in, const Prediction& predict
 /// All predictions as JSON, in arrays parallel to the rows.
 Json rows_json(const NewData& in, const Prediction& prediction) {
   Json json = Json::object();
+  if (!in.passed.empty()) json["passed"] = passed_json(in);
   if (in.has_domains) {
     json["domain"] = Json::array();
     for (const std::int32_t d : in.data.domain.index) json["domain"].push_back(in.data.domain.names[at(d)]);
@@ -100,7 +104,7 @@ void declare_predict(Flags& flags, NewDataFlags& inputs) { add_new_data_flags(fl
 Verb predict_verb() {
   return make_verb({"predict", "Predict new rows with a fitted model", "predict MODEL DATA... [-o FILE] [flags]",
                     "  ecotone predict model.eco new.csv -o out.csv\n"
-                    "  ecotone predict model.eco new.csv | head\n"
+                    "  ecotone predict model.eco new.csv --id patient | head\n"
                     "  ecotone predict model.eco north.csv south.csv --domain-from-file --json\n"},
                    declare_predict, run_predict);
 }

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "cli/new_data.h"
 #include "cli/output.h"
@@ -12,20 +11,21 @@
 namespace ecotone::cli {
 namespace {
 
-std::string header(const NewData& in, Index cols) {
-  std::vector<std::string> fields;
-  if (in.has_domains) fields.emplace_back("domain");
-  if (in.data.y) fields.push_back(csv_field(in.data.schema.label));
-  for (Index c = 1; c <= cols; ++c) fields.push_back(fmt::format("z{}", c));
-  return fmt::format("{}\n", fmt::join(fields, ","));
+std::string header(const NewData& in, const Features& z) {
+  std::vector<std::string> names;
+  if (in.has_domains) names.emplace_back("domain");
+  if (in.data.y) names.push_back(in.data.schema.label);
+  for (std::string& name : z.names()) names.push_back(std::move(name));
+  return new_data_header(in, names);
 }
 
 void write_csv_rows(Output& output, const NewData& in, const Features& z, const Context& context) {
-  output.write(header(in, z.cols()));
+  output.write(header(in, z));
   const auto append = [&](Index first, Index last, std::string& text) {
     Scratch scratch;
     const RowBlock block = z.block(first / z.block_rows(), scratch);
     for (Index row = first; row < last; ++row) {
+      append_passed(in, row, text);
       if (in.has_domains) {
         append_csv_field(text, in.data.domain.names[at(in.data.domain.index[at(row)])]);
         if (in.data.y || z.cols() > 0) text += ',';
@@ -47,9 +47,10 @@ void write_csv_rows(Output& output, const NewData& in, const Features& z, const 
 /// The rows with the new features instead of the old ones.
 Dataset as_dataset(const NewData& in, const Features& z) {
   Dataset data = in.data;
-  std::vector<std::string> names;
-  for (Index c = 1; c <= z.cols(); ++c) names.push_back(fmt::format("z{}", c));
-  data.x = Features(z.shared_storage(), std::move(names));
+  data.x = z;
+  // Scaled categories and dates are numbers.
+  data.schema.columns.clear();
+  for (const std::string& name : z.names()) data.schema.columns.push_back({name, ColumnKind::numeric, {}});
   return data;
 }
 
@@ -61,6 +62,7 @@ Json label_json(const Labels& y, Index row) {
 
 Json rows_json(const NewData& in, const Features& z) {
   Json json = Json::object();
+  if (!in.passed.empty()) json["passed"] = passed_json(in);
   if (in.has_domains) {
     json["domain"] = Json::array();
     for (const std::int32_t d : in.data.domain.index) json["domain"].push_back(in.data.domain.names[at(d)]);
@@ -79,6 +81,8 @@ Json rows_json(const NewData& in, const Features& z) {
 }
 
 void run_transform(const NewDataFlags& flags, Session& session) {
+  if (flags.output.ends_with(".eco") && (!flags.read.id.empty() || !flags.read.keep.empty()))
+    option_error("no_text_columns", "transform: --id and --keep need a CSV file as output, not {}", flags.output);
   const NewData in = read_new_data(flags, session);
   const Context& context = session.context();
   const Features z = session.timed("transform", [&] { return in.model.transform(in.batch(), context); });

@@ -23,6 +23,7 @@ struct TuneFlags {
   std::string output;
   std::string resume;
   bool no_rows = false;
+  bool strict = false;
   const Flags* flags = nullptr;
 };
 
@@ -36,7 +37,7 @@ void run_tune(const TuneFlags& flags, Session& session) {
   const Context& context = session.context();
   const std::vector<Pipeline> points = search_points(given.pipelines, flags.options, context);
   Resume resume(flags.resume, session);
-  const Dataset data = session.timed("read", [&] { return read_dataset(given.data, flags.read, context); });
+  const Dataset data = read_checked(given.data, flags.read, flags.strict, session);
   const Tuning tuning = resume.run([&](Journal* journal) {
     TuneOptions options = flags.options;
     options.journal = journal;
@@ -68,6 +69,7 @@ void declare_tune(Flags& flags, TuneFlags& inputs) {
   flags.output(inputs.output, "Also fit the chosen pipeline on all labelled rows and write the model (.eco)");
   flags.flag("--no-rows", inputs.no_rows, "Refuse to write a model that holds training rows");
   add_resume_flag(flags, inputs.resume);
+  add_strict_flag(flags, inputs.strict);
   add_data_flags(flags, inputs.read, DataUse::training);
 }
 

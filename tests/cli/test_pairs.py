@@ -56,7 +56,7 @@ def test_features_of_a_model_can_be_paired(ecotone, tmp_path):
     ecotone("pairs", tmp_path / "z.eco", "-o", tmp_path / "p.eco", "--per-class", "50")
     ecotone("convert", tmp_path / "p.eco", "-o", tmp_path / "p.csv")
     header = open(tmp_path / "p.csv").readline().strip().split(",")
-    assert header == ["kind", "pair(z1)", "pair(z2)", "pair(z3)", "pair"]
+    assert header == ["kind", "pair(a)", "pair(b)", "pair(c)", "pair"]
 
 
 def test_ridge_says_that_its_inner_choice_is_optimistic(ecotone, tmp_path):

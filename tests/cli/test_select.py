@@ -293,7 +293,7 @@ def test_as_a_stage_and_as_a_learner(ecotone, tmp_path):
     model = tmp_path / "model.eco"
     ecotone("fit", data, "scale | tgreedy steps=3 | logistic l2=0.1", *common, "-o", model)
     z = ecotone("transform", model, data).stdout.splitlines()[0]
-    assert z.split(",")[-2:] == ["z1", "z2"]
+    assert z.split(",")[-2:] == ["f4", "f3"]
     learner = tmp_path / "learner.eco"
     ecotone("fit", data, "scale | tgreedy steps=3", *common, "-o", learner)
     assert ecotone("predict", learner, data).stdout.startswith("domain,prediction,p_-1,p_1")

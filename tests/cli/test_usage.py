@@ -616,16 +616,16 @@ def test_transform(ecotone, small, tmp_path):
     ecotone("fit", small, "scale", *SMALL_COLUMNS, "--features", "x1,x2", "-o", tmp_path / "m.eco")
     rows = table(ecotone("transform", tmp_path / "m.eco", small).stdout)
     data = table(small.read_text())
-    assert list(rows[0]) == ["domain", "y", "z1", "z2"]
+    assert list(rows[0]) == ["domain", "y", "x1", "x2"]
     assert [r["y"] for r in rows] == [d["y"] for d in data]
-    for z, x in (("z1", "x1"), ("z2", "x2")):
+    for x in ("x1", "x2"):
         values = [float(d[x]) for d in data]
         mean = sum(values) / len(values)
         deviation = (sum((v - mean) ** 2 for v in values) / len(values)) ** 0.5
         for row, value in zip(rows, values):
-            assert float(row[z]) == pytest.approx((value - mean) / deviation, abs=1e-12)
+            assert float(row[x]) == pytest.approx((value - mean) / deviation, abs=1e-12)
     result = ecotone.json("transform", tmp_path / "m.eco", small)
-    assert result["z"][5] == [float(rows[5]["z1"]), float(rows[5]["z2"])]
+    assert result["z"][5] == [float(rows[5]["x1"]), float(rows[5]["x2"])]
 
 
 def test_names_that_need_quotes(ecotone, tmp_path):

@@ -69,16 +69,19 @@ Dataset read_dataset(const std::vector<std::filesystem::path>& paths, const Read
 }
 
 Dataset read_for_model(const std::vector<std::filesystem::path>& paths, const Schema& schema,
-                       const ReadOptions& options, const Context& context) {
+                       const ReadOptions& options, const Context& context, std::vector<TextColumn>* passed) {
   Inputs inputs = open_inputs(paths, options, context);
-  return read_files_for_model(*inputs.format, std::move(inputs.files), schema, all_columns(options), context);
+  std::vector<TextColumn> texts;
+  return read_files_for_model(*inputs.format, std::move(inputs.files), schema, all_columns(options),
+                              passed ? *passed : texts, context);
 }
 
 Dataset parse_for_model(std::string csv, std::string name, const Schema& schema, const ReadOptions& options,
                         const Context& context) {
   InputFiles files{{name}, {}};
   files.sources.push_back(ByteSource::memory(std::move(csv), std::move(name)));
-  return read_files_for_model(format_by_name("csv"), std::move(files), schema, all_columns(options), context);
+  std::vector<TextColumn> passed;
+  return read_files_for_model(format_by_name("csv"), std::move(files), schema, all_columns(options), passed, context);
 }
 
 }  // namespace ecotone

@@ -210,11 +210,12 @@ Labels retask(const Labels& labels, Task task, const std::string& column, const 
 
 /// Only the inputs selected by the options.
 Dataset choose_inputs(Dataset data, const ReadOptions& options, const std::string& origin, const Context& context) {
-  if (options.ignore.empty() && options.features.empty()) return data;
+  if (options.ignore.empty() && options.features.empty() && options.id.empty()) return data;
   std::vector<std::string> names;
   for (const Column& column : data.schema.columns) names.push_back(column.name);
   ReadOptions by_name;
   by_name.ignore = options.ignore;
+  by_name.id = options.id;
   by_name.features = options.features;
   const ColumnRoles roles = resolve_roles(names, by_name, origin);
   std::vector<Index> first;
@@ -263,7 +264,7 @@ Dataset read_eco_file(InputFiles files, const ReadOptions& options, const Contex
 }
 
 Dataset read_eco_file_for_model(InputFiles files, const Schema& schema, const ReadOptions& options,
-                                const Context& context) {
+                                std::vector<TextColumn>&, const Context& context) {
   const std::filesystem::path& path = files.paths.front();
   return match_by_name(read_eco(TensorFile::map(path), options, context), schema, path.string(), context);
 }

@@ -95,8 +95,11 @@ Dataset read_files(const Format& format, InputFiles files, const ReadOptions& op
 }
 
 Dataset read_files_for_model(const Format& format, InputFiles files, const Schema& schema, const ReadOptions& options,
-                             const Context& context) {
-  if (!format.rows) return format.read_for_model(std::move(files), schema, options, context);
+                             std::vector<TextColumn>& passed, const Context& context) {
+  if (!format.passes_text && (!options.id.empty() || !options.keep.empty()))
+    option_error("no_text_columns", "--id and --keep pass columns of CSV files through; {} is {}",
+                 files.paths.front().string(), format.name);
+  if (!format.rows) return format.read_for_model(std::move(files), schema, options, passed, context);
   return match_by_position(read_files(format, files, options, context), schema, files.sources.front().name(), context);
 }
 

@@ -35,8 +35,9 @@ struct Format {
   Dataset (*read)(InputFiles files, const ReadOptions& options, const Context& context) = nullptr;
   /// The data set by a model's schema, see read_for_model.
   Dataset (*read_for_model)(InputFiles files, const Schema& schema, const ReadOptions& options,
-                            const Context& context) = nullptr;
-  bool mapped = false;  ///< one file, mapped by its path and never gunzipped
+                            std::vector<TextColumn>& passed, const Context& context) = nullptr;
+  bool passes_text = false;  ///< whether read_for_model fills in `passed`
+  bool mapped = false;       ///< one file, mapped by its path and never gunzipped
 };
 
 /// All formats, in the order of formats.def.
@@ -58,6 +59,6 @@ const Format& format_by_content(const ByteSource& source);
 Dataset read_files(const Format& format, InputFiles files, const ReadOptions& options, const Context& context);
 /// The same by a model's schema.
 Dataset read_files_for_model(const Format& format, InputFiles files, const Schema& schema, const ReadOptions& options,
-                             const Context& context);
+                             std::vector<TextColumn>& passed, const Context& context);
 
 }  // namespace ecotone

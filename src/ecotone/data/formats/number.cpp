@@ -104,6 +104,63 @@ bool parse_value(std::string_view text, double& value) {
   return parse_number(text, value);
 }
 
+namespace {
+
+/// The separator of thousands at the start of a text, or empty.
+std::string_view separator_at(std::string_view text, NumberStyle style) {
+  if (!style.grouped) return {};
+  const char other[] = {style.decimal == '.' ? ',' : '.', '\0'};
+  // The blanks and apostrophes of typesetters, in UTF-8 and Latin-1, too.
+  for (const std::string_view sign :
+       {std::string_view(other), std::string_view("'"), std::string_view(" "), std::string_view("\xC2\xA0"),
+        std::string_view("\xE2\x80\xAF"), std::string_view("\xE2\x80\x99"), std::string_view("\xA0")})
+    if (text.starts_with(sign)) return text.substr(0, sign.size());
+  return {};
+}
+
+/// Takes the digits before the decimal sign off the front of `text`, without separators; false if the groups are wrong.
+bool take_integer(std::string_view& text, NumberStyle style, std::string& digits) {
+  std::string_view separator;
+  const std::size_t first = digits.size();
+  std::size_t group = 0;
+  while (!text.empty()) {
+    if (number_detail::is_digit(text.front())) {
+      digits += text.front();
+      ++group;
+      text.remove_prefix(1);
+      continue;
+    }
+    const std::string_view sign = separator_at(text, style);
+    if (sign.empty()) break;
+    if (separator.empty() ? group < 1 || group > 3 || digits[first] == '0' : group != 3 || sign != separator)
+      return false;
+    separator = sign;
+    group = 0;
+    text.remove_prefix(sign.size());
+  }
+  return separator.empty() || group == 3;
+}
+
+}  // namespace
+
+bool parse_value(std::string_view text, NumberStyle style, double& value) {
+  if (style.plain() || is_missing(text)) return parse_value(text, value);
+  std::string plain;
+  if (text.starts_with('-') || text.starts_with('+')) {
+    plain += text.front();
+    text.remove_prefix(1);
+  }
+  if (!take_integer(text, style, plain)) return false;
+  if (text.starts_with(style.decimal)) {
+    plain += '.';
+    text.remove_prefix(1);
+  } else if (text.starts_with('.')) {
+    return false;
+  }
+  plain += text;
+  return parse_number(plain, value);
+}
+
 void append_number(std::string& out, double value) {
   char buffer[32];
   char* end;

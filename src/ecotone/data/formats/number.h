@@ -24,6 +24,19 @@ bool parse_number(std::string_view text, double& value);
 /// As parse_number, with NaN for a missing value.
 bool parse_value(std::string_view text, double& value);
 
+/// How numbers are written: 1234.5 (plain), 1,234.5 or 1.234,5.
+struct NumberStyle {
+  char decimal = '.';
+  /// Thousands may be set apart by the other of point and comma, by blanks or by apostrophes.
+  bool grouped = false;
+
+  bool plain() const { return decimal == '.' && !grouped; }
+};
+
+/// As parse_value, for numbers of this style. Groups have three digits and one kind of separator, so that 1.23 with a
+/// decimal comma is not a number.
+bool parse_value(std::string_view text, NumberStyle style, double& value);
+
 /// Appends the shortest text that reads back as the same number; integers below 1e15 in full.
 void append_number(std::string& out, double value);
 

@@ -71,6 +71,7 @@ ColumnRoles resolve_roles(const std::vector<std::string>& names, const ReadOptio
   if (!options.weight.empty()) roles.weight = marks.mark(options.weight, "the weight");
   if (!options.group.empty()) roles.group = marks.mark(options.group, "the group");
   if (!options.time.empty()) roles.time = marks.mark(options.time, "the time");
+  if (!options.id.empty()) marks.mark(options.id, "the id");
   for (const std::string& name : options.ignore) marks.mark(name, "ignored");
   for (const std::string& name : options.features) roles.features.push_back(marks.mark(name, "a feature"));
   if (options.features.empty()) {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "ecotone/base/error.h"
+#include "ecotone/data/formats/date.h"
 #include "ecotone/data/formats/number.h"
 #include "ecotone/data/formats/roles.h"
 
@@ -106,8 +107,11 @@ Condition Condition::parse(const std::string& text, const std::vector<std::strin
   if (!known) find_column(names, std::string(trim(std::string_view(text).substr(0, first))), origin);
   result.missing_ = is_missing(result.value_);
   result.is_number_ = !result.missing_ && parse_number(result.value_, result.number_) && !std::isnan(result.number_);
+  result.is_date_ = !result.missing_ && parse_date(result.value_, SlashOrder::none, result.number_);
+  result.is_number_ |= result.is_date_;
   if (!result.is_number_ && result.operator_ != Operator::equal && result.operator_ != Operator::unequal)
-    option_error("bad_where", "where '{}' compares with '{}', which is not a number", text, result.value_);
+    option_error("bad_where", "where '{}' compares with '{}', which is neither a number nor a date", text,
+                 result.value_);
   return result;
 }
 
@@ -135,11 +139,13 @@ bool Condition::holds(double value) const {
   return operator_ == Operator::unequal;
 }
 
-bool Condition::holds(std::string_view field) const {
+bool Condition::holds(std::string_view field, NumberStyle style) const {
   const bool field_missing = is_missing(field);
   if (missing_) return field_missing == (operator_ == Operator::equal);
   double value = std::numeric_limits<double>::quiet_NaN();
-  if (is_number_ && !field_missing && parse_number(field, value)) return compare(value);
+  const bool comparable =
+      is_date_ ? parse_date(field, SlashOrder::none, value) : is_number_ && parse_value(field, style, value);
+  if (comparable && !field_missing) return compare(value);
   if (operator_ == Operator::equal) return !field_missing && field == value_;
   if (operator_ == Operator::unequal) return field_missing || field != value_;
   return false;

@@ -6,18 +6,20 @@
 
 #include "ecotone/base/index.h"
 #include "ecotone/data/dataset.h"
+#include "ecotone/data/formats/number.h"
 
 namespace ecotone {
 
-/// One row filter: COLUMN(==|=|!=|<|<=|>|>=)VALUE. Numbers are compared as numbers, other text for equality; an empty
-/// VALUE stands for a missing one. A missing value is unequal to every VALUE and satisfies no ordering.
+/// One row filter: COLUMN(==|=|!=|<|<=|>|>=)VALUE. Numbers are compared as numbers, dates (2020-01-31) as dates, other
+/// text for equality; an empty VALUE stands for a missing one. A missing value is unequal to every VALUE and satisfies
+/// no ordering.
 class Condition {
  public:
   /// The column is the first known name before an operator. Option error `bad_where`, data error `unknown_column`.
   static Condition parse(const std::string& text, const std::vector<std::string>& names, const std::string& origin);
 
   Index column() const { return column_; }
-  bool holds(std::string_view field) const;
+  bool holds(std::string_view field, NumberStyle style = {}) const;
   bool holds(double value) const;
 
  private:
@@ -29,6 +31,7 @@ class Condition {
   std::string value_;
   bool missing_ = false;
   bool is_number_ = false;
+  bool is_date_ = false;
   double number_ = 0;
 };
 

@@ -10,6 +10,7 @@
 #include "ecotone/base/memory.h"
 #include "ecotone/data/formats/csv/looks.h"
 #include "ecotone/data/formats/csv/values.h"
+#include "ecotone/data/formats/date.h"
 #include "ecotone/data/formats/encode.h"
 #include "ecotone/data/formats/format.h"
 #include "ecotone/data/formats/number.h"
@@ -22,21 +23,66 @@ namespace {
 
 constexpr std::size_t most_levels = 100;
 
+/// Makes columns of the table that do not hold numbers columns of dates where all their texts are dates, and of text
+/// otherwise.
+void settle_text(const CsvTable& table, CsvColumns& columns, const std::vector<Index>& found, const Context& context) {
+  mark_text(columns, found);
+  if (columns.known_levels) return;
+  std::vector<std::size_t> inputs;
+  for (std::size_t i = 0; i < columns.inputs.size(); ++i)
+    if (std::ranges::binary_search(found, columns.input_columns[i])) inputs.push_back(i);
+  std::vector<TextLook> looks;
+  // The first run of records rules most columns out without another pass over the files.
+  for (const std::size_t tasks : {std::size_t{1}, table.tasks().size()}) {
+    if (inputs.empty()) return;
+    std::vector<Index> texts;
+    for (const std::size_t i : inputs) texts.push_back(columns.input_columns[i]);
+    try {
+      looks = look_at_texts(table, texts, tasks, context);
+    } catch (const Error& error) {
+      // Of two faults in a file the first is reported: the pass that reads the values finds it.
+      if (error.code() != "ragged_row") throw;
+      return;
+    }
+    for (std::size_t k = inputs.size(); k-- > 0;) {
+      if (!looks[k].other) continue;
+      inputs.erase(inputs.begin() + static_cast<std::ptrdiff_t>(k));
+      looks.erase(looks.begin() + static_cast<std::ptrdiff_t>(k));
+    }
+  }
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    Column& column = columns.inputs[inputs[k]];
+    if (looks[k].is_date()) {
+      column.kind = ColumnKind::date;
+      column.slashes = looks[k].slashes();
+      context.note("column '{}' holds dates: it becomes a number of days since 1970-01-01", column.name);
+    } else if (looks[k].is_ambiguous_date()) {
+      context.warn("ambiguous_date",
+                   "column '{}' holds dates such as '{}', which may begin with the day or the month, and stays text; "
+                   "write them as 2020-01-31, or leave the column out with --ignore",
+                   column.name, looks[k].first);
+    }
+  }
+}
+
 /// Guesses the kinds of the columns from the first run of records: text unless it is a number.
 void sniff(const CsvTable& table, CsvColumns& columns, const Context& context) {
   const auto first = std::ranges::find_if(table.tasks(), [](const CsvTask& task) { return task.kept > 0; });
   CsvColumns numbers = columns;
   const CsvValues values = parse_values(table, numbers, {&*first, 1}, ValueStore::checked, context);
-  mark_text(columns, values.not_number);
+  settle_text(table, columns, values.not_number, context);
 }
 
 /// Whether a column of times holds numbers or dates, by its first value; a wrong value further down is found when it is
 /// read.
 Column time_form(const CsvTable& table, Index column, const Context& context) {
   const std::string& name = table.names()[at(column)];
-  const TextLook look = look_at_texts(table, {column}, context).front();
-  double number = 0;
-  if (look.first.empty() || parse_number(look.first, number)) return {name, ColumnKind::numeric, {}};
+  const TextLook look = look_at_texts(table, {column}, table.tasks().size(), context).front();
+  const auto date = [&](SlashOrder order) {
+    double days = 0;
+    return parse_date(look.first, order, days);
+  };
+  if (!date(SlashOrder::day_first) && !date(SlashOrder::month_first)) return {name, ColumnKind::numeric, {}};
   if (look.is_ambiguous_date())
     data_error("ambiguous_date",
                "{}: column '{}' holds dates such as '{}', which may begin with the day or the month; write them as "
@@ -52,7 +98,7 @@ Column time_form(const CsvTable& table, Index column, const Context& context) {
   for (const Index i : inputs) names.push_back(columns.inputs[at(i)].name);
   data_error("too_many_levels",
              "{}: {} '{}' {} more than {} distinct values (such as '{}'), too many for a category; leave {} out with "
-             "--ignore {}",
+             "--ignore {} (or name the column that names rows with --id)",
              table.origin(), names.size() == 1 ? "column" : "columns", fmt::join(names, "', '"),
              names.size() == 1 ? "holds" : "each hold", most_levels, examples.front(),
              names.size() == 1 ? "it" : "them", fmt::join(names, ","));
@@ -112,7 +158,7 @@ CsvValues read_values(const CsvTable& table, CsvColumns& columns, const CsvTunin
     CsvValues values = parse_values(table, columns, table.tasks(), store, context);
     for (const CsvFile& file : table.files()) file.source.check_unchanged();
     if (values.not_number.empty()) return values;
-    mark_text(columns, values.not_number);
+    settle_text(table, columns, values.not_number, context);
   }
 }
 
@@ -205,12 +251,57 @@ void require_model_columns(const CsvTable& table, const Schema& schema) {
   }
 }
 
+/// Finds the records, how their numbers are written, and which are kept.
+void open_records(CsvTable& table, const CsvColumns& columns, const ReadOptions& options, const CsvTuning& tuning,
+                  const Context& context) {
+  table.find_records(tuning.segment_bytes, context);
+  std::vector<Index> numbers = columns.input_columns;
+  for (const Index column : {columns.label, columns.weight})
+    if (column >= 0) numbers.push_back(column);
+  if (options.decimal.empty())
+    settle_numbers(table, numbers, context);
+  else
+    table.set_numbers({options.decimal.front(), true}, std::nullopt);
+  table.keep_where(options.where, context);
+}
+
 /// The column of a role: as the user says, otherwise as the schema says if the table has it.
 Index optional_column(const CsvTable& table, const std::string& given, const std::string& known) {
   if (!given.empty()) return find_column(table.names(), given, table.origin());
   if (known.empty()) return -1;
   const auto found = std::ranges::find(table.names(), known);
   return found == table.names().end() ? -1 : found - table.names().begin();
+}
+
+/// The id and the kept columns. Option error `column_twice` if one is given twice.
+std::vector<Index> passed_columns(const CsvTable& table, const ReadOptions& options) {
+  std::vector<std::string> names = options.keep;
+  if (!options.id.empty()) names.insert(names.begin(), options.id);
+  std::vector<Index> columns;
+  for (const std::string& name : names) {
+    columns.push_back(find_column(table.names(), name, table.origin()));
+    if (std::ranges::find(columns.begin(), columns.end() - 1, columns.back()) != columns.end() - 1)
+      option_error("column_twice", "column '{}' is passed through twice", name);
+  }
+  table.require_columns(columns);
+  return columns;
+}
+
+std::vector<TextColumn> pass_texts(const CsvTable& table, const std::vector<Index>& columns, const Context& context) {
+  std::vector<TextColumn> passed;
+  for (const Index column : columns)
+    passed.push_back({table.names()[at(column)], std::vector<std::string>(at(table.rows()))});
+  std::vector<Index> row;  // the next one of each task
+  for (const CsvTask& task : table.tasks()) row.push_back(task.first_kept);
+  table.visit(
+      columns,
+      [&](std::size_t task, Index, std::span<const std::string> texts) {
+        bool changed = false;
+        for (std::size_t c = 0; c < texts.size(); ++c) passed[c].texts[at(row[task])] = to_utf8(texts[c], changed);
+        ++row[task];
+      },
+      context);
+  return passed;
 }
 
 void warn_unseen(const CsvColumns& columns, const CsvValues& values, const Context& context) {
@@ -242,7 +333,7 @@ Dataset read_csv(std::vector<ByteSource> sources, const ReadOptions& options, co
     columns.inputs.push_back({table.names()[at(column)], ColumnKind::numeric, {}});
   table.require_columns(columns.used());
   if (options.features.empty()) table.refuse_further_columns(options.ignore);
-  table.scan(options.where, tuning.segment_bytes, context);
+  open_records(table, columns, options, tuning, context);
   if (columns.time >= 0) columns.time_form = time_form(table, columns.time, context);
   sniff(table, columns, context);
   CsvValues values = read_values(table, columns, tuning, context);
@@ -250,9 +341,10 @@ Dataset read_csv(std::vector<ByteSource> sources, const ReadOptions& options, co
 }
 
 Dataset read_csv_for_model(std::vector<ByteSource> sources, const Schema& schema, const ReadOptions& options,
-                           const CsvTuning& tuning, const Context& context) {
+                           const CsvTuning& tuning, const Context& context, std::vector<TextColumn>* passed) {
   CsvTable table = CsvTable::open(std::move(sources), context);
   require_model_columns(table, schema);
+  const std::vector<Index> texts = passed ? passed_columns(table, options) : std::vector<Index>{};
   CsvColumns columns;
   columns.label = optional_column(table, options.label, schema.label);
   columns.domain = options.domain_from_file ? -1 : optional_column(table, options.domain, schema.domain);
@@ -263,12 +355,12 @@ Dataset read_csv_for_model(std::vector<ByteSource> sources, const Schema& schema
   for (std::size_t j = 0; j < table.names().size(); ++j) place.emplace(table.names()[j], static_cast<Index>(j));
   for (const Column& column : schema.columns) columns.input_columns.push_back(place.at(column.name));
   table.require_columns(columns.used());
-  table.scan(options.where, tuning.segment_bytes, context);
+  open_records(table, columns, options, tuning, context);
   sniff(table, columns, context);
+  if (!texts.empty()) *passed = pass_texts(table, texts, context);
   CsvValues values = read_values(table, columns, tuning, context);
   warn_unseen(columns, values, context);
-  Dataset data = finish(std::move(table), columns, std::move(values), options, context);
-  return data;
+  return finish(std::move(table), columns, std::move(values), options, context);
 }
 
 namespace {
@@ -284,8 +376,8 @@ Dataset read_csv_files(InputFiles files, const ReadOptions& options, const Conte
 }
 
 Dataset read_csv_files_for_model(InputFiles files, const Schema& schema, const ReadOptions& options,
-                                 const Context& context) {
-  return read_csv_for_model(std::move(files.sources), schema, options, tuning_of(options), context);
+                                 std::vector<TextColumn>& passed, const Context& context) {
+  return read_csv_for_model(std::move(files.sources), schema, options, tuning_of(options), context, &passed);
 }
 
 }  // namespace
@@ -295,7 +387,8 @@ Format csv_format() {
           .summary = "Text with a line of column names, separated by commas, semicolons or tabs.",
           .endings = {".csv", ".tsv"},
           .read = read_csv_files,
-          .read_for_model = read_csv_files_for_model};
+          .read_for_model = read_csv_files_for_model,
+          .passes_text = true};
 }
 
 }  // namespace ecotone

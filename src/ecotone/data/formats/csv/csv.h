@@ -14,6 +14,6 @@ Dataset read_csv(std::vector<ByteSource> sources, const ReadOptions& options, co
 
 /// Reads CSV files by a model's schema; see read_for_model.
 Dataset read_csv_for_model(std::vector<ByteSource> sources, const Schema& schema, const ReadOptions& options,
-                           const CsvTuning& tuning, const Context& context);
+                           const CsvTuning& tuning, const Context& context, std::vector<TextColumn>* passed = nullptr);
 
 }  // namespace ecotone

@@ -1,7 +1,10 @@
 #include "ecotone/data/formats/csv/looks.h"
 
+#include <algorithm>
+
 #include "ecotone/data/formats/date.h"
 #include "ecotone/data/formats/number.h"
+#include "ecotone/data/formats/roles.h"
 
 namespace ecotone {
 
@@ -28,20 +31,96 @@ void join(TextLook& all, const TextLook& part) {
   all.either |= part.either;
 }
 
-}  // namespace
+/// What the texts of a column are if they are read as numbers.
+struct NumberLook {
+  bool point = true;     ///< all are numbers with a decimal point
+  bool comma = true;     ///< all are numbers with a decimal comma
+  bool dots = false;     ///< some have a point
+  bool commas = false;   ///< some have a comma
+  bool grouped = false;  ///< with a decimal point, some have thousands set apart
+};
 
-std::vector<TextLook> look_at_texts(const CsvTable& table, const std::vector<Index>& columns, const Context& context) {
-  std::vector<std::vector<TextLook>> parts(table.tasks().size(), std::vector<TextLook>(columns.size()));
+void look_at(std::string_view text, NumberLook& look) {
+  if ((!look.point && !look.comma) || is_missing(text)) return;
+  double value = 0;
+  look.point = look.point && parse_value(text, {'.', true}, value);
+  look.comma = look.comma && parse_value(text, {',', true}, value);
+  look.dots |= text.find('.') != std::string_view::npos;
+  look.commas |= text.find(',') != std::string_view::npos;
+  look.grouped |= look.point && !parse_number(text, value);
+}
+
+void join(NumberLook& all, const NumberLook& part) {
+  all.point &= part.point;
+  all.comma &= part.comma;
+  all.dots |= part.dots;
+  all.commas |= part.commas;
+  all.grouped |= part.grouped;
+}
+
+template <class Look>
+std::vector<Look> look(const CsvTable& table, const std::vector<Index>& columns, std::size_t tasks,
+                       const Context& context) {
+  std::vector<std::vector<Look>> parts(tasks, std::vector<Look>(columns.size()));
   table.visit(
-      columns,
+      columns, tasks,
       [&](std::size_t task, Index, std::span<const std::string> texts) {
         for (std::size_t c = 0; c < texts.size(); ++c) look_at(trim(texts[c]), parts[task][c]);
       },
       context);
-  std::vector<TextLook> looks(columns.size());
-  for (const std::vector<TextLook>& part : parts)
+  std::vector<Look> looks(columns.size());
+  for (const std::vector<Look>& part : parts)
     for (std::size_t c = 0; c < columns.size(); ++c) join(looks[c], part[c]);
   return looks;
+}
+
+}  // namespace
+
+std::vector<TextLook> look_at_texts(const CsvTable& table, const std::vector<Index>& columns, std::size_t tasks,
+                                    const Context& context) {
+  return look<TextLook>(table, columns, tasks, context);
+}
+
+void settle_numbers(CsvTable& table, const std::vector<Index>& columns, const Context& context) {
+  const auto semicolons = [](const CsvFile& file) { return file.delimiter == ';'; };
+  if (std::ranges::none_of(table.files(), semicolons)) return;
+  const std::vector<NumberLook> looks = look<NumberLook>(table, columns, table.tasks().size(), context);
+  std::vector<Index> commas, points, unclear_commas, unclear_points;
+  bool grouped = false;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const NumberLook& look = looks[c];
+    if (look.point && !look.comma) points.push_back(columns[c]);
+    if (look.comma && !look.point) commas.push_back(columns[c]);
+    if (look.point && look.comma && look.dots) unclear_points.push_back(columns[c]);
+    if (look.point && look.comma && look.commas) unclear_commas.push_back(columns[c]);
+    grouped = grouped || (look.point && look.grouped);
+  }
+  const bool decided = commas.size() != points.size();
+  const bool comma = decided ? commas.size() > points.size() : commas.empty() && !unclear_commas.empty();
+  const std::vector<Index>& against = comma ? points : commas;
+  const std::vector<Index>& unclear = comma ? unclear_points : unclear_commas;
+  if (comma) table.set_numbers({',', true}, ';');
+  if (!comma && grouped) table.set_numbers({'.', true}, ';');
+  const auto names = [&](const std::vector<Index>& of) {
+    std::vector<std::string> result;
+    for (const Index column : of) result.push_back(table.names()[at(column)]);
+    return quoted_names(std::move(result));
+  };
+  const char* const taken = comma ? "comma" : "point";
+  const char* const other = comma ? "." : ",";
+  if (!against.empty())
+    context.warn("ambiguous_numbers",
+                 "{}: numbers are read with a decimal {}, but {} would be numbers with --decimal {}", table.origin(),
+                 taken, names(against), other);
+  else if (!decided && (!unclear.empty() || !unclear_points.empty()))
+    context.warn(
+        "ambiguous_numbers",
+        "{}: it cannot be told whether {} hold thousands or decimals; they are read with a decimal {} (--decimal "
+        "{} changes that)",
+        table.origin(), names(unclear.empty() ? unclear_points : unclear), taken, other);
+  else if (comma)
+    context.note("{}: numbers are read with a decimal comma{}", table.origin(),
+                 unclear.empty() ? "" : fmt::format(", so points set thousands apart in {}", names(unclear)));
 }
 
 }  // namespace ecotone

@@ -24,7 +24,13 @@ struct TextLook {
   }
 };
 
-/// Looks at the texts of these columns of the table in all kept rows.
-std::vector<TextLook> look_at_texts(const CsvTable& table, const std::vector<Index>& columns, const Context& context);
+/// Looks at the texts of these columns of the table in the kept rows of the first `tasks` tasks.
+std::vector<TextLook> look_at_texts(const CsvTable& table, const std::vector<Index>& columns, std::size_t tasks,
+                                    const Context& context);
+
+/// Finds out how numbers are written in the files that semicolons separate, from all texts of these columns of the
+/// table and never from one alone: a column of 12,5 or 1.234,5 stands for decimal commas, one of 12.5 for points. Where
+/// that cannot be told, or columns disagree, the warning `ambiguous_numbers` says what was taken.
+void settle_numbers(CsvTable& table, const std::vector<Index>& columns, const Context& context);
 
 }  // namespace ecotone

@@ -61,6 +61,7 @@ class Cursor {
 
   /// Reads a number, or NaN for a missing one; false for other text.
   bool number(double& value) {
+    if (!plan_.numbers.plain()) return parse_value(trim(text()), plan_.numbers, value);
     const char* const stop = parse_decimal(p_, value);
     if (stop && ends_field(stop)) [[likely]] {
       p_ = stop;

@@ -10,6 +10,7 @@
 
 #include "ecotone/data/formats/byte_source.h"
 #include "ecotone/data/formats/dictionary.h"
+#include "ecotone/data/formats/number.h"
 #include "ecotone/data/schema.h"
 
 namespace ecotone {
@@ -48,6 +49,7 @@ struct LevelColumn {
 /// How the records of a file are read.
 struct RowPlan {
   char delimiter = ',';
+  NumberStyle numbers = {};
   std::vector<FieldPlan> fields;   ///< one per column of the file
   std::vector<std::string> names;  ///< the file's header; for messages
   std::vector<LevelColumn> levels;

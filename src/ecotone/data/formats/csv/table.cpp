@@ -72,7 +72,7 @@ void check_names(const CsvFile& file) {
 }
 
 CsvFile open_file(ByteSource source, const Context& context) {
-  CsvFile file{std::move(source), ',', {}, 0, {}};
+  CsvFile file{std::move(source), ',', {}, {}, 0, {}};
   const std::size_t size = file.source.size();
   if (size == 0) data_error("empty_data", "{} is empty", file.source.name());
   std::string text;
@@ -139,14 +139,22 @@ void CsvTable::refuse_further_columns(const std::vector<std::string>& ignored) c
   }
 }
 
-void CsvTable::scan(const std::vector<std::string>& where, std::size_t segment_bytes, const Context& context) {
-  const std::vector<Condition> conditions = parse_conditions(where, names_, origin());
+void CsvTable::find_records(std::size_t segment_bytes, const Context& context) {
   for (std::size_t f = 0; f < files_.size(); ++f) {
     const CsvLayout layout =
         scan_csv(files_[f].source, files_[f].data_begin, files_[f].delimiter, segment_bytes, context);
     for (const CsvChunk& chunk : layout.chunks) tasks_.push_back({f, chunk, 0, chunk.rows});
   }
   if (tasks_.empty()) data_error("empty_data", "{}: a header but no data rows", origin());
+}
+
+void CsvTable::set_numbers(NumberStyle style, std::optional<char> delimiter) {
+  for (CsvFile& file : files_)
+    if (!delimiter || file.delimiter == *delimiter) file.numbers = style;
+}
+
+void CsvTable::keep_where(const std::vector<std::string>& where, const Context& context) {
+  const std::vector<Condition> conditions = parse_conditions(where, names_, origin());
   if (!conditions.empty()) filter(conditions, context);
   for (CsvTask& task : tasks_) {
     task.first_kept = rows_;
@@ -165,7 +173,7 @@ void CsvTable::filter(const std::vector<Condition>& conditions, const Context& c
       columns,
       [&](std::size_t task, Index record, std::span<const std::string> texts) {
         for (std::size_t c = 0; c < texts.size(); ++c)
-          if (!conditions[c].holds(std::string_view(texts[c]))) keep[task][at(record)] = 0;
+          if (!conditions[c].holds(texts[c], files_[tasks_[task].file].numbers)) keep[task][at(record)] = 0;
       },
       context);
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
@@ -175,8 +183,13 @@ void CsvTable::filter(const std::vector<Condition>& conditions, const Context& c
 }
 
 void CsvTable::visit(const std::vector<Index>& columns, const Visit& use, const Context& context) const {
+  visit(columns, tasks_.size(), use, context);
+}
+
+void CsvTable::visit(const std::vector<Index>& columns, std::size_t tasks, const Visit& use,
+                     const Context& context) const {
   const std::vector<RowPlan> plain = plans(std::vector<FieldPlan>(names_.size()), {});
-  context.parallel(static_cast<Index>(tasks_.size()), [&](Index t) {
+  context.parallel(static_cast<Index>(tasks), [&](Index t) {
     const CsvTask& task = tasks_[at(t)];
     std::vector<Index> positions;
     for (const Index column : columns) positions.push_back(static_cast<Index>(position(task.file, column)));
@@ -205,6 +218,7 @@ std::vector<RowPlan> CsvTable::plans(const std::vector<FieldPlan>& by_column, co
   for (const CsvFile& file : files_) {
     RowPlan plan = common;
     plan.delimiter = file.delimiter;
+    plan.numbers = file.numbers;
     plan.names = file.names;
     for (const Index column : file.column) plan.fields.push_back(column < 0 ? FieldPlan{} : by_column[at(column)]);
     result.push_back(std::move(plan));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct CsvTuning {
 struct CsvFile {
   ByteSource source;
   char delimiter = ',';
+  NumberStyle numbers = {};
   std::vector<std::string> names;
   std::size_t data_begin = 0;  ///< first byte after the header
   std::vector<Index> column;   ///< the table's column at each position; -1: not in the table
@@ -41,8 +43,12 @@ class CsvTable {
   /// Reads the headers; the table's columns are those of the first file.
   static CsvTable open(std::vector<ByteSource> sources, const Context& context);
 
-  /// Finds the records and applies the filters.
-  void scan(const std::vector<std::string>& where, std::size_t segment_bytes, const Context& context);
+  /// Finds the records. Data error `empty_data` if there are none.
+  void find_records(std::size_t segment_bytes, const Context& context);
+  /// How numbers are written in all files, or in those with this delimiter.
+  void set_numbers(NumberStyle style, std::optional<char> delimiter);
+  /// Keeps the records that satisfy all conditions.
+  void keep_where(const std::vector<std::string>& where, const Context& context);
   /// Data error `missing_column` unless every file has all these columns of the table.
   void require_columns(const std::vector<Index>& columns) const;
   /// Data error `missing_column` if a later file has a column that the first lacks and that is not ignored.
@@ -64,6 +70,8 @@ class CsvTable {
   /// Calls `use(task, record, texts of the columns)` for every kept record, on all threads; those of one task in order.
   using Visit = std::function<void(std::size_t task, Index record, std::span<const std::string> texts)>;
   void visit(const std::vector<Index>& columns, const Visit& use, const Context& context) const;
+  /// The same for the first `tasks` tasks.
+  void visit(const std::vector<Index>& columns, std::size_t tasks, const Visit& use, const Context& context) const;
 
   /// Loads bytes [begin, end) of a file, which are whole records, and calls body(run) with them.
   void with_text(std::size_t file, std::size_t begin, std::size_t end, const std::function<void(RowText)>& body) const;

@@ -214,10 +214,8 @@ void declare_evaluate(Flags& flags, EvaluateFlags& inputs) {
   flags.text("--choose", "SCORER", inputs.choose,
              "adapt: choose a pipeline or grid point without target labels, by a scorer (auto, ..) or all",
              Need::optional, std::move(scorers));
-  flags.text(
-      "--metric", "NAME", inputs.metric,
-      "Metric shown in the table (default: auroc or rmse; --choose: accuracy or rmse); one at a threshold, such as "
-      "sensitivity, implies --threshold youden; `ecotone methods --metrics` lists all");
+  flags.text("--metric", "NAME", inputs.metric,
+             "Metric shown (default: auroc or rmse; --choose: accuracy or rmse); sensitivity, .. imply youden");
   flags.text("--save-predictions", "FILE", inputs.predictions,
              "Write the prediction of every held-out row as CSV; rows count from 1");
   flags.text("--report", "FILE.html", inputs.report, "Write a self-contained HTML report");

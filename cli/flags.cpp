@@ -310,13 +310,21 @@ void Flags::check_values() {
   const CLI::Validator value(
       [flags = flag_names(app_)](std::string& given) {
         if (given.empty()) return std::string("the value is empty; omit the flag, or give it a value");
-        if (given.starts_with('=')) return std::string("the value begins with '='; write '-o FILE' or '--output=FILE'");
         const bool flag = std::ranges::find(flags, given) != flags.end();
         return flag ? fmt::format("a value is needed here, not the flag {}", given) : std::string();
       },
       "");
-  for (CLI::Option* option : app_.get_options())
-    if (!option->get_positional() && option->get_items_expected_max() > 0) option->check(value);
+  const CLI::Validator no_equals(
+      [](std::string& given) {
+        const bool equals = given.starts_with('=');
+        return equals ? std::string("the value begins with '='; write '-o FILE' or '--output=FILE'") : std::string();
+      },
+      "");
+  for (CLI::Option* option : app_.get_options()) {
+    if (option->get_positional() || option->get_items_expected_max() == 0) continue;
+    option->check(value);
+    if (!option->get_snames().empty()) option->check(no_equals);
+  }
 }
 
 struct CommandLine::State {

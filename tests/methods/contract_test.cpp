@@ -180,6 +180,7 @@ std::vector<std::string> bad_values(const OptionInfo& option) {
       outside();
       bad.insert(bad.end(), {"1,many", "1,,2", "nan"});
       return bad;
+    case OptionType::texts:
     case OptionType::text:
     case OptionType::file:
       return {};

@@ -111,7 +111,7 @@ std::vector<PathResult> walk(const Moments& domains, PathRule rule, Centring cen
   options.steps = steps;
   options.centring = centring;
   std::vector<GreedyPath> paths;
-  for (Index h = 0; h < domains.group_count(); ++h) paths.emplace_back(domains, options, h);
+  for (Index h = 0; h < domains.group_count(); ++h) paths.emplace_back(domains, options, std::span(&h, 1));
   const auto columns = columns_of_grams(domains);
   run_side_by_side(std::span(paths), steps, *columns, run);
   std::vector<PathResult> results;

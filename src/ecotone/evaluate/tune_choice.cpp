@@ -85,7 +85,7 @@ void compare_with_best(const Tuning& tuning, TunePoint& point) {
 
 bool clearly_worse_than_best(const Tuning& tuning, const TunePoint& point) {
   std::vector<double> losses = differences_from_best(tuning, point);
-  if (find_metric(tuning.metric)->higher_is_better)
+  if (find_metric(tuning.metric)->higher_is_better())
     for (double& each : losses) each = -each;
   return clearly_worse(losses);
 }

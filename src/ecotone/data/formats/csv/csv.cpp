@@ -37,13 +37,7 @@ void settle_text(const CsvTable& table, CsvColumns& columns, const std::vector<I
     if (inputs.empty()) return;
     std::vector<Index> texts;
     for (const std::size_t i : inputs) texts.push_back(columns.input_columns[i]);
-    try {
-      looks = look_at_texts(table, texts, tasks, context);
-    } catch (const Error& error) {
-      // Of two faults in a file the first is reported: the pass that reads the values finds it.
-      if (error.code() != "ragged_row") throw;
-      return;
-    }
+    looks = look_at_texts(table, texts, tasks, context);
     for (std::size_t k = inputs.size(); k-- > 0;) {
       if (!looks[k].other) continue;
       inputs.erase(inputs.begin() + static_cast<std::ptrdiff_t>(k));

@@ -62,15 +62,17 @@ template <class Look>
 std::vector<Look> look(const CsvTable& table, const std::vector<Index>& columns, std::size_t tasks,
                        const Context& context) {
   std::vector<std::vector<Look>> parts(tasks, std::vector<Look>(columns.size()));
-  table.visit(
+  // Of two faults in a file the first is reported, so that a record with a wrong number of fields is left to the pass
+  // that reads the values. What stands before it decides, however the file is cut.
+  const std::size_t seen = table.visit_leniently(
       columns, tasks,
       [&](std::size_t task, Index, std::span<const std::string> texts) {
         for (std::size_t c = 0; c < texts.size(); ++c) look_at(trim(texts[c]), parts[task][c]);
       },
       context);
   std::vector<Look> looks(columns.size());
-  for (const std::vector<Look>& part : parts)
-    for (std::size_t c = 0; c < columns.size(); ++c) join(looks[c], part[c]);
+  for (std::size_t t = 0; t < seen; ++t)
+    for (std::size_t c = 0; c < columns.size(); ++c) join(looks[c], parts[t][c]);
   return looks;
 }
 

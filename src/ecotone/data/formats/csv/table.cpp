@@ -182,22 +182,38 @@ void CsvTable::filter(const std::vector<Condition>& conditions, const Context& c
   }
 }
 
-void CsvTable::visit(const std::vector<Index>& columns, const Visit& use, const Context& context) const {
-  visit(columns, tasks_.size(), use, context);
+std::vector<RowPlan> CsvTable::plain_plans() const { return plans(std::vector<FieldPlan>(names_.size()), {}); }
+
+void CsvTable::visit_task(std::size_t t, const std::vector<RowPlan>& plans, const std::vector<Index>& columns,
+                          const Visit& use) const {
+  const CsvTask& task = tasks_[t];
+  std::vector<Index> positions;
+  for (const Index column : columns) positions.push_back(static_cast<Index>(position(task.file, column)));
+  with_text(task.file, task.chunk.begin, task.chunk.end, [&](RowText run) {
+    visit_rows(files_[task.file].source, run, task.chunk.rows, task.keep, plans[task.file], positions,
+               [&](Index record, std::span<const std::string> texts) { use(t, record, texts); });
+  });
 }
 
-void CsvTable::visit(const std::vector<Index>& columns, std::size_t tasks, const Visit& use,
-                     const Context& context) const {
-  const std::vector<RowPlan> plain = plans(std::vector<FieldPlan>(names_.size()), {});
+void CsvTable::visit(const std::vector<Index>& columns, const Visit& use, const Context& context) const {
+  const std::vector<RowPlan> plain = plain_plans();
+  context.parallel(static_cast<Index>(tasks_.size()), [&](Index t) { visit_task(at(t), plain, columns, use); });
+}
+
+std::size_t CsvTable::visit_leniently(const std::vector<Index>& columns, std::size_t tasks, const Visit& use,
+                                      const Context& context) const {
+  const std::vector<RowPlan> plain = plain_plans();
+  std::vector<char> ragged(tasks, 0);
   context.parallel(static_cast<Index>(tasks), [&](Index t) {
-    const CsvTask& task = tasks_[at(t)];
-    std::vector<Index> positions;
-    for (const Index column : columns) positions.push_back(static_cast<Index>(position(task.file, column)));
-    with_text(task.file, task.chunk.begin, task.chunk.end, [&](RowText run) {
-      visit_rows(files_[task.file].source, run, task.chunk.rows, task.keep, plain[task.file], positions,
-                 [&](Index record, std::span<const std::string> texts) { use(at(t), record, texts); });
-    });
+    try {
+      visit_task(at(t), plain, columns, use);
+    } catch (const Error& error) {
+      if (error.code() != "ragged_row") throw;
+      ragged[at(t)] = 1;
+    }
   });
+  const auto first = std::ranges::find(ragged, 1);
+  return first == ragged.end() ? tasks : static_cast<std::size_t>(first - ragged.begin()) + 1;
 }
 
 std::vector<Index> CsvTable::origin_rows() const {

@@ -60,11 +60,9 @@ template <class Work>
 void expect_resumed(Work&& work) {
   const TempFolder folder;
   const Seen plain = work(nullptr);
-
   {
     Journal journal(folder / "j");
     EXPECT_EQ(work(&journal), plain);
-
     EXPECT_GT(journal.added(), 3U);
   }
   const std::string whole = ::ecotone::get(folder / "j");

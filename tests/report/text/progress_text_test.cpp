@@ -80,6 +80,9 @@ TEST(ProgressText, FitsEveryWidth) {
     if (width >= 4) {
       EXPECT_THAT(bar, HasSubstr(" 40%"));
     }
+    if (width >= 30) {
+      EXPECT_THAT(bar, HasSubstr(" 1:40"));
+    }
     if (width >= 60) {
       EXPECT_THAT(bar, HasSubstr("1:40, about 3 min left"));
     }

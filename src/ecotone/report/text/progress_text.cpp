@@ -70,7 +70,8 @@ std::string ProgressText::bar(Index width, Time now) const {
   constexpr Index shortest_part = 8;
   const Index room = width - display_width(with_times) - 2;
   if (!part_.empty() && room >= shortest_part) return with_times + "  " + display_text(part_, room);
-  for (const std::string& text : {with_times, with_what, drawn})
+  const std::string with_clock = fmt::format("{} {}", with_what, clock_text(seconds_between(begun_, now)));
+  for (const std::string& text : {with_times, with_clock, with_what, drawn})
     if (display_width(text) <= width) return text;
   return display_width(share) <= width ? share : "";
 }

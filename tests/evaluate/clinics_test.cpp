@@ -9,7 +9,9 @@ namespace clinics_test {
 
 double mean_auroc(const Dataset& data, Protocol protocol, const Context& context) {
   const std::vector<Pipeline> pooled = {Pipeline::parse("impute | scale | logistic l2=0.001")};
-  const Evaluation result = evaluate(data, pooled, {.protocol = protocol}, context);
+  EvaluateOptions options;
+  options.protocol = protocol;
+  const Evaluation result = evaluate(data, pooled, options, context);
   for (const auto& [name, value] : result.pipelines[0].mean) {
     if (name == "auroc") return value.value();
   }

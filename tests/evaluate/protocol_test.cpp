@@ -83,7 +83,7 @@ TEST(ProtocolNames, RoundTripAndSuggest) {
                               Protocol::named_domains, Protocol::forward})
     EXPECT_EQ(chosen(std::string(protocol_name(protocol))).protocol, protocol);
   try {
-    chosen("kfold");
+    chosen("k-folds");
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::option);
@@ -269,7 +269,9 @@ TEST(Groups, AreNeverOnBothSidesInAnyProtocol) {
         EXPECT_EQ(splits[s].target, plain[s].target);
         dropped += std::ssize(plain[s].source) - std::ssize(splits[s].source);
         for (const Index row : plain[s].source)  // and no other row is left out
-          if (!held.contains(places.group[at(row)])) EXPECT_TRUE(std::ranges::binary_search(splits[s].source, row));
+          if (!held.contains(places.group[at(row)])) {
+            EXPECT_TRUE(std::ranges::binary_search(splits[s].source, row));
+          }
       }
     }
   }

@@ -163,7 +163,9 @@ TEST(Forward, ScoresBlocksOfTime) {
     const ScoredBlock& block = found.forward->blocks[b];
     EXPECT_EQ(block.name, found.pipelines[1].domains[b].domain);
     EXPECT_LE(block.first, block.last);
-    if (b > 0) EXPECT_GT(block.first, found.forward->blocks[b - 1].last);
+    if (b > 0) {
+      EXPECT_GT(block.first, found.forward->blocks[b - 1].last);
+    }
     Index own = 0;
     for (const double time : data.time) own += time >= block.first && time <= block.last;
     EXPECT_EQ(found.pipelines[1].domains[b].rows, own);

@@ -64,8 +64,8 @@ inline Index origin_of(const Origin& origin, Index row) {
 /// The origin of these rows, taken from rows with this `origin`.
 Origin take_origin(const Origin& origin, std::span<const Index> rows);
 
-/// The number of the group that each row belongs to, such as the patient of a visit; -1: none. Empty: no groups. Rows of
-/// one group are never on both sides of a split.
+/// The number of the group that each row belongs to, such as the patient of a visit; -1: none. Empty: no groups. Rows
+/// of one group are never on both sides of a split.
 using Groups = std::vector<std::int32_t>;
 /// The groups of these rows.
 Groups take_groups(const Groups& groups, std::span<const Index> rows);

@@ -77,7 +77,9 @@ TEST(DensityRatio, GroupsAreHeldOutWhole) {
   const auto aware = held_out_scores(both, sources, {.group = group}, 5, threads(2));
   ASSERT_TRUE(aware.has_value());
   for (std::size_t i = 1; i < group.size(); ++i)
-    if (group[i] == group[i - 1]) EXPECT_EQ(aware->fold[i], aware->fold[i - 1]);
+    if (group[i] == group[i - 1]) {
+      EXPECT_EQ(aware->fold[i], aware->fold[i - 1]);
+    }
   EXPECT_GT(separation(*blind, sources), 0.95);
   EXPECT_LT(separation(*aware, sources), 0.85);
   std::vector<std::int32_t> own(group.size());

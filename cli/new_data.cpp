@@ -34,7 +34,7 @@ NewData read_new_data(const NewDataFlags& flags, Session& session) {
   options.task = model.task();
   std::vector<TextColumn> passed;
   Dataset data = session.timed("read", [&] {
-    return read_for_model({paths.begin() + 1, paths.end()}, model.schema(), options, session.context(), &passed);
+    return read_for_model({paths.begin() + 1, paths.end()}, model.schema(), options, passed, session.context());
   });
   const bool has_domains = options.domain_from_file || !data.schema.domain.empty();
   return {std::move(model), std::move(data), has_domains, std::move(passed)};

@@ -69,11 +69,15 @@ Dataset read_dataset(const std::vector<std::filesystem::path>& paths, const Read
 }
 
 Dataset read_for_model(const std::vector<std::filesystem::path>& paths, const Schema& schema,
-                       const ReadOptions& options, const Context& context, std::vector<TextColumn>* passed) {
+                       const ReadOptions& options, const Context& context) {
+  std::vector<TextColumn> passed;
+  return read_for_model(paths, schema, options, passed, context);
+}
+
+Dataset read_for_model(const std::vector<std::filesystem::path>& paths, const Schema& schema,
+                       const ReadOptions& options, std::vector<TextColumn>& passed, const Context& context) {
   Inputs inputs = open_inputs(paths, options, context);
-  std::vector<TextColumn> texts;
-  return read_files_for_model(*inputs.format, std::move(inputs.files), schema, all_columns(options),
-                              passed ? *passed : texts, context);
+  return read_files_for_model(*inputs.format, std::move(inputs.files), schema, all_columns(options), passed, context);
 }
 
 Dataset parse_for_model(std::string csv, std::string name, const Schema& schema, const ReadOptions& options,

@@ -19,10 +19,12 @@ Dataset read_dataset(const std::vector<std::filesystem::path>& paths, const Read
 /// become all zeros and are counted in the warning `unseen_category`; additional columns are ignored. Label, domain and
 /// weight columns may be absent; groups and times are not read. A file without names (svmlight, NPY, IDX) is matched by
 /// position and must have as many columns (svmlight: not more).
-/// The columns `id` and `keep` of the options go into `passed` as text; option error `no_text_columns` if the format
-/// has none.
 Dataset read_for_model(const std::vector<std::filesystem::path>& paths, const Schema& schema,
-                       const ReadOptions& options, const Context& context, std::vector<TextColumn>* passed = nullptr);
+                       const ReadOptions& options, const Context& context);
+/// The same, with the columns `id` and `keep` of the options put into `passed` as text; option error `no_text_columns`
+/// if the format has none.
+Dataset read_for_model(const std::vector<std::filesystem::path>& paths, const Schema& schema,
+                       const ReadOptions& options, std::vector<TextColumn>& passed, const Context& context);
 
 /// The same for the text of a CSV file that is in memory, header first, such as rows that a service was sent; messages
 /// call it `name`.

@@ -109,6 +109,18 @@ inline TrainView overlapping(Index rows, Index cols, Index classes, Index domain
   return view;
 }
 
+/// Labels and columns that have nothing to do with each other.
+inline TrainView noise(Index rows, Index cols, Index domains) {
+  TrainView view = overlapping(rows, cols, 2, domains);
+  Random random(9, "pure noise");
+  Matrix x(rows, cols);
+  for (Index i = 0; i < rows; ++i)
+    for (Index j = 0; j < cols; ++j) x(i, j) = random.normal();
+  view.x = Features::dense(x);
+  for (auto& cls : view.y.index) cls = random.uniform() < 0.5 ? 1 : 0;
+  return view;
+}
+
 inline bool same_bytes(const Matrix& a, const Matrix& b) {
   return a.rows() == b.rows() && a.cols() == b.cols() &&
          (a.size() == 0 || std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(double)) == 0);

@@ -167,18 +167,6 @@ Matrix hand_made_losses(const TrainView& view, const std::string& stages, const 
   return losses;
 }
 
-/// Labels and 200 columns that have nothing to do with each other.
-TrainView noise(Index rows, Index cols, Index domains) {
-  TrainView view = overlapping(rows, cols, 2, domains);
-  Random random(9, "pure noise");
-  Matrix x(rows, cols);
-  for (Index i = 0; i < rows; ++i)
-    for (Index j = 0; j < cols; ++j) x(i, j) = random.normal();
-  view.x = Features::dense(x);
-  for (auto& cls : view.y.index) cls = random.uniform() < 0.5 ? 1 : 0;
-  return view;
-}
-
 TEST(PenaltyPath, StagesBeforeTheLearnerAreRefittedInEveryFold) {
   TrainView view = overlapping(240, 6, 2, 6);
   // Domains of different scale, so that a scale that has seen them all differs from one that has not.

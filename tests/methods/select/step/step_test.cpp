@@ -236,18 +236,6 @@ TEST(Step, StagesBeforeItAreRefittedInEveryFold) {
   }
 }
 
-/// Labels and columns that have nothing to do with each other.
-TrainView noise(Index rows, Index cols, Index domains) {
-  TrainView view = overlapping(rows, cols, 2, domains);
-  Random random(9, "pure noise");
-  Matrix x(rows, cols);
-  for (Index i = 0; i < rows; ++i)
-    for (Index j = 0; j < cols; ++j) x(i, j) = random.normal();
-  view.x = Features::dense(x);
-  for (auto& cls : view.y.index) cls = random.uniform() < 0.5 ? 1 : 0;
-  return view;
-}
-
 TEST(Step, IsNotFooledByASelectionThatSawTheLabels) {
   const TrainView view = noise(120, 200, 6);
   const std::string lucky = "greedy steps=10 intercept=true";

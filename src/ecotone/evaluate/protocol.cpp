@@ -8,6 +8,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/options.h"
+#include "ecotone/data/formats/roles.h"
 #include "ecotone/data/groups.h"
 #include "ecotone/evaluate/time_blocks.h"
 
@@ -51,7 +52,8 @@ std::vector<bool> target_domains(const Domains& domains, const std::vector<std::
     if (found == domains.names.end()) {
       const std::string near = did_you_mean(name, domains.names);
       option_error("unknown_domain", "evaluate: the data have no domain '{}'{}", name,
-                   near.empty() ? "" : fmt::format("; did you mean '{}'?", near));
+                   near.empty() ? fmt::format("; the domains are {}", some_names(domains.names))
+                                : fmt::format("; did you mean '{}'?", near));
     }
     out[static_cast<std::size_t>(found - domains.names.begin())] = true;
   }

@@ -4,7 +4,9 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
+import time
 
 import pytest
 
@@ -13,6 +15,15 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: takes more than a few seconds")
+
+
+def wait_until_ready_to_stop(process):
+    """Returns when the process catches SIGINT itself, however busy the machine is."""
+    while process.poll() is None:
+        caught = re.search(r"SigCgt:\s*([0-9a-f]+)", pathlib.Path(f"/proc/{process.pid}/status").read_text())
+        if caught and int(caught[1], 16) >> (signal.SIGINT - 1) & 1:
+            return
+        time.sleep(0.01)
 
 
 class Program:

@@ -5,6 +5,7 @@ import os
 import pty
 import random
 import re
+import select
 import signal
 import struct
 import subprocess
@@ -12,7 +13,7 @@ import termios
 import time
 
 import pytest
-from conftest import CLINIC_COLUMNS, SMALL_COLUMNS
+from conftest import CLINIC_COLUMNS, SMALL_COLUMNS, wait_until_ready_to_stop
 
 GRID = "impute | scale | logistic l2={0.001,0.01,0.1,1}"
 
@@ -174,6 +175,7 @@ def test_a_full_disk_is_said(ecotone, small, tmp_path):
 
 def interrupted(command):
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_until_ready_to_stop(process)
     time.sleep(1)
     assert process.poll() is None, "the command is too short to be stopped"
     process.send_signal(signal.SIGINT)
@@ -191,39 +193,33 @@ def test_an_interrupt_says_how_to_go_on(ecotone, clinics, tmp_path):
     assert re.search(rf"note: {journal} holds [0-9]+ finished parts; the same command goes on from there", err), err
 
 
-def on_terminal(command, columns, seconds):
-    """What a command writes to a terminal of this width in its first seconds."""
+def on_terminal(command, columns, enough):
+    """What a command writes to a terminal of this width until it is enough, or for a minute."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     process = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=slave, env={**os.environ, "TERM": "xterm"}, close_fds=True
     )
     os.close(slave)
-    time.sleep(seconds)
+    written, end = b"", time.monotonic() + 60
+    while not enough(written.decode(errors="replace")) and time.monotonic() < end:
+        if select.select([master], [], [], 1)[0]:
+            written += os.read(master, 65536)
     process.kill()
     process.wait()
-    written = b""
-    while True:
-        try:
-            part = os.read(master, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        written += part
     os.close(master)
-    return written.decode()
+    return written.decode(errors="replace")
 
 
 @pytest.mark.parametrize("columns", (40, 100))
 def test_the_bar_fits_the_terminal_and_names_the_work(ecotone, clinics, columns):
     command = [ecotone.path, "evaluate", str(clinics), *CLINIC_COLUMNS, "--protocol", "domain-split"]
     command += [f"impute | scale | logistic l2=0.{i:04}" for i in range(1, 200)] + ["--repetitions", "100"]
-    written = on_terminal(command, columns, seconds=2.5)
-    bars = [bar for bar in written.split("\r\x1b[K") if bar.startswith("evaluate")]
-    assert len(bars) > 1, written
+    whole = lambda text: [bar for bar in text.split("\r\x1b[K")[:-1] if bar.startswith("evaluate")]
+    bars = whole(on_terminal(command, columns, lambda text: len(whole(text)) > 1))
+    assert len(bars) > 1, bars
     assert all(len(bar) < columns and "\n" not in bar for bar in bars), bars
-    assert re.match(r"evaluate \[[#.]+\] +[0-9]+% 0:0[0-9]", bars[-1]), bars[-1]
+    assert re.match(r"evaluate \[[#.]+\] +[0-9]+% 0:[0-9]{2}", bars[-1]), bars[-1]
     if columns == 100:
         assert "impute | scale" in bars[-1]
 

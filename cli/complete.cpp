@@ -130,12 +130,20 @@ struct Command {
   ArgumentWords arguments;
 };
 
+/// Whether no shell sees more in a name than text. Bash expands what it completes before it quotes it, so a header with
+/// `$(..)` would run.
+bool is_inert(std::string_view name) {
+  return std::ranges::none_of(name, [](unsigned char c) {
+    return c < 0x20 || c == 0x7f || std::string_view("$`\\\"'!").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+}
+
 std::vector<std::string> columns_of(const Command& command) {
   const Context context(Context::Settings{.threads = 1});
   std::vector<std::string> columns;
   for (const std::string& word : command.words)
     for (std::string& column : csv_columns(word, context))
-      if (std::ranges::find(columns, column) == columns.end()) columns.push_back(std::move(column));
+      if (is_inert(column) && std::ranges::find(columns, column) == columns.end()) columns.push_back(std::move(column));
   return columns;
 }
 

@@ -123,6 +123,15 @@ def test_readline_replaces_only_a_part(ecotone, folder):
     assert asked(ecotone, folder, "ecotone fit data.csv --label ", "") == (COLUMNS, False)
 
 
+HOSTILE = ["x${y[$(touch MARK)]}", "x`touch MARK`", "x$(touch MARK)", "x$((y[`touch$IFS.P`]))", "x!!", 'x"', "x'", "x\\", "x\x1b[2J"]
+
+
+def test_names_that_a_shell_would_run_are_not_offered(ecotone, tmp_path):
+    quoted = ",".join('"' + name.replace('"', '""') + '"' for name in HOSTILE)
+    (tmp_path / "f.csv").write_text(f"{quoted},x (mg/l) & more,y\n" + "1," * (len(HOSTILE) + 1) + "0\n")
+    assert words(ecotone, tmp_path, "ecotone fit f.csv --label x") == ["x (mg/l) & more"]
+
+
 class Bash:
     """A terminal with the script in place."""
 
@@ -201,3 +210,11 @@ def test_scripts_are_valid_and_ask_the_program(ecotone, tmp_path, shell):
     if shutil.which(shell):
         (tmp_path / "script").write_text(script)
         subprocess.run([shell, "-n", tmp_path / "script"], check=True)
+
+
+def test_completing_runs_nothing(bash, folder):
+    quoted = ",".join('"' + name.replace('"', '""') + '"' for name in HOSTILE)
+    (folder / "f.csv").write_text(f"{quoted},xylophone,y\n" + "1," * (len(HOSTILE) + 1) + "0\n")
+    bash.send("ecotone fit f.csv --label x\t")
+    bash.wait("--label xylophone")
+    assert not [path.name for path in folder.iterdir() if path.name in ("MARK", ".P")]

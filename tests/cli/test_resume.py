@@ -11,6 +11,7 @@ import struct
 import subprocess
 import termios
 import time
+import zlib
 
 import pytest
 from conftest import CLINIC_COLUMNS, SMALL_COLUMNS, wait_until_ready_to_stop
@@ -134,6 +135,45 @@ def test_a_damaged_journal(ecotone, small, tmp_path):
         assert done.stdout == plain.stdout
         assert re.search(rf"warning: {journal}: [0-9]+ bytes damaged or cut off", done.stderr), done.stderr
         assert "came from" in done.stderr
+
+
+def records_of(content):
+    """The heading of a journal, and (key, content) of its records."""
+    begin, records = content.index(MARK), []
+    place = begin
+    while place < len(content):
+        key, length = content[place + 8 : place + 24], struct.unpack("<Q", content[place + 24 : place + 32])[0]
+        records.append((key, content[place + 40 : place + 40 + length]))
+        place += 40 + length
+    return content[:begin], records
+
+
+MARK = b"\xe7eco\r\n\x1a\x7e"
+
+
+def record(key, content):
+    head = key + struct.pack("<QI", len(content), zlib.crc32(content))
+    return MARK + head + struct.pack("<I", zlib.crc32(head)) + content
+
+
+def test_records_of_another_shape_are_done_again(ecotone, small, tmp_path):
+    """Whatever a record holds, the run ends as runs end; parts that have another number of rows are not used."""
+    journal = tmp_path / "run.journal"
+    plain = resumed(ecotone, small, journal, "--json")
+    head, records = records_of(journal.read_bytes())
+    assert head + b"".join(record(*each) for each in records) == journal.read_bytes()
+    chance = random.Random(3)
+    for _ in range(60):
+        key, content = chance.choice(records)
+        place = chance.randrange(len(content) - 8)
+        number = struct.pack("<Q", chance.choice([0, 1, 2**31, 2**40, 2**63, 2**64 - 1]))
+        changed = content[:place] + number + content[place + 8 :]
+        journal.write_bytes(head + b"".join(record(k, changed if k == key else each) for k, each in records))
+        assert resumed(ecotone, small, journal, "--json", exit=None).returncode in (0, 3)
+    swapped = [content for _, content in records]
+    swapped = swapped[1:] + swapped[:1]
+    journal.write_bytes(head + b"".join(record(key, content) for (key, _), content in zip(records, swapped)))
+    assert resumed(ecotone, small, journal, "--json").stdout == plain.stdout
 
 
 def test_what_is_refused(ecotone, small, tmp_path):

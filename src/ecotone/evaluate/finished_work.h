@@ -28,12 +28,12 @@ class FinishedWork {
   /// To be completed with what tells one part from another.
   Digest key() const { return common_; }
 
-  /// Fills in a finished part and its messages; false if there is none, and then they stay as they are.
-  template <class Result>
-  bool take(const Digest& key, Result& result, Messages& messages) const {
+  /// Fills in a finished part and its messages; false if there is none that `fits`, and then they stay as they are.
+  template <class Result, class Fits>
+  bool take(const Digest& key, Result& result, Messages& messages, Fits&& fits) const {
     const std::optional<std::string> record = journal_->find(key);
     auto read = record ? unarchived<Record<Result>>(*record) : std::nullopt;
-    if (!read) return false;
+    if (!read || !fits(read->first)) return false;
     result = std::move(read->first);
     messages.append(read->second);
     return true;

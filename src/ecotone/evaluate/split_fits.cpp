@@ -114,6 +114,20 @@ std::vector<std::string> stage_names(const PipelineGrid& grid, const EvaluateOpt
   return names;
 }
 
+/// Whether a fit that was read has the shape of one of this split.
+bool is_of(const SplitFit& fit, const Split& split, const Labels& y) {
+  const Outcome& outcome = fit.outcome;
+  if (fit.error) return true;  // its outcome is not looked at
+  const Index rows = std::ssize(split.held_out);
+  if (outcome.repetition != split.repetition || outcome.rows != split.held_out) return false;
+  if (y.task == Task::regress) return outcome.value.size() == rows;
+  const Index classes = std::ssize(y.classes);
+  const auto known = [&](std::int32_t k) { return k >= 0 && k < classes; };
+  return std::ssize(outcome.predicted) == rows && std::ranges::all_of(outcome.predicted, known) &&
+         outcome.probability.rows() == rows && outcome.probability.cols() == classes &&
+         std::ssize(outcome.seen) == classes;
+}
+
 /// All fits of an evaluation, split by split.
 class SplitFits {
  public:
@@ -166,7 +180,8 @@ class SplitFits {
 
   /// Whether a previous run has left this fit.
   bool taken(std::size_t task) {
-    if (!finished_.kept() || !finished_.take(key_of(task), fit_of(task), *messages_[task])) return false;
+    const auto fits = [&](const SplitFit& fit) { return is_of(fit, splits_[split_of(task)], *data_.y); };
+    if (!finished_.kept() || !finished_.take(key_of(task), fit_of(task), *messages_[task], fits)) return false;
     work_[split_of(task)]->finish();
     return true;
   }

@@ -186,7 +186,8 @@ class GridFits {
     Index left = 0;
     for (std::size_t i = 0; i < paths_.size(); ++i) {
       PathFit& fit = fits_[s][i];
-      fit.taken = finished_.kept() && finished_.take(key_of(paths_[i], s), fit.scores, fit.messages);
+      const auto fits = [&](const auto& scores) { return scores.size() == paths_[i].pipelines.size(); };
+      fit.taken = finished_.kept() && finished_.take(key_of(paths_[i], s), fit.scores, fit.messages, fits);
       if (!fit.taken) left += std::ssize(paths_[i].pipelines);
     }
     return left;

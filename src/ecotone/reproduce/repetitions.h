@@ -45,7 +45,8 @@ std::vector<Result> run_repetitions(const ExperimentItem& item, const std::vecto
   std::vector<std::size_t> left;
   for (std::size_t task = 0; task < results.size(); ++task) {
     Messages none;
-    if (!finished.kept() || !finished.take(key_of(task), results[task], none)) left.push_back(task);
+    const auto any = [](const Result&) { return true; };
+    if (!finished.kept() || !finished.take(key_of(task), results[task], none, any)) left.push_back(task);
   }
   Progress progress(context.observer(), "reproduce", std::ssize(left));
   const auto run_one = [&](Index i) {

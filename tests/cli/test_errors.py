@@ -399,7 +399,7 @@ def test_unknown_target(ecotone, small, tmp_path):
 
 
 def test_too_many_levels(ecotone, tmp_path):
-    text = "name,y,site\n" + "".join(f"n{i},{'ab'[i % 2]},{'uv'[i // 2 % 2]}\n" for i in range(150))
+    text = "name,y,site\n" + "".join(f"n{i % 140},{'ab'[i % 2]},{'uv'[i // 2 % 2]}\n" for i in range(150))
     path = write(tmp_path / "d.csv", text)
     flags = ("--label", "y", "--domain", "site")
     message = ecotone.error("evaluate", path, "logistic", *flags, exit=DATA, code="too_many_levels")

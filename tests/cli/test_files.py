@@ -114,7 +114,7 @@ def test_groups_and_times_are_kept_and_are_not_features(ecotone, tmp_path):
     )
     data.write_text(data.read_text().replace("2020-01-03", ""))
     message = ecotone.error("convert", data, *columns, "-o", tmp_path / "e.eco", exit=3, code="missing_value")
-    assert message.endswith("d.csv line 4: column 'when' is missing; every row needs one")
+    assert message.endswith("d.csv line 4: no value in column 'when', which every row needs")
 
 
 # --- columns that are passed through
@@ -202,3 +202,13 @@ def test_no_false_alarms(ecotone, clinics, data_folder, tmp_path):
         exit=3, code="suspicious_columns",
     )
     assert "column 'num' alone tells 'label'" in message
+
+
+def test_texts_that_name_rows_are_left_out(ecotone, tmp_path):
+    lines = [f"P-{i},{i % 5},{'ab'[i % 2]},{'uvw'[i % 3]}" for i in range(150)]
+    (tmp_path / "d.csv").write_text("\n".join(["patient,x,y,site", *lines, ""]))
+    command = ("evaluate", tmp_path / "d.csv", "constant", "--label", "y", "--domain", "site")
+    warnings = ecotone.json(*command)["warnings"]
+    assert [each["code"] for each in warnings] == ["id_like"] and "--id patient" in warnings[0]["message"]
+    assert "'patient'" in ecotone.error(*command, "--strict", exit=3, code="suspicious_columns")
+    assert ecotone.json(*command, "--id", "patient").get("warnings", []) == []

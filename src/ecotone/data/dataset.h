@@ -80,7 +80,8 @@ struct Dataset {
   Schema schema;
   Origin origin = {};
   Groups group = {};
-  Vector time = {};  ///< of each row, in days or the unit of its column; empty: none
+  Vector time = {};                        ///< of each row, in days or the unit of its column; empty: none
+  std::vector<std::string> left_out = {};  ///< columns of text that is another in every row: they are not features
 
   Index rows() const { return x.rows(); }
 };

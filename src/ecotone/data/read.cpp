@@ -28,6 +28,7 @@ std::vector<std::string> names_with_labels_file() {
 Inputs open_inputs(const std::vector<std::filesystem::path>& paths, const ReadOptions& options,
                    const Context& context) {
   if (paths.empty()) option_error("no_files", "no data file given");
+  if (std::ranges::count(paths, "-") > 1) option_error("stdin_twice", "'-', standard input, can be read once only");
   Inputs inputs;
   inputs.files.paths = paths;
   for (const std::filesystem::path& given : paths) {

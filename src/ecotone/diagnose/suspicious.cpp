@@ -138,6 +138,10 @@ std::vector<SuspiciousColumn> suspicious_columns(const Dataset& data, const Cont
 
 void warn_suspicious(const Dataset& data, bool strict, const Context& context) {
   std::string all;
+  for (const std::string& name : data.left_out)
+    all +=
+        fmt::format("{}column '{}' has another text in every row, like an id; leave it out with --id {} or --ignore {}",
+                    all.empty() ? "" : "; ", name, name, name);
   for (const SuspiciousColumn& one : suspicious_columns(data, context)) {
     if (!strict) context.warn(one.code, "{}", one.message);
     all += (all.empty() ? "" : "; ") + one.message;

@@ -20,7 +20,7 @@ struct SuspiciousColumn {
 /// values; tables of more than 20,000 columns are not looked at.
 std::vector<SuspiciousColumn> suspicious_columns(const Dataset& data, const Context& context);
 
-/// Warns of each; if `strict`, data error `suspicious_columns` instead.
+/// Warns of each; if `strict`, data error `suspicious_columns` instead, also for columns that reading has left out.
 void warn_suspicious(const Dataset& data, bool strict, const Context& context);
 
 }  // namespace ecotone

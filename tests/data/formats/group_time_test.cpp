@@ -42,7 +42,7 @@ TEST(GroupTime, MissingAndUnreadableTimesAreNamedByLineAndColumn) {
   EXPECT_EQ(message_of("bad_value", ErrorKind::data, [] { csv("t,a\n1,1\nx,2\n", {.time = "t"}); }),
             "data.csv line 3: column 't' is 'x', expected a number");
   EXPECT_EQ(message_of("missing_value", ErrorKind::data, [] { csv("t,a\n1,1\nNA,2\n", {.time = "t"}); }),
-            "data.csv line 3: column 't' is missing; every row needs one");
+            "data.csv line 3: no value in column 't', which every row needs");
 }
 
 TEST(GroupTime, AColumnHasOneRole) {

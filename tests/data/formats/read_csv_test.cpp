@@ -274,12 +274,33 @@ TEST(ReadCsv, ExamplesAreCutBetweenCharacters) {
 TEST(ReadCsv, TooManyLevelsNamesColumnsAndSuggestsIgnore) {
   std::string text = "id,x,code\n";
   for (int i = 0; i < 101; ++i) text += fmt::format("p{},1,c{}\n", i, i % 100);
+  text += "p0,1,c0\n";
   const std::string message = message_of("too_many_levels", ErrorKind::data, [&] { csv(text); });
   EXPECT_NE(message.find("column 'id'"), std::string::npos) << message;
   EXPECT_NE(message.find("--ignore id"), std::string::npos) << message;
   EXPECT_EQ(message.find("code"), std::string::npos) << message;
   EXPECT_EQ(csv(text, {.ignore = {"id"}}).x.cols(), 101);
   EXPECT_EQ(csv(text, {.domain = "id"}).domain.count(), 101) << "only features are limited";
+}
+
+TEST(ReadCsv, ManyTextsThatAreAllDifferentAreLeftOut) {
+  std::string text = "id,x,name\n";
+  for (int i = 0; i < 101; ++i) text += fmt::format("p{},{},n{}\n", i, i % 7, i);
+  const Dataset data = csv(text);
+  EXPECT_EQ(data.x.names(), (std::vector<std::string>{"x"}));
+  EXPECT_EQ(data.left_out, (std::vector<std::string>{"id", "name"}));
+  // What the user names stays, and something must be left.
+  message_of("too_many_levels", ErrorKind::data, [&] { csv(text, {.features = {"id", "x"}}); });
+  message_of("too_many_levels", ErrorKind::data, [&] { csv(text, {.ignore = {"x"}}); });
+  // One text twice, and it is not an id.
+  message_of("too_many_levels", ErrorKind::data, [&] { csv(text + "p0,1,n101\n"); });
+}
+
+TEST(ReadCsv, TabsLeaveRoomForDecimalCommas) {
+  const Dataset data = csv("a\tb\n12,5\t1.234,5\n-0,25\t7\n");
+  EXPECT_EQ(data.x.to_matrix(), (Matrix{{12.5, 1234.5}, {-0.25, 7}}));
+  const Dataset points = csv("a\tb\n12.5\t1,234\n0.25\t7,000\n");
+  EXPECT_EQ(points.x.to_matrix(), (Matrix{{12.5, 1234}, {0.25, 7000}}));
 }
 
 TEST(ReadCsv, TextThatIsNotUtf8IsTakenAsLatin1) {

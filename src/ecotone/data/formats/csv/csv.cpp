@@ -105,7 +105,35 @@ std::string telling_word(const std::vector<std::string>& words) {
   return shortened(found == words.end() ? words.front() : *found, 40);
 }
 
-/// Collects the levels of the categorical inputs that have none yet.
+/// Of these inputs, all of text, those whose text is another in every row. More rows than the texts of which fit into
+/// memory are not looked at.
+std::vector<Index> id_like(const CsvTable& table, const CsvColumns& columns, const std::vector<Index>& inputs,
+                           const Context& context) {
+  constexpr Index most_rows = 1'000'000;
+  std::vector<Index> found;
+  if (table.rows() > most_rows || columns.chosen) return found;
+  const auto words = collect_words(table, columns, inputs, at(table.rows()), context);
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    if (std::ssize(words[k]) == table.rows()) found.push_back(inputs[k]);
+  return found;
+}
+
+/// Makes these inputs (ascending) no inputs.
+void leave_out(CsvColumns& columns, const std::vector<Index>& inputs, const Context& context) {
+  for (auto input = inputs.rbegin(); input != inputs.rend(); ++input) {
+    const std::string name = columns.inputs[at(*input)].name;
+    context.warn("id_like",
+                 "column '{}' has another text in every row, like an id, and is left out; say so with --id {} or "
+                 "--ignore {}",
+                 name, name, name);
+    columns.left_out.insert(columns.left_out.begin(), name);
+    columns.inputs.erase(columns.inputs.begin() + *input);
+    columns.input_columns.erase(columns.input_columns.begin() + *input);
+  }
+}
+
+/// Collects the levels of the categorical inputs that have none yet. Columns with too many are left out where they look
+/// like ids, and an error otherwise.
 void find_levels(const CsvTable& table, CsvColumns& columns, const Context& context) {
   std::vector<Index> wanted;
   for (std::size_t i = 0; i < columns.inputs.size(); ++i)
@@ -124,7 +152,10 @@ void find_levels(const CsvTable& table, CsvColumns& columns, const Context& cont
     column.levels = words[k];
     std::ranges::sort(column.levels);
   }
-  if (!too_many.empty()) too_many_levels(table, columns, too_many, examples);
+  if (too_many.empty()) return;
+  if (id_like(table, columns, too_many, context) != too_many || too_many.size() == columns.inputs.size())
+    too_many_levels(table, columns, too_many, examples);
+  leave_out(columns, too_many, context);
 }
 
 /// Whether the features stay in the files; an error if they neither fit into memory nor can be left there.
@@ -218,6 +249,7 @@ Dataset finish(CsvTable table, CsvColumns& columns, CsvValues values, const Read
   data.group = std::move(values.group_codes);
   data.time = std::move(values.time);
   data.origin = table.origin_rows();
+  data.left_out = columns.left_out;
   if (values.converted) context.warn("not_utf8", "{}: some text is not UTF-8; it was read as Latin-1", table.origin());
   std::vector<std::string> names = data.schema.feature_names();
   if (values.blocks.empty()) {
@@ -255,7 +287,7 @@ void open_records(CsvTable& table, const CsvColumns& columns, const ReadOptions&
   if (options.decimal.empty())
     settle_numbers(table, numbers, context);
   else
-    table.set_numbers({options.decimal.front(), true}, std::nullopt);
+    table.set_numbers({options.decimal.front(), true}, true);
   table.keep_where(options.where, context);
 }
 
@@ -323,6 +355,7 @@ Dataset read_csv(std::vector<ByteSource> sources, const ReadOptions& options, co
   columns.group = roles.group;
   columns.time = roles.time;
   columns.input_columns = roles.features;
+  columns.chosen = !options.features.empty();
   for (const Index column : roles.features)
     columns.inputs.push_back({table.names()[at(column)], ColumnKind::numeric, {}});
   table.require_columns(columns.used());

@@ -84,8 +84,10 @@ std::vector<TextLook> look_at_texts(const CsvTable& table, const std::vector<Ind
 }
 
 void settle_numbers(CsvTable& table, const std::vector<Index>& columns, const Context& context) {
-  const auto semicolons = [](const CsvFile& file) { return file.delimiter == ';'; };
-  if (std::ranges::none_of(table.files(), semicolons)) return;
+  const auto separated_by = [&](char delimiter) {
+    return std::ranges::any_of(table.files(), [&](const CsvFile& file) { return file.delimiter == delimiter; });
+  };
+  if (!separated_by(';') && !separated_by('\t')) return;
   const std::vector<NumberLook> looks = look<NumberLook>(table, columns, table.tasks().size(), context);
   std::vector<Index> commas, points, unclear_commas, unclear_points;
   bool grouped = false;
@@ -98,11 +100,11 @@ void settle_numbers(CsvTable& table, const std::vector<Index>& columns, const Co
     grouped = grouped || (look.point && look.grouped);
   }
   const bool decided = commas.size() != points.size();
-  const bool comma = decided ? commas.size() > points.size() : commas.empty() && !unclear_commas.empty();
+  const bool comma =
+      decided ? commas.size() > points.size() : separated_by(';') && commas.empty() && !unclear_commas.empty();
   const std::vector<Index>& against = comma ? points : commas;
   const std::vector<Index>& unclear = comma ? unclear_points : unclear_commas;
-  if (comma) table.set_numbers({',', true}, ';');
-  if (!comma && grouped) table.set_numbers({'.', true}, ';');
+  if (comma || grouped) table.set_numbers({comma ? ',' : '.', true}, false);
   const auto names = [&](const std::vector<Index>& of) {
     std::vector<std::string> result;
     for (const Index column : of) result.push_back(table.names()[at(column)]);

@@ -28,9 +28,9 @@ struct TextLook {
 std::vector<TextLook> look_at_texts(const CsvTable& table, const std::vector<Index>& columns, std::size_t tasks,
                                     const Context& context);
 
-/// Finds out how numbers are written in the files that semicolons separate, from all texts of these columns of the
-/// table and never from one alone: a column of 12,5 or 1.234,5 stands for decimal commas, one of 12.5 for points. Where
-/// that cannot be told, or columns disagree, the warning `ambiguous_numbers` says what was taken.
+/// Finds out how numbers are written in the files that semicolons or tabs separate, from all texts of these columns of
+/// the table and never from one alone: a column of 12,5 or 1.234,5 stands for decimal commas, one of 12.5 for points.
+/// Where that cannot be told, or columns disagree, the warning `ambiguous_numbers` says what was taken.
 void settle_numbers(CsvTable& table, const std::vector<Index>& columns, const Context& context);
 
 }  // namespace ecotone

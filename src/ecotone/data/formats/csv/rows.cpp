@@ -100,7 +100,7 @@ class Cursor {
   [[noreturn]] void bad_number(std::size_t j, std::string_view text) const {
     const bool date = plan_.fields[j].form.date;
     if (is_missing(text))
-      data_error("missing_value", "{} line {}: column '{}' is missing; every row needs one", source_.name(),
+      data_error("missing_value", "{} line {}: no value in column '{}', which every row needs", source_.name(),
                  source_.line_at(record_offset()), plan_.names[j]);
     bool changed = false;
     data_error("bad_value", "{} line {}: column '{}' is '{}', expected a {}", source_.name(),

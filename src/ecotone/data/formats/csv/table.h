@@ -45,8 +45,8 @@ class CsvTable {
 
   /// Finds the records. Data error `empty_data` if there are none.
   void find_records(std::size_t segment_bytes, const Context& context);
-  /// How numbers are written in all files, or in those with this delimiter.
-  void set_numbers(NumberStyle style, std::optional<char> delimiter);
+  /// How numbers are written in the files, with or without those whose columns commas separate.
+  void set_numbers(NumberStyle style, bool where_commas_separate);
   /// Keeps the records that satisfy all conditions.
   void keep_where(const std::vector<std::string>& where, const Context& context);
   /// Data error `missing_column` unless every file has all these columns of the table.

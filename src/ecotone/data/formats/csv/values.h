@@ -24,6 +24,8 @@ struct CsvColumns {
   bool known_levels = false;         ///< the inputs are those of a model: text in place of a number is an error
   std::vector<Index> input_columns;  ///< the table's column of each input
   std::vector<Column> inputs;
+  bool chosen = false;                     ///< the user named the inputs
+  std::vector<std::string> left_out = {};  ///< columns that look like ids and are no inputs any more
 
   /// Number of features.
   Index cols() const;

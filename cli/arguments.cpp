@@ -166,7 +166,9 @@ void require_data_ending(std::string_view verb, const std::string& path) {
   option_error("bad_output", "{}: -o must end in .eco or .csv, got '{}'", verb, path);
 }
 
-void require_writable(const std::string& path) {
+void require_writable(const std::string& path, bool screen) {
+  if (path == "-" && !screen)
+    option_error("bad_output", "'-', standard output, holds what is printed; name a file to write to");
   // A named pipe is not tried: opened and given up, it would be at its end for its reader.
   std::error_code ignored;
   if (path.empty() || path == "-" || std::filesystem::is_fifo(path, ignored)) return;

@@ -59,9 +59,9 @@ bool has_pipeline(const std::vector<std::string>& arguments);
 /// pipes may have any name.
 void require_data_ending(std::string_view verb, const std::string& path);
 
-/// A file error (`cannot_write`) when the file could not be written; found out before the work, not after it. Empty and
-/// `-` always can.
-void require_writable(const std::string& path);
+/// A file error (`cannot_write`) when the file could not be written; found out before the work, not after it. An
+/// empty path always can, `-` where the verb writes to the screen; elsewhere it is an option error (`bad_output`).
+void require_writable(const std::string& path, bool screen = false);
 
 /// Option error `same_file` when an output would overwrite an input or another output, by whatever name (links, `./`).
 /// Devices, pipes and `-` may be named twice.

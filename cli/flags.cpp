@@ -314,6 +314,12 @@ void Flags::check_values() {
         return flag ? fmt::format("a value is needed here, not the flag {}", given) : std::string();
       },
       "");
+  const CLI::Validator no_empty_list(
+      [](std::string& given) {
+        const bool empty = given.find_first_not_of(", ") == std::string::npos;
+        return empty ? std::string("the list is empty; omit the flag, or name something") : std::string();
+      },
+      "");
   const CLI::Validator no_equals(
       [](std::string& given) {
         const bool equals = given.starts_with('=');
@@ -323,6 +329,7 @@ void Flags::check_values() {
   for (CLI::Option* option : app_.get_options()) {
     if (option->get_positional() || option->get_items_expected_max() == 0) continue;
     option->check(value);
+    if (option->get_type_name().ends_with(",..")) option->check(no_empty_list);
     if (!option->get_snames().empty()) option->check(no_equals);
   }
 }

@@ -69,7 +69,7 @@ void run_generate(const GenerateFlags& flags, Session& session) {
     option_error("no_output", "generate: --json needs -o FILE, because standard output holds the JSON document");
   require_data_ending("generate", flags.output);
   const OptionTexts options = settings(flags);
-  require_writable(flags.output);
+  require_writable(flags.output, true);
   const Dataset data = session.timed("draw", [&] { return generate(flags.name, options, session.context()); });
   session.timed("write", [&] {
     if (to_screen) return write_to_standard_output(data, session.context());

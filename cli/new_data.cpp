@@ -29,7 +29,7 @@ NewData read_new_data(const NewDataFlags& flags, Session& session) {
   if (paths.size() < 2) option_error("no_data", "no data file given after the model {}", paths.front().string());
   ReadOptions options = flags.read;
   require_separate(files_read(paths, flags.read), {flags.output});
-  require_writable(flags.output);
+  require_writable(flags.output, true);
   Model model = session.timed("load", [&] { return Model::load(paths.front()); });
   options.task = model.task();
   std::vector<TextColumn> passed;
@@ -45,7 +45,9 @@ std::string new_data_header(const NewData& in, const std::vector<std::string>& n
   std::set<std::string> seen;
   const auto add = [&](const std::string& name) {
     if (!seen.insert(name).second)
-      data_error("column_clash", "the output would have two columns '{}'; rename the one in the data", name);
+      data_error("column_clash",
+                 "the output has a column '{}' already; leave it out of --id and --keep, or rename it in the data",
+                 name);
     fields.push_back(csv_field(name));
   };
   for (const TextColumn& column : in.passed) add(column.name);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ecotone/base/error.h"
 #include "ecotone/report/text/line.h"
 
 namespace ecotone::cli {
@@ -18,6 +19,7 @@ void add_resume_flag(Flags& flags, std::string& path) {
 
 Resume::Resume(const std::string& path, Session& session) : session_(session) {
   if (path.empty()) return;
+  if (path == "-") option_error("bad_output", "--resume: '-' is no file; name one");
   journal_.emplace(path);
   if (journal_->damaged() > 0)
     session_.warn_aside(fmt::format("{}: {} damaged or cut off; what they held is done again", path,

@@ -595,6 +595,27 @@ def test_pipes_may_be_compressed(ecotone, model, clinics):
 def test_data_from_standard_input(ecotone, small):
     plain = ecotone("evaluate", small, "constant", *SMALL_COLUMNS, "--json").stdout
     assert ecotone("evaluate", "-", "constant", *SMALL_COLUMNS, "--json", input=small.read_text()).stdout == plain
+    with open(small) as content:
+        done = ecotone("evaluate", "-", "-", "constant", *SMALL_COLUMNS, exit=2, stdin=content)
+    assert "can be read once only" in done.stderr
+
+
+def test_standard_output_is_no_file(ecotone, small, tmp_path):
+    commands = [
+        ("fit", small, "scale | logistic", *SMALL_COLUMNS, "-o", "-"),
+        ("evaluate", small, "constant", *SMALL_COLUMNS, "--report", "-"),
+        ("evaluate", small, "constant", *SMALL_COLUMNS, "--save-predictions", "-"),
+        ("evaluate", small, "constant", *SMALL_COLUMNS, "--resume", "-"),
+    ]
+    for command in commands:
+        assert "name" in ecotone.error(*command, exit=2, code="bad_output", cwd=tmp_path)
+    assert not (tmp_path / "-").exists()
+
+
+def test_lists_of_nothing(ecotone, small):
+    for flag in ("--target", "--ignore"):
+        done = ecotone("evaluate", small, "constant", *SMALL_COLUMNS, flag, ",", exit=2)
+        assert f"{flag}: the list is empty" in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize(

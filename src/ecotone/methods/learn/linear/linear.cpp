@@ -114,6 +114,12 @@ void set_penalties(const TrainView& view, const Refits& refits, const LinearOpti
         "{}: l2=auto took 1 / (2 rows), because no domain (or fold of rows) can be left out so that the others can be "
         "fitted",
         problem.who);
+  } else if (!can_afford_refits(refits)) {
+    context.note(
+        "{}: l2=auto took 1 / (2 rows), because fitting the stages before it again in each of {} folds of {} rows "
+        "would "
+        "take long; tune with l2={{...}} tries penalties",
+        problem.who, refits.folds, problem.x.rows());
   } else {
     context.note(
         "{}: l2=auto took 1 / (2 rows), because trying penalties would take long on so many values ({} rows, {} "

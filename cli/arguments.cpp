@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "ecotone/base/error.h"
@@ -49,6 +50,13 @@ bool replaces_a_file(const std::string& path) {
     if (path.starts_with(device)) return false;
   std::error_code ignored;
   return !std::filesystem::exists(path, ignored) || std::filesystem::is_regular_file(path, ignored);
+}
+
+/// The ending of a name in small letters: ".csv".
+std::string ending_of(const std::string& path) {
+  std::string ending = std::filesystem::path(path).extension().string();
+  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return ending;
 }
 
 /// The path behind all links, whether there is a file or not.
@@ -164,6 +172,20 @@ bool has_pipeline(const std::vector<std::string>& arguments) {
 void require_data_ending(std::string_view verb, const std::string& path) {
   if (path.ends_with(".eco") || path.ends_with(".csv") || !replaces_a_file(path)) return;
   option_error("bad_output", "{}: -o must end in .eco or .csv, got '{}'", verb, path);
+}
+
+void require_csv_name(std::string_view flag, const std::string& path) {
+  constexpr std::string_view others[] = {".eco", ".npy",  ".npz",  ".parquet", ".feather", ".xlsx",
+                                         ".xls", ".json", ".html", ".htm",     ".gz"};
+  if (std::ranges::find(others, ending_of(path)) == std::end(others) || !replaces_a_file(path)) return;
+  option_error("bad_output", "{} writes a CSV file, and '{}' promises another format; let it end in .csv", flag, path);
+}
+
+void require_html_name(std::string_view flag, const std::string& path) {
+  const std::string ending = ending_of(path);
+  if (ending.empty() || ending == ".html" || ending == ".htm" || !replaces_a_file(path)) return;
+  option_error("bad_output", "{} writes an HTML page, and '{}' promises another format; let it end in .html", flag,
+               path);
 }
 
 void require_writable(const std::string& path, bool screen) {

@@ -59,6 +59,11 @@ bool has_pipeline(const std::vector<std::string>& arguments);
 /// pipes may have any name.
 void require_data_ending(std::string_view verb, const std::string& path);
 
+/// Option error `bad_output` when the name of a CSV file that `flag` writes promises another format, or that of an HTML
+/// report does not promise HTML. Devices, pipes and names without an ending may be anything.
+void require_csv_name(std::string_view flag, const std::string& path);
+void require_html_name(std::string_view flag, const std::string& path);
+
 /// A file error (`cannot_write`) when the file could not be written; found out before the work, not after it. An
 /// empty path always can, `-` where the verb writes to the screen; elsewhere it is an option error (`bad_output`).
 void require_writable(const std::string& path, bool screen = false);

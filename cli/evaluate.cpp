@@ -183,6 +183,8 @@ void run_evaluate(const EvaluateFlags& flags, Session& session) {
   const DataAndGrids given = data_and_each_grid(flags.arguments);
   check_choice(flags, given.grids);
   require_separate(files_read(given.data, flags.read), {flags.predictions, flags.report, flags.resume});
+  require_csv_name("--save-predictions", flags.predictions);
+  require_html_name("--report", flags.report);
   require_writable(flags.predictions);
   require_writable(flags.report);
   Resume resume(flags.resume, session);

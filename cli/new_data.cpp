@@ -29,6 +29,7 @@ NewData read_new_data(const NewDataFlags& flags, Session& session) {
   if (paths.size() < 2) option_error("no_data", "no data file given after the model {}", paths.front().string());
   ReadOptions options = flags.read;
   require_separate(files_read(paths, flags.read), {flags.output});
+  if (!flags.writes_eco || !flags.output.ends_with(".eco")) require_csv_name("-o", flags.output);
   require_writable(flags.output, true);
   Model model = session.timed("load", [&] { return Model::load(paths.front()); });
   options.task = model.task();

@@ -15,6 +15,7 @@ struct NewDataFlags {
   std::vector<std::string> arguments;
   ReadOptions read;
   std::string output;
+  bool writes_eco = false;  ///< where the output's name says so
 
   bool to_screen() const { return output.empty() || output == "-"; }
 };

@@ -104,7 +104,10 @@ void run_transform(const NewDataFlags& flags, Session& session) {
   session.print(std::move(document));
 }
 
-void declare_transform(Flags& flags, NewDataFlags& inputs) { add_new_data_flags(flags, inputs); }
+void declare_transform(Flags& flags, NewDataFlags& inputs) {
+  inputs.writes_eco = true;
+  add_new_data_flags(flags, inputs);
+}
 
 }  // namespace
 

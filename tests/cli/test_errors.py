@@ -86,6 +86,22 @@ def test_generate_writes_what_the_name_says(ecotone, tmp_path):
     assert ecotone("generate", "moons", "-o", "/dev/stdout").stdout.startswith("domain,x1,")
 
 
+def test_outputs_have_names_of_their_format(ecotone, small, tmp_path):
+    model = tmp_path / "m.eco"
+    ecotone("fit", small, "scale | logistic l2=0.1", *SMALL_COLUMNS, "-o", model)
+    evaluate = ("evaluate", small, "constant", *SMALL_COLUMNS)
+    for name in ("p.eco", "p.npy", "p.parquet", "p.XLSX", "p.json", "p.html", "p.csv.gz"):
+        for command in (("predict", model, small, "-o"), (*evaluate, "--save-predictions")):
+            message = ecotone.error(*command, tmp_path / name, exit=OPTION, code="bad_output")
+            assert "writes a CSV file" in message and name in message
+    for name in ("q.txt", "q.csv"):
+        message = ecotone.error(*evaluate, "--report", tmp_path / name, exit=OPTION, code="bad_output")
+        assert "--report writes an HTML page" in message and name in message
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.eco", "small.csv"]
+    ecotone(*evaluate, "--save-predictions", tmp_path / "p.txt", "--report", tmp_path / "page")
+    ecotone("predict", model, small, "-o", "/dev/null")
+
+
 # --- pipelines and options
 
 
@@ -228,10 +244,10 @@ def test_output_that_is_an_input(ecotone, small, tmp_path):
 
 
 def test_outputs_that_are_one_file(ecotone, small, tmp_path):
-    new, dangling = tmp_path / "new.csv", tmp_path / "dangling"
+    new, dangling = tmp_path / "new.html", tmp_path / "dangling"
     dangling.symlink_to(new)
     flags = ("evaluate", small, "constant", *SMALL_COLUMNS)
-    for other in (new, dangling, tmp_path / "." / "new.csv"):
+    for other in (new, dangling, tmp_path / "." / "new.html"):
         ecotone.error(*flags, "--report", new, "--save-predictions", other, exit=OPTION, code="same_file")
         assert not new.exists()
     ecotone(*flags, "--report", "/dev/null", "--save-predictions", "/dev/null")

@@ -143,6 +143,16 @@ def test_a_limit_of_the_address_space_is_named_with_sizes(ecotone, tmp_path):
         assert time.monotonic() - begin < 10
 
 
+def test_repetitions_that_do_not_fit_into_memory_are_refused_at_once(ecotone, clinics):
+    limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+    command = ("evaluate", clinics, PIPELINE, *CLINIC_COLUMNS, "--protocol", "domain-split", "--repetitions")
+    begin = time.monotonic()
+    for repetitions in (1000000, 300000):
+        message = ecotone.error(*command, repetitions, exit=3, code="not_enough_memory", preexec_fn=limit)
+        assert f"{repetitions} repetitions" in message and "use fewer repetitions" in message, message
+    assert time.monotonic() - begin < 30
+
+
 @pytest.mark.parametrize("verb", ("fit", "predict"))
 def test_a_named_pipe_as_output(ecotone, small, tmp_path, verb):
     """The reader gets every byte, and one signal ends the wait for a reader."""

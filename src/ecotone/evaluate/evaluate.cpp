@@ -6,6 +6,7 @@
 #include <set>
 
 #include "ecotone/base/error.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/data/groups.h"
 #include "ecotone/data/row_weight.h"
 #include "ecotone/evaluate/messages.h"
@@ -88,6 +89,26 @@ std::vector<HeldOutPrediction> predictions_of(const std::vector<std::vector<Outc
     }
   }
   return result;
+}
+
+/// Refuses predictions that do not fit into memory before anything is fitted.
+void require_memory_of_predictions(const Labels& y, const std::vector<Split>& splits, std::size_t pipelines,
+                                   const EvaluateOptions& options) {
+  constexpr double bytes_per_fit = 512;
+  const double classes = static_cast<double>(y.classes.size());
+  double bytes_per_row = sizeof(Index) + sizeof(std::int32_t) + sizeof(double) * (classes + 1);
+  if (options.keep_predictions) bytes_per_row += sizeof(HeldOutPrediction) + 100 + 2 * sizeof(double) * classes;
+  std::size_t rows = 0;
+  for (const Split& split : splits) rows += split.held_out.size();
+  const double fits = static_cast<double>(splits.size());
+  const double bytes =
+      (bytes_per_row * static_cast<double>(rows) + bytes_per_fit * fits) * static_cast<double>(pipelines);
+  const bool repeated = options.protocol == Protocol::domain_split;
+  require_memory(
+      static_cast<std::size_t>(bytes), "evaluate",
+      fmt::format("{} prediction{} of held-out rows by {} pipeline{}{}", rows, rows == 1 ? "" : "s", pipelines,
+                  pipelines == 1 ? "" : "s", repeated ? fmt::format(" in {} repetitions", options.repetitions) : ""),
+      repeated ? "use fewer repetitions" : "use fewer rows or pipelines");
 }
 
 /// The outcomes of a pipeline that could be fitted on all splits; otherwise none, and the first split's error.
@@ -194,6 +215,7 @@ Evaluation evaluate_grids(const Dataset& data, const std::vector<PipelineGrid>& 
   check_input(data, grids, options, context);
   check_choice_metric(options.choice_metric, data.y->task);
   const auto splits = make_splits(places_of(data), options, context);
+  require_memory_of_predictions(*data.y, splits, grids.size(), options);
   warn_unseen_categories(data, splits, context);
   auto fits = fit_splits(data, grids, splits, options, context);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/base/options.h"
 #include "ecotone/data/formats/roles.h"
 #include "ecotone/data/groups.h"
@@ -84,6 +85,11 @@ std::vector<Split> random_domain_splits(const Domains& domains, const EvaluateOp
   if (options.held_out < 1 || options.held_out >= domains.count())
     option_error("bad_option", "evaluate: held_out must be in [1, {}] with {} domains, got {}", domains.count() - 1,
                  domains.count(), options.held_out);
+  const double bytes = (static_cast<double>(row_count(domains)) * sizeof(Index) + sizeof(Split)) *
+                       static_cast<double>(options.repetitions);
+  require_memory(static_cast<std::size_t>(bytes), "evaluate",
+                 fmt::format("{} repetitions of {} rows", options.repetitions, row_count(domains)),
+                 "use fewer repetitions");
   std::vector<Split> splits;
   for (Index repetition = 0; repetition < options.repetitions; ++repetition) {
     Random random = context.random("domain-split", static_cast<std::uint64_t>(repetition));

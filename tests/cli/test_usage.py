@@ -30,7 +30,10 @@ def table(text):
 def test_names_in_a_file_cannot_control_the_terminal(ecotone, small, tmp_path):
     """Escape sequences in names of domains and classes."""
     wild = tmp_path / "wild.csv"
-    wild.write_text(small.read_text().replace("yes", "y\x1b[31m\x07es").replace("\na,", "\n\x1b[2Ja,"))
+    controls = "\x1b\x07\x9b\u202e\u2066\u200f"
+    wild.write_text(
+        small.read_text().replace("yes", "y\x1b[31m\x07\u202e\u2066es").replace("\na,", "\n\x1b[2J\x9b2J\u200fa,")
+    )
     model, eco = tmp_path / "m.eco", tmp_path / "d.eco"
     for command in (
         ("fit", wild, "scale | logistic l2=0.1", *SMALL_COLUMNS, "-o", model),
@@ -40,7 +43,9 @@ def test_names_in_a_file_cannot_control_the_terminal(ecotone, small, tmp_path):
         ("diagnose", wild, *SMALL_COLUMNS),
     ):
         done = ecotone(*command)
-        assert done.stdout and not set("\x1b\x07") & set(done.stdout + done.stderr), command
+        assert done.stdout and not set(controls) & set(done.stdout + done.stderr), command
+    done = ecotone("evaluate", wild, "constant", *SMALL_COLUMNS, "--target", "nowhere", exit=2)
+    assert "?" in done.stderr and not set(controls) & set(done.stderr)
 
 
 def test_help(ecotone):

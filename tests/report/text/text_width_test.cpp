@@ -33,6 +33,13 @@ TEST(DisplayText, CutsAtColumns) {
   EXPECT_LE(display_width(display_text("北京北京", 6)), 6);
 }
 
+TEST(Printable, ReplacesWhatControlsATerminalAndNothingElse) {
+  EXPECT_EQ(printable("a\x1b[2J\x7f\r"), "a?[2J??");
+  EXPECT_EQ(printable("\u009b2J \u0080 \u202e \u2066 \u200e \u200f \u061c"), "?2J ? ? ? ? ? ?");
+  EXPECT_EQ(printable("one\ttwo\nZürich 北京 👩\u200d⚕"), "one\ttwo\nZürich 北京 👩\u200d⚕");
+  EXPECT_EQ(printable("\x9b \xe4"), "? \xe4");  // not UTF-8
+}
+
 TEST(Pad, FillsToTheWidth) {
   EXPECT_EQ(pad_left("北", 4), "  北");
   EXPECT_EQ(pad_right("ü", 3), "ü  ");

@@ -4,15 +4,6 @@
 
 namespace ecotone {
 
-std::string printable(std::string_view text) {
-  std::string safe(text);
-  for (char& c : safe) {
-    const auto code = static_cast<unsigned char>(c);
-    if (c != '\n' && c != '\t' && (code < 0x20 || code == 0x7f)) c = '?';
-  }
-  return safe;
-}
-
 std::string one_line(std::string_view text) {
   std::string line;
   for (const char c : printable(text)) {

@@ -34,8 +34,14 @@ constexpr std::array<Range, 10> wide{{{0x1100, 0x115F},
                                       {0x1F300, 0x1FAFF},
                                       {0x20000, 0x3FFFD}}};
 /// Characters that move the cursor, reorder the line or end it.
-constexpr std::array<Range, 6> control{
-    {{0x0000, 0x001F}, {0x007F, 0x009F}, {0x2028, 0x202E}, {0x2066, 0x2069}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}}};
+constexpr std::array<Range, 8> control{{{0x0000, 0x001F},
+                                        {0x007F, 0x009F},
+                                        {0x061C, 0x061C},
+                                        {0x200E, 0x200F},
+                                        {0x2028, 0x202E},
+                                        {0x2066, 0x2069},
+                                        {0xFEFF, 0xFEFF},
+                                        {0xFFF9, 0xFFFB}}};
 
 template <std::size_t N>
 bool within(const std::array<Range, N>& ranges, std::uint32_t code) {
@@ -107,6 +113,23 @@ std::string display_text(std::string_view text, Index width) {
     rest.remove_prefix(c.bytes);
   }
   return cut + "…";
+}
+
+std::string printable(std::string_view text) {
+  std::string safe;
+  while (!text.empty()) {
+    const Character c = next_character(text);
+    const auto lead = static_cast<std::uint8_t>(text.front());
+    // A byte that is not UTF-8 is left to the terminal, unless it is a control character of Latin-1.
+    const bool unsafe = c.valid ? within(control, c.code) : lead >= 0x80 && lead <= 0x9F;
+    if (unsafe && lead != '\n' && lead != '\t') {
+      safe.push_back('?');
+    } else {
+      safe.append(text.substr(0, c.bytes));
+    }
+    text.remove_prefix(c.bytes);
+  }
+  return safe;
 }
 
 std::string pad_right(std::string_view text, Index width) {

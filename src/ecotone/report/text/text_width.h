@@ -18,6 +18,9 @@ Index display_width(std::string_view text);
 /// Text for a terminal's one line: control characters and malformed UTF-8 become "?"; cut to `width` columns with "…"
 /// at the end when longer.
 std::string display_text(std::string_view text, Index width);
+/// Text that is safe for a terminal: characters that control it or reorder a line become "?", except line breaks and
+/// tabs, so that names in a file do nothing to it.
+std::string printable(std::string_view text);
 /// Padded with spaces on the right or left to `width` columns.
 std::string pad_right(std::string_view text, Index width);
 std::string pad_left(std::string_view text, Index width);

@@ -43,6 +43,15 @@ void expect_fits(const std::string& table) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 100) << line;
 }
 
+TEST(Table, IntervalsDoNotContradictTheirValues) {
+  Evaluation evaluation = made_up("auroc", Task::classify, {"Basel", "Zürich"}, {"constant"}, {{0.99991, 0.8}});
+  evaluation.pipelines[0].domains[0].intervals = {{"auroc", Bounds{0.99982, 1}}};
+  evaluation.pipelines[0].domains[1].intervals = {{"auroc", Bounds{0.71234, 0.9}}};
+  const std::string table = evaluation_table(evaluation, "auroc");
+  EXPECT_THAT(table, HasSubstr("0.9999 [0.9998, 1.0000]\n"));
+  EXPECT_THAT(table, HasSubstr("0.8000   [0.712, 0.900]\n"));
+}
+
 TEST(Table, ShortPipelinesHeadTheirColumns) {
   const std::string expected =
       "AUROC in each domain, trained on the others\n"

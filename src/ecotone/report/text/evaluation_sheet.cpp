@@ -144,9 +144,17 @@ Index widest(const std::vector<std::string>& texts, Index least) {
 }
 
 std::string interval_text(const DomainScore& domain, const std::string& metric, const NumberFormat& format) {
-  for (const auto& [name, interval] : domain.intervals)
-    if (name == metric && interval)
-      return fmt::format("[{}, {}]", format.short_text(interval->low), format.short_text(interval->high));
+  for (const auto& [name, interval] : domain.intervals) {
+    if (name != metric || !interval) continue;
+    const std::string low = format.short_text(interval->low);
+    const std::string high = format.short_text(interval->high);
+    // Rounded more than its value, a narrow interval might exclude it.
+    const auto value = value_of(domain.metrics, metric);
+    const double shown = value ? std::stod(format.text(value)) : 0;
+    if (value && (shown < std::stod(low) || shown > std::stod(high)))
+      return fmt::format("[{}, {}]", format.text(interval->low), format.text(interval->high));
+    return fmt::format("[{}, {}]", low, high);
+  }
   return "";
 }
 

@@ -62,7 +62,7 @@ TEST(Experiment, RunsAndSetsPublishedBesideOurs) {
   EXPECT_TRUE(result.claims[0].holds);
   EXPECT_FALSE(result.claims[1].holds);
   const std::string table = reproduction_table(result);
-  EXPECT_TRUE(table.starts_with("2 published cells: 1 agree, 1 differ, 0 cannot tell\n")) << table;
+  EXPECT_TRUE(table.starts_with("2 published cells: 1 agrees, 1 differs, 0 cannot tell\n")) << table;
   for (const char* part : {"key · one: t", "22.00 ± 5.00", "holds           worse", "does not hold   better",
                            "left out: a row", "agrees if d and n are at most the margin"})
     EXPECT_THAT(table, HasSubstr(part));

@@ -74,8 +74,8 @@ ThresholdRule ThresholdRule::parse(std::string_view text) {
     break;
   }
   option_error("bad_option",
-               "threshold must be youden, f1, sensitivity=S, specificity=S or a number, with S and the number between "
-               "0 and 1; got '{}'",
+               "threshold must be youden, f1, sensitivity=S, specificity=S or a number, with S and the number "
+               "strictly between 0 and 1; got '{}'",
                text);
 }
 

@@ -76,16 +76,17 @@ std::string matrix(const Reproduction& reproduction) {
   return "means over the targets\n\n" + table.text();
 }
 
-/// "24 published cells: 11 agree, 9 differ, 4 cannot tell"; empty where nothing stands beside ours.
+/// "24 published cells: 11 agree, 1 differs, 12 cannot tell"; empty where nothing stands beside ours.
 std::string verdict_summary(const Reproduction& reproduction) {
   const VerdictCounts counts = count_verdicts(reproduction);
   if (counts.cells == 0) return "";
   const char* cells = counts.cells == 1 ? "cell" : "cells";
-  return fmt::format("{}: {} agree, {} differ, {} cannot tell\n",
+  return fmt::format("{}: {} {}, {} {}, {} cannot tell\n",
                      reference_name(reproduction) == "published"
                          ? fmt::format("{} published {}", counts.cells, cells)
                          : fmt::format("{} {} of an earlier study", counts.cells, cells),
-                     counts.agree, counts.differ, counts.cannot_tell);
+                     counts.agree, counts.agree == 1 ? "agrees" : "agree", counts.differ,
+                     counts.differ == 1 ? "differs" : "differ", counts.cannot_tell);
 }
 
 }  // namespace

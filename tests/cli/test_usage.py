@@ -635,7 +635,35 @@ def test_files_of_other_programs_are_named_with_the_way_out(ecotone, tmp_path, s
     path = tmp_path / "export.bin"
     path.write_bytes(start + bytes(range(256)) * 8)
     message = ecotone.error("evaluate", path, "constant", *SMALL_COLUMNS, exit=4, code="foreign_format")
-    assert f"{path} is {words}, which is not read here" in message and "to_csv('export.csv', index=False)" in message
+    assert f"{path} is {words}, which is not read here" in message and message.endswith(f"' '{path}' 'export.csv'")
+
+
+def test_the_way_out_of_other_formats_is_safe_to_paste(ecotone, tmp_path):
+    start = b"PAR1\x15\x04" + bytes(range(256)) * 8
+
+    def advice(name, **more):
+        message = ecotone("evaluate", name, "constant", *SMALL_COLUMNS, exit=4, **more).stderr
+        return message, shlex.split(message[message.index("python3 -c") :])
+
+    for name, made in [
+        ("$(touch owned).parquet", "$(touch owned).csv"),
+        ("it's `touch owned`.parquet", "it's `touch owned`.csv"),
+        ("x.csv", "x-converted.csv"),
+    ]:
+        (tmp_path / name).write_bytes(start)
+        message, words = advice(name, cwd=tmp_path)
+        assert words[3:] == [name, made]
+        done = subprocess.run(
+            ["sh", "-c", "python3() { printf '%s|' \"$@\"; }; " + message[message.index("python3 -c") :]],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        assert done.stdout.endswith(f"|{name}|{made}|"), done
+        assert not (tmp_path / "owned").exists()
+    with open(tmp_path / "x.csv", "rb") as piped:
+        message, words = advice("-", stdin=piped)
+    assert words[3:] == ["FILE", "data.csv"] and "stdin" not in message
 
 
 def test_transform(ecotone, small, tmp_path):

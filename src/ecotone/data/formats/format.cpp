@@ -71,14 +71,34 @@ std::string first_bytes(const ByteSource& source) { return source.text(0, std::m
 
 }  // namespace
 
+std::string shell_word(std::string_view text) {
+  std::string word = "'";
+  for (const char c : text) {
+    if (c == '\'')
+      word += "'\\''";
+    else
+      word += c;
+  }
+  word += '\'';
+  return word;
+}
+
+bool is_standard_input(const ByteSource& source) { return source.name() == "/dev/stdin"; }
+
 void refuse_foreign(const ByteSource& source) {
   const std::string start = first_bytes(source);
   for (const ForeignFormat& each : foreign_formats) {
     if (!start.starts_with(each.magic) || start.find(each.inside) == std::string::npos) continue;
+    const bool piped = is_standard_input(source);
+    const std::filesystem::path name = source.name();
+    std::string made = piped ? "data.csv" : source.stem() + ".csv";
+    if (name.filename() == made) made = source.stem() + "-converted.csv";
+    // The names are arguments, so that neither the shell nor Python reads anything into them.
     file_error("foreign_format",
-               "{} is {}, which is not read here; this makes a CSV file of it: python3 -c \"import pandas; "
-               "pandas.{}('{}').to_csv('{}.csv', index=False)\"",
-               source.name(), each.title, each.reader, source.name(), source.stem());
+               "{} is {}, which is not read here; {}this makes a CSV file of it: python3 -c 'import sys, pandas; "
+               "pandas.{}(sys.argv[1]).to_csv(sys.argv[2], index=False)' {} {}",
+               piped ? "standard input" : source.name(), each.title, piped ? "save it as a file, and " : "",
+               each.reader, piped ? "FILE" : shell_word(source.name()), shell_word(made));
   }
 }
 

@@ -50,6 +50,10 @@ std::vector<std::string> format_names();
 const Format& format_by_name(std::string_view name);
 /// By the ending of the file's name in any case, with or without .gz; null when no format has it.
 const Format* format_by_ending(const std::filesystem::path& path);
+/// A text as one word of a shell, in single quotes.
+std::string shell_word(std::string_view text);
+/// Whether a source is standard input.
+bool is_standard_input(const ByteSource& source);
 /// File error `foreign_format` for a Parquet file, an Excel workbook and the like, with the one-line way to a CSV file.
 void refuse_foreign(const ByteSource& source);
 /// By the first bytes; text that no format claims is CSV.

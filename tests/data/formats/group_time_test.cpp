@@ -43,6 +43,9 @@ TEST(GroupTime, MissingAndUnreadableTimesAreNamedByLineAndColumn) {
             "data.csv line 3: column 't' is 'x', expected a number");
   EXPECT_EQ(message_of("missing_value", ErrorKind::data, [] { csv("t,a\n1,1\nNA,2\n", {.time = "t"}); }),
             "data.csv line 3: no value in column 't', which every row needs");
+  for (const std::string text : {"inf", "-inf", "1e999", "-nan"})
+    EXPECT_EQ(message_of("bad_value", ErrorKind::data, [&] { csv("t,a\n1,1\n" + text + ",2\n", {.time = "t"}); }),
+              "data.csv line 3: column 't' is '" + text + "', expected a finite number");
 }
 
 TEST(GroupTime, AColumnHasOneRole) {

@@ -103,9 +103,12 @@ class Cursor {
       data_error("missing_value", "{} line {}: no value in column '{}', which every row needs", source_.name(),
                  source_.line_at(record_offset()), plan_.names[j]);
     bool changed = false;
+    double value = 0;
     data_error("bad_value", "{} line {}: column '{}' is '{}', expected a {}", source_.name(),
                source_.line_at(record_offset()), plan_.names[j], to_utf8(text.substr(0, 60), changed),
-               date ? "date" : "number");
+               date                        ? "date"
+               : parse_number(text, value) ? "finite number"
+                                           : "number");
   }
 
  private:
@@ -234,7 +237,7 @@ class RowReader {
   void number(std::size_t j, double& value) {
     const FieldPlan& field = plan_.fields[j];
     if (field.form.date ? cursor_.date(field.form.slashes, value) : cursor_.number(value)) [[likely]] {
-      if (field.required && std::isnan(value)) report(j);
+      if (field.required && !std::isfinite(value)) report(j);
       return;
     }
     if (field.strict) report(j);

@@ -35,7 +35,7 @@ struct FieldPlan {
   bool strict = false;  ///< text in place of a number is an error (otherwise it is recorded)
   Index slot = 0;
   NumberForm form = {};
-  bool required = false;  ///< a missing number is an error, too
+  bool required = false;  ///< a missing or infinite number is an error, too
 };
 
 /// A categorical input with known levels.

@@ -94,16 +94,37 @@ TEST(European, TheWholeFileDecidesWhatPointsMean) {
 }
 
 TEST(European, WhatCannotBeToldIsSaid) {
-  EXPECT_EQ(
-      warnings_of("a;b\n1.234;1\n2.345;2\n"),
-      (std::vector<std::string>{"data.csv: it cannot be told whether 'a' hold thousands or decimals; they are read "
-                                "with a decimal point (--decimal , changes that)"}));
+  EXPECT_EQ(warnings_of("a;b\n1.234;1\n2.345;2\n"),
+            (std::vector<std::string>{"data.csv: it cannot be told whether 'a' holds thousands or decimals; it is read "
+                                      "with a decimal point (--decimal , changes that)"}));
   EXPECT_EQ(by_every_route("a;b\n1.234;1\n2.345;2\n").x.to_matrix()(0, 0), 1.234);
   EXPECT_EQ(by_every_route("a;b\n1,234;1\n2,345;2\n").x.to_matrix()(0, 0), 1.234);
   EXPECT_EQ(by_every_route("a;b\n1.234;1\n2.345;2\n", {.decimal = ","}).x.to_matrix()(0, 0), 1234);
   const std::vector<std::string> mixed = warnings_of("a;b;c\n1,5;2,5;1.5\n2,5;3,5;2.5\n");
   ASSERT_EQ(mixed.size(), 1);
   EXPECT_EQ(mixed[0], "data.csv: numbers are read with a decimal comma, but 'c' would be numbers with --decimal .");
+}
+
+TEST(European, FilesThatDisagreeAreReadEachInItsOwnWay) {
+  const auto read = [](const std::vector<std::string>& texts, Observer* observer = nullptr) {
+    std::vector<ByteSource> sources;
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      sources.push_back(ByteSource::memory(texts[i], fmt::format("{}.csv", i)));
+    return read_csv(std::move(sources), {}, {.segment_bytes = 8}, context_of(2, observer)).x.to_matrix();
+  };
+  const Matrix expected{{12.5, 1}, {3.25, 2}, {12.5, 3}, {3.25, 4}};
+  const std::string commas = "a;b\n12,5;3\n3,25;4\n";
+  EXPECT_EQ(read({"a,b\n12.5,1\n3.25,2\n", commas}), expected);
+  EXPECT_EQ(read({"a;b\n12.5;1\n3.25;2\n", commas}), expected);
+  Recorder seen;
+  EXPECT_EQ(read({"a\tb\n12.5\t1\n3.25\t2\n", "a\tb\n12,5\t3\n3,25\t4\n"}, &seen), expected);
+  EXPECT_EQ(seen.notes, (std::vector<std::string>{"1.csv: numbers are read with a decimal comma"}));
+  EXPECT_TRUE(seen.warnings.empty());
+  // A file that does not tell follows the others as long as they agree.
+  EXPECT_EQ(read({"a;b\n1.234;1\n", commas})(0, 0), 1234);
+  EXPECT_EQ(read({"a;b\n1.234;1\n", commas, "a;b\n12.5;3\n"}, &seen)(0, 0), 1.234);
+  ASSERT_EQ(seen.warnings.size(), 1U);
+  EXPECT_EQ(seen.warnings[0].second.substr(0, 30), "0.csv: it cannot be told wheth");
 }
 
 TEST(European, TheDecimalSignCanBeGiven) {

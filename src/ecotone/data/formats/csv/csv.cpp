@@ -287,7 +287,7 @@ void open_records(CsvTable& table, const CsvColumns& columns, const ReadOptions&
   if (options.decimal.empty())
     settle_numbers(table, numbers, context);
   else
-    table.set_numbers({options.decimal.front(), true}, true);
+    for (std::size_t f = 0; f < table.files().size(); ++f) table.set_numbers(f, {options.decimal.front(), true});
   table.keep_where(options.where, context);
 }
 

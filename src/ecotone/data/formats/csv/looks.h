@@ -30,7 +30,8 @@ std::vector<TextLook> look_at_texts(const CsvTable& table, const std::vector<Ind
 
 /// Finds out how numbers are written in the files that semicolons or tabs separate, from all texts of these columns of
 /// the table and never from one alone: a column of 12,5 or 1.234,5 stands for decimal commas, one of 12.5 for points.
-/// Where that cannot be told, or columns disagree, the warning `ambiguous_numbers` says what was taken.
+/// Files that disagree are each read in their own way. Where that cannot be told, or columns disagree, the warning
+/// `ambiguous_numbers` says what was taken.
 void settle_numbers(CsvTable& table, const std::vector<Index>& columns, const Context& context);
 
 }  // namespace ecotone

@@ -148,11 +148,6 @@ void CsvTable::find_records(std::size_t segment_bytes, const Context& context) {
   if (tasks_.empty()) data_error("empty_data", "{}: a header but no data rows", origin());
 }
 
-void CsvTable::set_numbers(NumberStyle style, bool where_commas_separate) {
-  for (CsvFile& file : files_)
-    if (where_commas_separate || file.delimiter != ',') file.numbers = style;
-}
-
 void CsvTable::keep_where(const std::vector<std::string>& where, const Context& context) {
   const std::vector<Condition> conditions = parse_conditions(where, names_, origin());
   if (!conditions.empty()) filter(conditions, context);

@@ -45,8 +45,8 @@ class CsvTable {
 
   /// Finds the records. Data error `empty_data` if there are none.
   void find_records(std::size_t segment_bytes, const Context& context);
-  /// How numbers are written in the files, with or without those whose columns commas separate.
-  void set_numbers(NumberStyle style, bool where_commas_separate);
+  /// How numbers are written in a file.
+  void set_numbers(std::size_t file, NumberStyle style) { files_[file].numbers = style; }
   /// Keeps the records that satisfy all conditions.
   void keep_where(const std::vector<std::string>& where, const Context& context);
   /// Data error `missing_column` unless every file has all these columns of the table.

@@ -53,6 +53,46 @@ TEST(ReadCsv, Delimiters) {
             (std::vector<std::string>{"a,b", "c"}));
 }
 
+TEST(ReadCsv, ASpreadsheetMayNameTheSeparator) {
+  const Dataset plain = csv("a;b\n12,5;2\n");
+  for (const char* text : {"sep=;\na;b\n12,5;2\n", "\xEF\xBB\xBFsep=;\r\na;b\r\n12,5;2\r\n"})
+    expect_same(csv(text), plain);
+  EXPECT_EQ(csv("sep=;\na,x;b\n1;2\n").x.names(), (std::vector<std::string>{"a,x", "b"}));
+  EXPECT_EQ(message_of("ragged_row", ErrorKind::data, [] { csv("sep=;\na;b\n1\n"); }),
+            "data.csv line 3: 1 fields, but the header has 2");
+  EXPECT_NE(message_of("bad_header", ErrorKind::data, [] { csv("sep=|\na|b\n1|2\n"); }).find("sep=|"),
+            std::string::npos);
+}
+
+TEST(ReadCsv, TextInUtf16IsRefusedWithTheWayOut) {
+  const auto utf16 = [](std::string_view text, bool big) {
+    std::string bytes;
+    for (const char c : text) bytes += big ? std::string{'\0', c} : std::string{c, '\0'};
+    return bytes;
+  };
+  const std::string text = "a,b\n1,2\n";
+  const auto refused = [](const std::string& bytes) {
+    return message_of("utf16", ErrorKind::data, [&] { csv(bytes); });
+  };
+  EXPECT_EQ(
+      refused("\xFF\xFE" + utf16(text, false)),
+      "data.csv is UTF-16 text, which is not read here; save it as UTF-8: iconv -f UTF-16 -t UTF-8 < 'data.csv' > "
+      "'data-utf8.csv'");
+  EXPECT_NE(refused("\xFE\xFF" + utf16(text, true)).find("-f UTF-16 "), std::string::npos);
+  EXPECT_NE(refused(utf16(text, false)).find("-f UTF-16LE "), std::string::npos);
+  EXPECT_NE(refused(utf16(text, true)).find("-f UTF-16BE "), std::string::npos);
+}
+
+TEST(ReadCsv, LinesThatEndInCarriageReturnsAloneAreRefused) {
+  const std::string expected =
+      "data.csv: lines end with a carriage return alone, as on old Macintosh computers; save it with the line ends of "
+      "Unix or Windows: tr '\\r' '\\n' < 'data.csv' > 'data-lines.csv'";
+  std::string large = "a,b\r";
+  while (large.size() < 100'000) large += "1,2\r";
+  for (const std::string& text : {std::string("a,b\r1,2\r3,4\r"), std::string("a,b\r1,2\r3,4\n"), large})
+    EXPECT_EQ(message_of("line_ends", ErrorKind::data, [&] { csv(text); }), expected);
+}
+
 TEST(ReadCsv, QuotedFields) {
   const Dataset data =
       csv("name,v\n"

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "ecotone/base/error.h"
+#include "ecotone/data/formats/format.h"
 #include "ecotone/data/formats/roles.h"
 
 namespace ecotone {
@@ -71,27 +72,93 @@ void check_names(const CsvFile& file) {
   }
 }
 
-CsvFile open_file(ByteSource source, const Context& context) {
-  CsvFile file{std::move(source), ',', {}, {}, 0, {}};
-  const std::size_t size = file.source.size();
-  if (size == 0) data_error("empty_data", "{} is empty", file.source.name());
+/// How to run a text through a command: "tr a b < 'x.csv' > 'x-unix.csv'".
+std::string filtered_by(const ByteSource& source, std::string_view command, std::string_view suffix) {
+  if (is_standard_input(source)) return fmt::format("pipe it through {}", command);
+  const std::string name = shell_word(source.name());
+  const std::string into = shell_word(fmt::format("{}-{}.csv", source.stem(), suffix));
+  if (source.name().ends_with(".gz")) return fmt::format("gzip -dc {} | {} > {}", name, command, into);
+  return fmt::format("{} < {} > {}", command, name, into);
+}
+
+/// Refuses UTF-16, which spreadsheets call Unicode text: with its byte order mark, or with a zero in every second byte
+/// of the beginning.
+void refuse_utf16(const ByteSource& source, std::string_view text) {
+  const std::string_view start = text.substr(0, 32);
+  const auto zeros = [&](std::size_t parity) {
+    for (std::size_t i = 0; i < start.size(); ++i)
+      if ((start[i] == '\0') != (i % 2 == parity)) return false;
+    return start.size() >= 4;
+  };
+  const bool little = zeros(1);
+  const bool big = zeros(0);
+  if (!start.starts_with("\xFF\xFE") && !start.starts_with("\xFE\xFF") && !little && !big) return;
+  const std::string command = fmt::format("iconv -f UTF-16{} -t UTF-8", little ? "LE" : big ? "BE" : "");
+  data_error("utf16", "{} is UTF-16 text, which is not read here; save it as UTF-8: {}", source.name(),
+             filtered_by(source, command, "utf8"));
+}
+
+/// Refuses lines that end as on old Macintosh computers, given all of a file that would be its header.
+void refuse_lone_returns(const ByteSource& source, std::string_view header) {
+  visit_unquoted(header, 0, [&](std::size_t i) {
+    if (header[i] != '\r' || header.find_first_not_of('\r', i) == std::string_view::npos) return false;
+    data_error("line_ends",
+               "{}: lines end with a carriage return alone, as on old Macintosh computers; save it with the line ends "
+               "of Unix or Windows: {}",
+               source.name(), filtered_by(source, "tr '\\r' '\\n'", "lines"));
+  });
+}
+
+/// The separator that a first line `sep=;` of a spreadsheet announces.
+std::optional<char> announced_delimiter(const ByteSource& source, std::string_view line) {
+  if (line.size() != 5 || (!line.starts_with("sep=") && !line.starts_with("SEP="))) return std::nullopt;
+  if (!is_delimiter(line.back()))
+    data_error("bad_header", "{}: the first line says {}, but columns are separated by comma, semicolon or tab",
+               source.name(), line);
+  return line.back();
+}
+
+/// A line of column names, without its end.
+struct HeaderLine {
+  std::string text;
+  std::size_t next = 0;  ///< the first byte after it
+};
+
+/// The first line from a byte on that is not blank.
+HeaderLine header_line(const ByteSource& source, std::size_t from) {
+  const std::size_t size = source.size() - from;
   std::string text;
   std::size_t begin = 0;
   std::size_t end = std::string::npos;
   for (std::size_t length = 1U << 16; end == std::string::npos; length *= 4) {
     if (length > longest_header)
-      data_error("bad_header", "{}: the first line does not end within {} bytes", file.source.name(), longest_header);
-    text = file.source.text(0, std::min(length, size));
-    begin = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+      data_error("bad_header", "{}: the first line does not end within {} bytes", source.name(), longest_header);
+    text = source.text(from, std::min(length, size));
+    if (from == 0) refuse_utf16(source, text);
+    begin = from == 0 && text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
     begin = std::min(text.find_first_not_of("\r\n", begin), text.size());
     end = record_end(text, begin);
     if (text.size() == size) end = std::min(end, size);
+    if (end == std::string::npos) refuse_lone_returns(source, std::string_view(text).substr(begin));
   }
-  if (begin == end) data_error("empty_data", "{} is empty", file.source.name());
-  file.data_begin = std::min(end + 1, size);
+  if (begin == end) data_error("empty_data", "{} is empty", source.name());
+  const std::size_t next = from + std::min(end + 1, size);
   if (end > begin && text[end - 1] == '\r') --end;
-  const std::string_view header = std::string_view(text).substr(begin, end - begin);
-  file.delimiter = detect_delimiter(file.source, header);
+  text = text.substr(begin, end - begin);
+  if (next == source.size()) refuse_lone_returns(source, text);
+  return {std::move(text), next};
+}
+
+CsvFile open_file(ByteSource source, const Context& context) {
+  CsvFile file{std::move(source), ',', {}, {}, 0, {}};
+  const std::size_t size = file.source.size();
+  if (size == 0) data_error("empty_data", "{} is empty", file.source.name());
+  HeaderLine line = header_line(file.source, 0);
+  const std::optional<char> announced = announced_delimiter(file.source, line.text);
+  if (announced && line.next < size) line = header_line(file.source, line.next);
+  file.data_begin = line.next;
+  const std::string& header = line.text;
+  file.delimiter = announced ? *announced : detect_delimiter(file.source, header);
   bool converted = false;
   for (const std::string& name : split_record(header, file.delimiter)) file.names.push_back(to_utf8(name, converted));
   if (converted)

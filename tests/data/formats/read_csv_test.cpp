@@ -336,6 +336,87 @@ TEST(ReadCsv, ManyTextsThatAreAllDifferentAreLeftOut) {
   message_of("too_many_levels", ErrorKind::data, [&] { csv(text + "p0,1,n101\n"); });
 }
 
+/// Rows of numbers, of which one is another text in line 60.
+std::string one_bad_cell(int different, const std::string& good, const std::string& bad) {
+  std::string text = "age,x\n";
+  for (int i = 0; i < 200; ++i)
+    text += fmt::format("{},{}\n", i == 58 ? bad : fmt::format(fmt::runtime(good), 1 + i % different), i % 7);
+  return text;
+}
+
+/// The warning of this code by every route of the reader.
+std::string warning_by_every_route(const std::string& code, const std::string& text, const ReadOptions& options = {}) {
+  const Folder folder;
+  const auto path = folder.write("data.csv", text);
+  std::vector<std::string> found;
+  const auto read = [&](const ByteSource& source, const CsvTuning& tuning, int threads) {
+    Recorder seen;
+    read_csv({source}, options, tuning, context_of(threads, &seen));
+    for (const auto& [known, message] : seen.warnings)
+      if (known == code) found.push_back(message);
+  };
+  const ByteSource memory = ByteSource::memory(text, "data.csv");
+  read(memory, {}, 1);
+  for (const std::size_t bytes : {7U, 100U}) read(memory, {.segment_bytes = bytes}, 3);
+  EXPECT_EQ(found, std::vector<std::string>(3, found.empty() ? "" : found.front()));
+  read(ByteSource::open(path, context_of(1)), {.segment_bytes = 32, .stream = true}, 2);
+  EXPECT_EQ(found.size(), 4U);
+  return found.empty() ? "" : found.front();
+}
+
+TEST(ReadCsv, OneTextAmongNumbersIsNamed) {
+  const std::string text = one_bad_cell(80, "{}", "4O") + "4l,1\n";
+  EXPECT_EQ(warning_by_every_route("almost_numbers", text),
+            "column 'age' is read as 82 categories: most are numbers, but '4O' in data.csv line 60 is not; mend that "
+            "field, leave it empty, or leave the column out with --ignore age");
+  EXPECT_EQ(
+      warning_by_every_route("almost_numbers", text, {.label = "age"}),
+      "column 'age' is read as 82 classes: most are numbers, but '4O' in data.csv line 60 is not; mend that field "
+      "or leave it empty");
+  std::string european = text;
+  std::ranges::replace(european, ',', ';');
+  EXPECT_NE(warning_by_every_route("almost_numbers", european), "");
+  // The sign of decimals is that of the column itself.
+  european = "age;x\n";
+  for (int i = 0; i < 50; ++i) european += i == 30 ? "-;1\n" : fmt::format("{},5;{}\n", i, i % 3);
+  EXPECT_NE(warning_by_every_route("almost_numbers", european).find("'-' in data.csv line 32"), std::string::npos);
+}
+
+TEST(ReadCsv, WordsAndFewNumbersAreCategoriesWithoutAWarning) {
+  Recorder seen;
+  csv(one_bad_cell(8, "{}", "many"), {}, {}, context_of(1, &seen));
+  csv(one_bad_cell(80, "c{}", "17"), {}, {}, context_of(1, &seen));
+  csv(one_bad_cell(80, "{}", "n/a"), {}, {}, context_of(1, &seen));
+  EXPECT_FALSE(seen.warned("almost_numbers"));
+  EXPECT_EQ(csv(one_bad_cell(80, "{}", "n/a")).x.cols(), 2);
+}
+
+TEST(ReadCsv, OneImpossibleDateIsNamed) {
+  EXPECT_EQ(warning_by_every_route("almost_numbers", one_bad_cell(28, "{:02}.02.2016", "30.02.2016")),
+            "column 'age' is read as 29 categories: most are dates, but '30.02.2016' in data.csv line 60 is not; mend "
+            "that field, leave it empty, or leave the column out with --ignore age");
+  EXPECT_NE(warning_by_every_route("ambiguous_date", one_bad_cell(28, "{:02}/02/2016", "02/13/2016")).find("some"),
+            std::string::npos);
+}
+
+TEST(ReadCsv, TooManyLevelsShowTheTextThatIsNoNumber) {
+  std::string text = "age,x\n";
+  for (int i = 0; i < 300; ++i) text += i == 250 ? "4O,1\n" : fmt::format("{},{}\n", i % 290, i % 7);
+  for (const int threads : {1, 3})
+    EXPECT_EQ(message_of("too_many_levels", ErrorKind::data,
+                         [&] { csv(text, {}, {.segment_bytes = 100}, context_of(threads)); }),
+              "data.csv: column 'age' holds more than 100 distinct values, too many for a category; most of 'age' are "
+              "numbers, but '4O' in data.csv line 252 is not: mend that field, leave it empty, or leave it out with "
+              "--ignore age (or name the column that names rows with --id)");
+  // A measurement that differs in every row is not an id.
+  text = "age,x\n";
+  for (int i = 0; i < 300; ++i) text += i == 250 ? "4O,1\n" : fmt::format("{},{}\n", i, i % 7);
+  EXPECT_NE(message_of("too_many_levels", ErrorKind::data, [&] { csv(text); }).find("line 252"), std::string::npos);
+  EXPECT_NE(message_of("text_label", ErrorKind::data, [&] { csv(text, {.label = "age", .task = Task::regress}); })
+                .find("'4O'"),
+            std::string::npos);
+}
+
 TEST(ReadCsv, TabsLeaveRoomForDecimalCommas) {
   const Dataset data = csv("a\tb\n12,5\t1.234,5\n-0,25\t7\n");
   EXPECT_EQ(data.x.to_matrix(), (Matrix{{12.5, 1234.5}, {-0.25, 7}}));

@@ -128,11 +128,12 @@ TEST(Number, InfinitiesNanAndWhatIsOutOfRange) {
 
 TEST(Number, MissingWords) {
   double value = 0;
-  for (const char* text : {"", "NA", "nan", "NaN", "?"}) {
+  for (const char* text : {"", "NA", "nan", "NaN", "?", "n/a", "N/A", "#N/A", "<NA>", "NULL", "null"}) {
     EXPECT_TRUE(is_missing(text)) << text;
     EXPECT_TRUE(parse_value(text, value) && std::isnan(value)) << text;
   }
-  for (const char* text : {"na", "N/A", "0", "??", "null"}) EXPECT_FALSE(is_missing(text)) << text;
+  for (const char* text : {"na", "0", "??", "-", "none", "None", "Null", "<na>"})
+    EXPECT_FALSE(is_missing(text)) << text;
 }
 
 TEST(Number, TextsReadBackAndIntegersAreWrittenInFull) {

@@ -85,9 +85,14 @@ Labels numeric_labels(Vector values, std::optional<Task> task, const std::string
 
 Labels text_labels(std::vector<std::int32_t> codes, const std::vector<std::string>& words, std::optional<Task> task,
                    const std::string& column, const Context& context) {
-  if (task == Task::regress)
+  if (task == Task::regress) {
+    double value = 0;
+    const auto text = std::ranges::find_if(words, [&](const std::string& word) { return !parse_number(word, value); });
     data_error("text_label", "label '{}' holds text such as '{}'; task regress needs numbers", column,
-               words.empty() ? "" : words.front());
+               text != words.end() ? *text
+               : words.empty()     ? ""
+                                   : words.front());
+  }
   Labels labels;
   labels.classes = words;
   sort_classes(labels.classes);

@@ -53,7 +53,20 @@ constinit const std::array<Power, highest_power - lowest_power + 1> powers_of_te
 }  // namespace number_detail
 
 bool is_missing(std::string_view text) {
-  return text.empty() || text == "NA" || text == "nan" || text == "NaN" || text == "?";
+  switch (text.size()) {
+    case 0:
+      return true;
+    case 1:
+      return text == "?";
+    case 2:
+      return text == "NA";
+    case 3:
+      return text == "nan" || text == "NaN" || text == "n/a" || text == "N/A";
+    case 4:
+      return text == "NULL" || text == "null" || text == "#N/A" || text == "<NA>";
+    default:
+      return false;
+  }
 }
 
 std::string_view trim(std::string_view text) {

@@ -11,7 +11,7 @@
 
 namespace ecotone {
 
-/// Whether a text stands for a missing value: empty, NA, nan, NaN or ?.
+/// Whether a text stands for a missing value: empty, NA, n/a, N/A, #N/A, <NA>, nan, NaN, NULL, null or ?.
 bool is_missing(std::string_view text);
 
 /// The text without spaces and tabs at both ends.

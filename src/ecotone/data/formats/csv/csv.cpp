@@ -8,6 +8,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/memory.h"
+#include "ecotone/data/formats/csv/almost.h"
 #include "ecotone/data/formats/csv/looks.h"
 #include "ecotone/data/formats/csv/values.h"
 #include "ecotone/data/formats/date.h"
@@ -55,6 +56,11 @@ void settle_text(const CsvTable& table, CsvColumns& columns, const std::vector<I
                    "column '{}' holds dates such as '{}', which may begin with the day or the month, and stays text; "
                    "write them as 2020-01-31, or leave the column out with --ignore",
                    column.name, looks[k].first);
+    } else if (looks[k].day_first && looks[k].month_first) {
+      context.warn("ambiguous_date",
+                   "column '{}' holds dates of which some begin with the day and some with the month, and stays text; "
+                   "write them as 2020-01-31, or leave the column out with --ignore",
+                   column.name);
     }
   }
 }
@@ -85,24 +91,37 @@ Column time_form(const CsvTable& table, Index column, const Context& context) {
   return {name, ColumnKind::date, {}, look.slashes()};
 }
 
-/// Names the columns that have too many levels: "'id', 'name'".
-[[noreturn]] void too_many_levels(const CsvTable& table, const CsvColumns& columns, const std::vector<Index>& inputs,
-                                  const std::vector<std::string>& examples) {
-  std::vector<std::string> names;
-  for (const Index i : inputs) names.push_back(columns.inputs[at(i)].name);
-  data_error("too_many_levels",
-             "{}: {} '{}' {} more than {} distinct values (such as '{}'), too many for a category; leave {} out with "
-             "--ignore {} (or name the column that names rows with --id)",
-             table.origin(), names.size() == 1 ? "column" : "columns", fmt::join(names, "', '"),
-             names.size() == 1 ? "holds" : "each hold", most_levels, examples.front(),
-             names.size() == 1 ? "it" : "them", fmt::join(names, ","));
-}
+/// A column of text with too many levels.
+struct CrowdedColumn {
+  Index input = 0;
+  Almost almost = Almost::nothing;
+};
 
-/// The first word that is not a number, if there is one: it is why the column is text.
-std::string telling_word(const std::vector<std::string>& words) {
-  double value = 0;
-  const auto found = std::ranges::find_if(words, [&](const std::string& word) { return !parse_number(word, value); });
-  return shortened(found == words.end() ? words.front() : *found, 40);
+/// What most values of a column are that one is not: "numbers".
+const char* plural_of(Almost kind) { return kind == Almost::dates ? "dates" : "numbers"; }
+
+/// Names the columns that have too many levels ("'id', 'name'"), and a text that shows why one is text.
+[[noreturn]] void too_many_levels(const CsvTable& table, const CsvColumns& columns,
+                                  const std::vector<CrowdedColumn>& crowded, const Context& context) {
+  std::vector<std::string> names;
+  for (const CrowdedColumn& each : crowded) names.push_back(columns.inputs[at(each.input)].name);
+  const bool one = names.size() == 1;
+  const auto damaged =
+      std::ranges::find_if(crowded, [](const CrowdedColumn& each) { return each.almost != Almost::nothing; });
+  const CrowdedColumn& shown = damaged == crowded.end() ? crowded.front() : *damaged;
+  const OddText odd = odd_texts(table, {columns.input_columns[at(shown.input)]}, {shown.almost}, context).front();
+  std::string why = odd.text.empty()
+                        ? ", too many for a category;"
+                        : fmt::format(" (such as '{}' in {}), too many for a category;", odd.text, odd.place);
+  if (shown.almost != Almost::nothing && !odd.text.empty())
+    why = fmt::format(
+        ", too many for a category; most of '{}' are {}, but '{}' in {} is not: mend that field, leave it empty, or",
+        columns.inputs[at(shown.input)].name, plural_of(shown.almost), odd.text, odd.place);
+  data_error("too_many_levels",
+             "{}: {} '{}' {} more than {} distinct values{} leave {} out with --ignore {} (or name the column that "
+             "names rows with --id)",
+             table.origin(), one ? "column" : "columns", fmt::join(names, "', '"), one ? "holds" : "each hold",
+             most_levels, why, one ? "it" : "them", fmt::join(names, ","));
 }
 
 /// Of these inputs, all of text, those whose text is another in every row. More rows than the texts of which fit into
@@ -142,20 +161,52 @@ void find_levels(const CsvTable& table, CsvColumns& columns, const Context& cont
   if (wanted.empty()) return;
   const std::vector<std::vector<std::string>> words = collect_words(table, columns, wanted, most_levels + 1, context);
   std::vector<Index> too_many;
-  std::vector<std::string> examples;
+  std::vector<CrowdedColumn> crowded;
+  bool damaged = false;
   for (std::size_t k = 0; k < wanted.size(); ++k) {
     Column& column = columns.inputs[at(wanted[k])];
     if (words[k].size() > most_levels) {
       too_many.push_back(wanted[k]);
-      examples.push_back(telling_word(words[k]));
+      crowded.push_back({wanted[k], almost(table, words[k])});
+      damaged = damaged || crowded.back().almost != Almost::nothing;
     }
     column.levels = words[k];
     std::ranges::sort(column.levels);
   }
   if (too_many.empty()) return;
-  if (id_like(table, columns, too_many, context) != too_many || too_many.size() == columns.inputs.size())
-    too_many_levels(table, columns, too_many, examples);
+  // A measurement may differ in every row, too: with a typing error among its numbers it is not an id.
+  if (damaged || id_like(table, columns, too_many, context) != too_many || too_many.size() == columns.inputs.size())
+    too_many_levels(table, columns, crowded, context);
   leave_out(columns, too_many, context);
+}
+
+/// Warns of columns that are text because of a few texts among numbers or dates.
+void warn_almost(const CsvTable& table, const CsvColumns& columns, const CsvValues& values, const Context& context) {
+  std::vector<Index> found;
+  std::vector<Almost> kinds;
+  std::vector<std::string> read_as;
+  const auto look = [&](Index column, const std::vector<std::string>& words, const char* what) {
+    const Almost kind = almost(table, words);
+    if (kind == Almost::nothing) return;
+    found.push_back(column);
+    kinds.push_back(kind);
+    read_as.push_back(fmt::format("{} {}", words.size(), what));
+  };
+  for (std::size_t i = 0; i < columns.inputs.size(); ++i)
+    if (columns.inputs[i].kind == ColumnKind::categorical)
+      look(columns.input_columns[i], columns.inputs[i].levels, "categories");
+  if (columns.label_is_text) look(columns.label, values.label_words, "classes");
+  if (found.empty()) return;
+  const std::vector<OddText> odd = odd_texts(table, found, kinds, context);
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    if (odd[k].text.empty()) continue;
+    const std::string& name = table.names()[at(found[k])];
+    context.warn("almost_numbers", "column '{}' is read as {}: most are {}, but '{}' in {} is not; mend that field{}",
+                 name, read_as[k], plural_of(kinds[k]), odd[k].text, odd[k].place,
+                 found[k] == columns.label
+                     ? " or leave it empty"
+                     : fmt::format(", leave it empty, or leave the column out with --ignore {}", name));
+  }
 }
 
 /// Whether the features stay in the files; an error if they neither fit into memory nor can be left there.
@@ -182,7 +233,10 @@ CsvValues read_values(const CsvTable& table, CsvColumns& columns, const CsvTunin
     const ValueStore store = choose_store(table, columns.cols(), tuning, context);
     CsvValues values = parse_values(table, columns, table.tasks(), store, context);
     for (const CsvFile& file : table.files()) file.source.check_unchanged();
-    if (values.not_number.empty()) return values;
+    if (values.not_number.empty()) {
+      if (!columns.known_levels) warn_almost(table, columns, values, context);
+      return values;
+    }
     settle_text(table, columns, values.not_number, context);
   }
 }

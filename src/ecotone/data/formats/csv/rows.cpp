@@ -315,6 +315,16 @@ void visit_rows(const ByteSource& source, RowText run, Index records, std::span<
   }
 }
 
+std::size_t record_start(const ByteSource& source, RowText run, Index record, const RowPlan& plan) {
+  Cursor cursor(source, run, plan);
+  cursor.start_record();
+  for (Index i = 0; i < record; ++i) {
+    cursor.skip_record();
+    cursor.start_record();
+  }
+  return cursor.record_offset();
+}
+
 std::vector<std::string> split_record(std::string_view record, char delimiter) {
   std::vector<std::string> fields;
   std::size_t i = 0;

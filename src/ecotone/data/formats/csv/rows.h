@@ -102,6 +102,9 @@ using RecordUse = std::function<void(Index record, std::span<const std::string> 
 void visit_rows(const ByteSource& source, RowText run, Index records, std::span<const char> keep, const RowPlan& plan,
                 const std::vector<Index>& columns, const RecordUse& use);
 
+/// The byte in the file where a record of a run starts.
+std::size_t record_start(const ByteSource& source, RowText run, Index record, const RowPlan& plan);
+
 /// Splits one record (a header) into its fields, unquoted and trimmed.
 std::vector<std::string> split_record(std::string_view record, char delimiter);
 

@@ -309,6 +309,15 @@ std::size_t CsvTable::position(std::size_t file, Index column) const {
   return static_cast<std::size_t>(std::ranges::find(columns, column) - columns.begin());
 }
 
+Index CsvTable::line_of(std::size_t t, Index record) const {
+  const CsvTask& task = tasks_[t];
+  const ByteSource& source = files_[task.file].source;
+  std::size_t start = 0;
+  with_text(task.file, task.chunk.begin, task.chunk.end,
+            [&](RowText run) { start = record_start(source, run, record, plain_plans()[task.file]); });
+  return source.line_at(start);
+}
+
 void CsvTable::with_text(std::size_t file, std::size_t begin, std::size_t end,
                          const std::function<void(RowText)>& body) const {
   const auto loan = pool_->borrow();

@@ -75,6 +75,9 @@ class CsvTable {
   std::size_t visit_leniently(const std::vector<Index>& columns, std::size_t tasks, const Visit& use,
                               const Context& context) const;
 
+  /// The line (from 1) of its file on which a record of a task starts. Reads the file from its start: for messages.
+  Index line_of(std::size_t task, Index record) const;
+
   /// Loads bytes [begin, end) of a file, which are whole records, and calls body(run) with them.
   void with_text(std::size_t file, std::size_t begin, std::size_t end, const std::function<void(RowText)>& body) const;
 

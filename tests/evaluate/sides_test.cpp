@@ -203,8 +203,36 @@ TEST(TuneFolds, KeepGroupsOnOneSide) {
     EXPECT_EQ(dropped > 0, !one);
   }
   data = visits(Task::classify);
+  // Groups that have rows in every domain: a domain cannot be held out, groups can.
   for (std::size_t i = 0; i < data.group.size(); ++i) data.group[i] = static_cast<std::int32_t>(i / 4);
-  EXPECT_EQ(error_of([&] { tune_folds(data, rows_by_role(data), false, context); }).code(), "no_folds");
+  const TuneFolds folds = tune_folds(data, rows_by_role(data), false, context);
+  EXPECT_FALSE(folds.by_domain);
+  EXPECT_EQ(folds.plain.size(), 5U);
+  std::size_t held = 0;
+  for (const Split& fold : folds.plain) {
+    EXPECT_EQ(std::ssize(fold.source) + std::ssize(fold.held_out), data.rows());
+    held += fold.held_out.size();
+    for (const Index row : fold.source)
+      for (const Index other : fold.held_out) EXPECT_NE(row / 4, other / 4);
+  }
+  EXPECT_EQ(std::ssize(data.group), static_cast<std::ptrdiff_t>(held));
+  // One group: nothing can be held out.
+  for (std::int32_t& group : data.group) group = 0;
+  const Error error = error_of([&] { tune_folds(data, rows_by_role(data), false, context); });
+  EXPECT_EQ(error.code(), "no_folds");
+  EXPECT_THAT(error.what(), ::testing::HasSubstr("groups"));
+}
+
+/// One class is left without the groups of a held-out domain.
+TEST(TuneFolds, AreOfGroupsWhereDomainsWouldLeaveOneClass) {
+  Dataset data = tiny(3, 40);
+  for (std::size_t i = 0; i < data.y->index.size(); ++i) {
+    const bool everywhere = i / 3 % 2 == 0;
+    data.y->index[i] = everywhere ? 1 : 0;
+    data.group.push_back(everywhere ? static_cast<std::int32_t>(i / 6) : -1);
+  }
+  const TuneFolds folds = tune_folds(data, rows_by_role(data), false, on(1));
+  EXPECT_FALSE(folds.by_domain);
 }
 
 }  // namespace sides_test

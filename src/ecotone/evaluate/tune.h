@@ -52,7 +52,7 @@ struct TunePoint {
 struct Tuning {
   Search search = Search::grid;
   std::string metric;
-  bool by_domain = true;           ///< folds are domains, not rows
+  bool by_domain = true;           ///< folds are domains, not rows or groups
   std::vector<std::string> folds;  ///< the domains held out, or "fold 1", ...
   /// The most that each fold counts (loss_bounds in measure/fold_choice.h, with the learner `constant`). Empty for
   /// metrics without such a bound: accuracy, balanced_accuracy, auroc, calibration_error and r2.

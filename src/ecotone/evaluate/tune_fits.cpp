@@ -12,6 +12,7 @@
 #include "ecotone/evaluate/fit_archive.h"
 #include "ecotone/evaluate/messages.h"
 #include "ecotone/evaluate/score.h"
+#include "ecotone/measure/intervals.h"
 #include "ecotone/methods/kept_stages.h"
 #include "ecotone/methods/model.h"
 
@@ -34,6 +35,19 @@ std::vector<std::size_t> fitting_order(const std::vector<Pipeline>& points) {
     return place[a].penalty > place[b].penalty;
   });
   return order;
+}
+
+/// Folds of groups may have rows of several domains.
+Metrics mean_over_domains(const std::vector<DomainScore>& domains) {
+  Metrics means = domains.front().metrics;
+  if (domains.size() == 1) return means;
+  for (auto& [name, mean] : means) {
+    std::vector<double> values;
+    for (const DomainScore& domain : domains)
+      if (const auto value = value_of(domain.metrics, name)) values.push_back(*value);
+    mean = mean_of(values);
+  }
+  return means;
 }
 
 /// The fits of one fold whose points have the same view.
@@ -71,7 +85,7 @@ class FoldRunner {
     try {
       const Model model = Model::fit(point, view_, data_.schema, context, *cache_);
       const Outcome outcome = outcome_of(model.predict(batch_, context), model.classes(), *data_.y, split_);
-      return {score_domains(data_, held_, {outcome}, {}, context).front().metrics, "", ""};
+      return {mean_over_domains(score_domains(data_, held_, {outcome}, {}, context)), "", ""};
     } catch (const Error& error) {
       const bool of_point = error.kind() == ErrorKind::data || error.kind() == ErrorKind::option;
       if (!of_point || error.code() == "not_enough_memory") throw;

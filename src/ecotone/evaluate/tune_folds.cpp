@@ -12,8 +12,15 @@ namespace {
 
 std::int32_t domain_of(const Dataset& data, Index row) { return data.domain.index[static_cast<std::size_t>(row)]; }
 
+/// Whether rows have labels of at least two classes; always true of numbers.
+bool can_teach(const Labels& y, const std::vector<Index>& rows) {
+  if (y.task == Task::regress) return !rows.empty();
+  const auto cls = [&](Index row) { return y.index[static_cast<std::size_t>(row)]; };
+  return std::ranges::any_of(rows, [&](Index row) { return cls(row) != cls(rows.front()); });
+}
+
 /// Pairs with a held-out partner are in no part of a fold, and rows with a group that has held-out rows are not trained
-/// on. Folds that this leaves without rows to train on are left out.
+/// on. Folds that this leaves without rows to train on are left out; none if groups leave a fold with one class.
 std::vector<Split> folds_of_domains(const Dataset& data, const TuneRows& rows, const std::vector<bool>& has_labels,
                                     const Context& context) {
   std::vector<Split> folds;
@@ -29,22 +36,20 @@ std::vector<Split> folds_of_domains(const Dataset& data, const TuneRows& rows, c
         fold.source.push_back(row);
       }
     }
+    const bool could_teach = can_teach(*data.y, fold.source);
     fold.source = without_groups_of(fold.held_out, std::move(fold.source), data.group);
+    if (could_teach && !fold.source.empty() && !can_teach(*data.y, fold.source)) return {};
   }
   const auto empty = std::erase_if(folds, [](const Split& fold) { return fold.source.empty(); });
-  if (folds.empty())
-    data_error("no_folds",
-               "tune: whichever domain is held out, no row is left to train on, because every group has rows in it");
-  if (empty > 0)
+  if (empty > 0 && !folds.empty())
     context.warn("fold_without_rows", "tune: {} of {} domains are not held out, because every group has rows in them",
                  empty, empty + folds.size());
   return folds;
 }
 
-std::vector<Split> folds_of_rows(const Dataset& data, const TuneRows& rows, const Context& context) {
+/// Labelled row i of the view that `inner` was made of is the i-th of `rows.labelled`.
+std::vector<Split> as_splits(const std::vector<InnerFold>& inner, const TuneRows& rows) {
   std::vector<Split> folds;
-  // Labelled row i of the view is the i-th of `rows.labelled`.
-  const auto inner = inner_folds(train_view(data, rows.labelled, rows.target, context), context);
   for (std::size_t f = 0; f < inner.size(); ++f) {
     Split& fold = folds.emplace_back();
     fold.name = fmt::format("fold {}", f + 1);
@@ -52,6 +57,27 @@ std::vector<Split> folds_of_rows(const Dataset& data, const TuneRows& rows, cons
     for (const Index i : inner[f].train) fold.source.push_back(rows.labelled[static_cast<std::size_t>(i)]);
     for (const Index i : inner[f].held) fold.held_out.push_back(rows.labelled[static_cast<std::size_t>(i)]);
   }
+  return folds;
+}
+
+std::vector<Split> folds_of_rows(const Dataset& data, const TuneRows& rows, const Context& context) {
+  return as_splits(inner_folds(train_view(data, rows.labelled, rows.target, context), context), rows);
+}
+
+/// Folds of whole groups, whatever their domains.
+std::vector<Split> folds_of_groups(const Dataset& data, const TuneRows& rows, const Context& context) {
+  const TrainView view = train_view(data, rows.labelled, rows.target, context);
+  std::vector<Split> folds = as_splits(row_folds(view, most_row_folds, context), rows);
+  std::erase_if(folds, [&](const Split& fold) { return !can_teach(*data.y, fold.source); });
+  if (folds.empty())
+    data_error(
+        "no_folds",
+        "tune: groups have rows in several domains and are never cut, and neither without the groups of a domain "
+        "nor without a part of the groups are rows of two classes left to train on");
+  context.note(
+      "tune: groups have rows in several domains, so that too little is left to train on without those of a held-out "
+      "one; {} folds of whole groups are held out instead of domains",
+      folds.size());
   return folds;
 }
 
@@ -90,7 +116,9 @@ TuneFolds tune_folds(const Dataset& data, const TuneRows& rows, bool adapting, c
   for (const Index row : rows.labelled) has_labels[static_cast<std::size_t>(domain_of(data, row))] = true;
   if (std::count(has_labels.begin(), has_labels.end(), true) > 1) {
     const std::vector<Split> folds = folds_of_domains(data, rows, has_labels, context);
-    return {folds, pseudo_targets(folds), true};
+    if (!folds.empty()) return {folds, pseudo_targets(folds), true};
+    const std::vector<Split> of_groups = folds_of_groups(data, rows, context);
+    return {of_groups, rows.target.empty() ? pseudo_targets(of_groups) : of_groups, false};
   }
   const std::vector<Split> folds = folds_of_rows(data, rows, context);
   if (folds.empty()) data_error("no_folds", "tune: one labelled row or group cannot be split into folds");

@@ -80,7 +80,7 @@ std::string tuning_table(const Tuning& tuning) {
   std::string text =
       fmt::format("{} of {} pipeline{}, {} ({} folds); {} is better\n\n", metric.title, tuning.points.size(),
                   tuning.points.size() == 1 ? "" : "s",
-                  tuning.by_domain ? "each source domain held out in turn" : "rows of one domain held out",
+                  tuning.by_domain ? "each source domain held out in turn" : "folds of rows held out in turn",
                   tuning.folds.size(), metric.higher_is_better() ? "higher" : "lower");
   Index width = 8;
   for (const TunePoint& point : tuning.points)

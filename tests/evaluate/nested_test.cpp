@@ -4,6 +4,7 @@
 #include "ecotone/evaluate/tune.h"
 #include "ecotone/methods/model.h"
 #include "ecotone/report/json/json.h"
+#include "ecotone/report/text/text.h"
 #include "evaluate/support.h"
 
 namespace ecotone::test {
@@ -95,6 +96,44 @@ TEST(Nested, OnePointIsThePipelineItself) {
   EXPECT_EQ(one.choice_metric, "");
   EXPECT_TRUE(one.pipelines[0].chosen.empty());
   EXPECT_EQ(to_json(one), to_json(evaluate(data, grid.points, with(Protocol::leave_one_domain_out), on(1))));
+}
+
+TEST(Nested, EveryGridHasTheMetricThatSuitsIt) {
+  const Dataset data = tiny(3, 30);
+  Recorder recorder;
+  const Context context({.threads = 1, .observer = &recorder});
+  const auto run = [&](const std::vector<std::string>& texts, EvaluateOptions options = {}) {
+    recorder.notes.clear();
+    return evaluate_grids(data, grids(texts), options, context);
+  };
+  const Evaluation mixed = run({"svm C={1,10}", "logistic l2={0.1,1}", "constant", "svm sigma={1,2}"});
+  EXPECT_EQ(mixed.choice_metric, "");
+  EXPECT_EQ(mixed.pipelines[0].choice_metric, "auroc");
+  EXPECT_EQ(mixed.pipelines[1].choice_metric, "log_loss");
+  EXPECT_EQ(mixed.pipelines[2].choice_metric, "");
+  EXPECT_THAT(recorder.notes, ::testing::ElementsAre(HasSubstr("evaluate: svm gives no probabilities of its own")));
+  EXPECT_EQ(to_json(mixed)["pipelines"][0]["choice_metric"], "auroc");
+  EXPECT_THAT(evaluation_table(mixed), HasSubstr("svm C=10, by AUROC: 3 of 3"));
+  EXPECT_EQ(run({"svm C={1,10}"}).choice_metric, "auroc");
+  EXPECT_EQ(run({"svm C=1"}).choice_metric, "");
+  EXPECT_THAT(recorder.notes, ::testing::IsEmpty());
+  EvaluateOptions asked;
+  asked.choice_metric = "log_loss";
+  EXPECT_EQ(run({"svm C={1,10}", "logistic l2={0.1,1}"}, asked).choice_metric, "log_loss");
+}
+
+TEST(Nested, GroupsInAllDomainsLeaveFoldsOfGroups) {
+  // Each group has rows in all domains and labels of one class.
+  Dataset data = tiny(3, 40);
+  for (std::size_t i = 0; i < data.y->index.size(); ++i) {
+    data.group.push_back(static_cast<std::int32_t>(i / 6));
+    data.y->index[i] = static_cast<std::int32_t>(i / 6 % 2);
+  }
+  Recorder recorder;
+  const Context context({.threads = 1, .observer = &recorder});
+  const Evaluation found = evaluate_grids(data, grids({"logistic l2={0.01,1}"}), with(Protocol::k_fold), context);
+  EXPECT_FALSE(found.pipelines[0].error);
+  EXPECT_THAT(recorder.notes, ::testing::ElementsAre(HasSubstr("5 folds of whole groups are held out instead")));
 }
 
 TEST(Nested, AGridThatCannotBeFittedAnywhereFails) {

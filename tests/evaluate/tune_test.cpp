@@ -1,8 +1,10 @@
 #include "ecotone/evaluate/tune.h"
 
 #include "ecotone/evaluate/evaluate.h"
+#include "ecotone/evaluate/metric_of_choice.h"
 #include "ecotone/methods/grid.h"
 #include "ecotone/methods/model.h"
+#include "ecotone/methods/registry.h"
 #include "ecotone/report/json/json.h"
 #include "ecotone/report/text/text.h"
 #include "evaluate/support.h"
@@ -50,6 +52,48 @@ TEST(Tune, ChoosesByAProperScore) {
   const Tuning tuning = tuned(tiny(3, 20), "logistic l2={0.1,1}", on(1));
   EXPECT_EQ(get(tuning.points[0].metrics, "log_loss"), tuning.points[0].mean);
   EXPECT_TRUE(get(tuning.points[0].metrics, "auroc"));
+}
+
+TEST(Tune, ChoosesByRanksWhereThereAreNoProbabilities) {
+  const auto metric = [](const std::string& grid, Index classes = 2) {
+    return tuned(tiny(3, 30, classes), grid, on(1)).metric;
+  };
+  EXPECT_EQ(metric("svm C={1,10}"), "auroc");
+  EXPECT_EQ(metric("svm C={1,10}", 3), "accuracy");
+  EXPECT_EQ(metric("svm C={1,10} probability=true"), "log_loss");
+  EXPECT_EQ(metric("svm C={1,10} | calibrate"), "log_loss");
+  EXPECT_EQ(metric("svm probability={false,true}"), "auroc");
+  EXPECT_EQ(metric("adaboost rounds={2,5}"), "auroc");
+  EXPECT_EQ(tuned(tiny_regression(3, 20), "svm C={1,10}", on(1)).metric, "rmse");
+  EXPECT_EQ(tuned(tiny(3, 30), "svm C={1,10}", on(1), {.metric = "log_loss"}).metric, "log_loss");
+  Recorder recorder;
+  tuned(tiny(3, 30), "svm C={1,10}", Context({.threads = 1, .observer = &recorder}));
+  EXPECT_THAT(recorder.notes, ElementsAre("tune: svm gives no probabilities of its own, so auroc chooses; "
+                                          "probability=true or --metric log_loss changes that"));
+  // Domains with one class each cannot be ranked.
+  Dataset data = tiny(4, 20);
+  for (std::size_t i = 0; i < data.y->index.size(); ++i) data.y->index[i] = data.domain.index[i] % 2;
+  EXPECT_EQ(tuned(data, "svm C={1,10}", on(1)).metric, "accuracy");
+}
+
+/// Scores of these are fitted to -1 and 1 by squared error and estimate 2 p - 1; the link leaves little of that out.
+const std::vector<std::string> by_squared_error = {"ridge", "tgreedy", "greedy", "step"};
+
+TEST(Tune, KnowsTheMethodsWithoutProbabilities) {
+  Dataset data = tiny(3, 40);
+  data.role[2] = Role::target;
+  for (const Method& method : methods()) {
+    if (!method.can_predict() || method.regression_only() || method.reads_scores()) continue;
+    SCOPED_TRACE(method.name);
+    const Pipeline pipeline = Pipeline::parse(method.name);
+    const Model model = Model::fit(pipeline, train_view(data, on(1)), data.schema, on(1));
+    const Prediction found = model.predict(batch(data, data.domain.rows_of(2)), on(1));
+    bool convention = found.score.cols() == 1;
+    for (Index i = 0; convention && i < found.score.rows(); ++i)
+      convention = std::abs(found.probability(i, 1) - 1 / (1 + std::exp(-2 * found.score(i, 0)))) < 1e-12;
+    const bool squared = std::ranges::find(by_squared_error, method.name) != by_squared_error.end();
+    EXPECT_EQ(without_probabilities(pipeline) != nullptr, convention && !squared);
+  }
 }
 
 TEST(Tune, ChoosesTheBestMeanAndComparesWithIt) {

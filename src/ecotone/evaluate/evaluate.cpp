@@ -10,6 +10,7 @@
 #include "ecotone/data/groups.h"
 #include "ecotone/data/row_weight.h"
 #include "ecotone/evaluate/messages.h"
+#include "ecotone/evaluate/metric_of_choice.h"
 #include "ecotone/evaluate/score.h"
 #include "ecotone/evaluate/split_fits.h"
 #include "ecotone/evaluate/threshold.h"
@@ -128,6 +129,29 @@ std::vector<Outcome> take_outcomes(std::vector<SplitFit> fits, const std::vector
   return {};
 }
 
+/// Each note once.
+void note_choice_metrics(const std::vector<PipelineGrid>& grids, const std::string& asked, const Labels& y,
+                         const Context& context) {
+  Messages messages;
+  for (const PipelineGrid& grid : grids)
+    if (grid.points.size() > 1)
+      note_metric("evaluate", "--choice-metric", asked, grid.points, y, context.observed_by(&messages));
+  std::set<std::string> seen;
+  for (const auto& [code, text] : messages.items())
+    if (seen.insert(text).second) context.note("{}", text);
+}
+
+void set_choice_metrics(Evaluation& result, const std::vector<PipelineGrid>& grids, const std::string& asked,
+                        const Labels& y) {
+  std::set<std::string> metrics;
+  for (std::size_t i = 0; i < grids.size(); ++i) {
+    if (grids[i].points.size() < 2) continue;
+    result.pipelines[i].choice_metric = metric_of_choice(asked, grids[i].points, y);
+    metrics.insert(result.pipelines[i].choice_metric);
+  }
+  if (metrics.size() == 1) result.choice_metric = *metrics.begin();
+}
+
 /// The domains of the splits.
 std::vector<bool> held_out_domains(const Domains& domains, const std::vector<Split>& splits) {
   std::vector<bool> held_out(domains.names.size(), false);
@@ -217,6 +241,7 @@ Evaluation evaluate_grids(const Dataset& data, const std::vector<PipelineGrid>& 
   const auto splits = make_splits(places_of(data), options, context);
   require_memory_of_predictions(*data.y, splits, grids.size(), options);
   warn_unseen_categories(data, splits, context);
+  note_choice_metrics(grids, options.choice_metric, *data.y, context);
   auto fits = fit_splits(data, grids, splits, options, context);
 
   Evaluation result;
@@ -227,8 +252,7 @@ Evaluation evaluate_grids(const Dataset& data, const std::vector<PipelineGrid>& 
   result.metrics = score_metrics(data.y->task, static_cast<Index>(data.y->classes.size()), scoring.threshold);
   result.classes = data.y->classes;
   result.pipelines.resize(grids.size());
-  if (std::ranges::any_of(grids, [](const PipelineGrid& grid) { return grid.points.size() > 1; }))
-    result.choice_metric = options.choice_metric.empty() ? choice_metric(result.task) : options.choice_metric;
+  set_choice_metrics(result, grids, options.choice_metric, *data.y);
   const Dataset scored = options.protocol == Protocol::forward ? blocks_as_domains(data, splits) : data;
   const std::vector<bool> held_out = held_out_domains(scored.domain, splits);
   std::vector<std::vector<Outcome>> outcomes(grids.size());

@@ -65,6 +65,7 @@ struct PipelineScore {
   /// This minus the reference, over domains where both have a value; none for the reference itself.
   std::vector<std::pair<std::string, std::optional<Difference>>> difference;
   std::vector<SplitChoice> chosen = {};         ///< of a grid: one per split
+  std::string choice_metric = {};               ///< of a grid: what it was chosen by
   std::vector<SplitThreshold> thresholds = {};  ///< with a threshold rule: one per split with scored rows
   std::vector<std::pair<std::string, std::optional<WorstDomain>>> worst = {};
   std::optional<Error> error = std::nullopt;  ///< why it could not be fitted; no metric then has a value
@@ -108,7 +109,7 @@ struct Evaluation {
   std::size_t reference = 0;                   ///< what the others are compared with: the first that could be fitted
   std::vector<std::string> classes;            ///< of the data set
   std::vector<HeldOutPrediction> predictions;  ///< only when asked for
-  std::string choice_metric = {};              ///< that grids were chosen by; empty without one
+  std::string choice_metric = {};              ///< that all grids were chosen by; empty without one, or if they differ
   std::optional<ForwardBlocks> forward = {};
   std::optional<KeptGroups> groups = {};
   std::string threshold = {};  ///< the rule, as given; empty without one

@@ -37,7 +37,7 @@ struct EvaluateOptions {
   int blocks = 5;             ///< forward: blocks that are scored; the rows before the first are only trained on
   double gap = 0;             ///< forward: time before each block that is not trained on
   double window = 0;          ///< forward: time before the gap that is trained on; 0: the whole past
-  std::string choice_metric;  ///< of the choice inside every split, for grids; empty: choice_metric of the task
+  std::string choice_metric;  ///< of the choice inside every split, for grids; empty: metric_of_choice
   std::string threshold;      ///< rule of the metrics at a threshold (evaluate/threshold.h); empty: without them
   int resamples = 500;        ///< of the intervals within domains; 0: none
   bool keep_predictions = false;
@@ -61,7 +61,7 @@ struct EvaluateOptions {
         field("window", &O::window, "forward: days of the past to train on (or units of --time); 0: all of it",
               shown_as("DAYS", at_least(0.0))),
         field("choice_metric", &O::choice_metric,
-              "Grids: metric of the choice inside the training rows (default: log_loss or rmse)", shown_as("NAME")),
+              "Grids: metric of the choice inside the training rows (default: that of tune)", shown_as("NAME")),
         field("threshold", &O::threshold,
               "Two classes: sensitivity, .. at youden, f1, sensitivity=S, specificity=S or a number (needs refits)",
               shown_as("RULE")),

@@ -10,6 +10,7 @@
 #include "ecotone/evaluate/fit_archive.h"
 #include "ecotone/evaluate/fits_at_once.h"
 #include "ecotone/evaluate/messages.h"
+#include "ecotone/evaluate/metric_of_choice.h"
 #include "ecotone/evaluate/threshold.h"
 #include "ecotone/evaluate/tune.h"
 #include "ecotone/methods/fit_cache.h"
@@ -175,7 +176,8 @@ class SplitFits {
     key.add(grid.text).add(grid.points.size());
     for (const Pipeline& point : grid.points) key.add(point.text());
     add_split(key, splits_[split_of(task)]);
-    return key.add(context_.seed()).add(context_of(task).seed()).add(options_.choice_metric).add(options_.threshold);
+    key.add(context_.seed()).add(context_of(task).seed());
+    return key.add(metric_of_choice(options_.choice_metric, grid.points, *data_.y)).add(options_.threshold);
   }
 
   /// Whether a previous run has left this fit.

@@ -7,6 +7,7 @@
 #include "ecotone/base/options.h"
 #include "ecotone/evaluate/adapting.h"
 #include "ecotone/evaluate/fits_at_once.h"
+#include "ecotone/evaluate/metric_of_choice.h"
 #include "ecotone/evaluate/tune_choice.h"
 #include "ecotone/evaluate/tune_fits.h"
 #include "ecotone/evaluate/tune_folds.h"
@@ -23,11 +24,21 @@ void note_pseudo_targets(const TuneFolds& folds, const Context& context) {
                folds.plain.front().target.empty() ? "" : "; rows of the real target are left out");
 }
 
+/// Whether any point has a value of the metric on any fold.
+bool any_value(const PointScores& scores, const std::string& metric) {
+  const auto has_value = [&](const FoldScore& fold) { return value_of(fold.metrics, metric).has_value(); };
+  return std::ranges::any_of(scores.points, [&](const auto& folds) { return std::ranges::any_of(folds, has_value); });
+}
+
 Tuning choice_of(const std::vector<Pipeline>& points, const PointScores& scores, const TuneFolds& folds,
-                 const TuneOptions& options, Task task, const Context& context) {
+                 const TuneOptions& options, const Labels& y, const Context& context) {
   Tuning tuning;
   tuning.search = options.search;
-  tuning.metric = options.metric.empty() ? choice_metric(task) : options.metric;
+  tuning.metric = metric_of_choice(options.metric, points, y);
+  if (options.metric.empty() && tuning.metric == "auroc" && !any_value(scores, tuning.metric)) {
+    tuning.metric = "accuracy";
+    context.note("tune: every fold has one class, for which auroc is undefined, so accuracy chooses");
+  }
   tuning.by_domain = folds.by_domain;
   for (const Split& fold : folds.plain) tuning.folds.push_back(fold.name);
   for (std::size_t p = 0; p < points.size(); ++p)
@@ -77,10 +88,11 @@ Tuning tune(const Dataset& data, const std::vector<Pipeline>& points, const Tune
   const auto adapting = static_cast<std::size_t>(std::ranges::count_if(points, adapts));
   const TuneFolds folds = tune_folds(data, rows_by_role(data), adapting > 0, context);
   check_choice_metric(options.metric, data.y->task);
+  note_metric("tune", "--metric", options.metric, points, *data.y, context);
   if (adapting > 0 && folds.by_domain) note_pseudo_targets(folds, context);
   warn_unseen_categories(data, adapting == points.size() ? folds.adapting : folds.plain, context);
   const auto scores = fit_points(data, points, folds, fits_at_once(data.x), options.journal, context);
-  return choice_of(points, scores, folds, options, data.y->task, context);
+  return choice_of(points, scores, folds, options, *data.y, context);
 }
 
 Tuning tune_in_split(const Dataset& data, const std::vector<Pipeline>& points, const Split& split,
@@ -91,7 +103,7 @@ Tuning tune_in_split(const Dataset& data, const std::vector<Pipeline>& points, c
   // Splits of large data already run as many at once as fit in memory.
   const int at_most = fits_at_once(data.x) == 0 ? 0 : 1;
   const auto scores = fit_points(data, points, folds, at_most, options.journal, context.observed_by(nullptr));
-  return choice_of(points, scores, folds, options, data.y->task, context);
+  return choice_of(points, scores, folds, options, *data.y, context);
 }
 
 }  // namespace ecotone

@@ -24,14 +24,17 @@ std::string_view search_name(Search search);
 struct TuneOptions {
   Search search = Search::grid;
   int draws = 20;              ///< random: of each text
-  std::string metric;          ///< empty: choice_metric of the task
+  std::string metric;          ///< empty: metric_of_choice
   Journal* journal = nullptr;  ///< keeps finished fits, and gives them back in the next run; null: none
 
   static constexpr auto fields() {
     using O = TuneOptions;
-    return std::tuple{field("search", &O::search, "grid: every combination; random: random draws", search_names),
-                      field("draws", &O::draws, "random: draws per pipeline", between(1, 10'000)),
-                      field("metric", &O::metric, "Metric to choose by (default: log_loss or rmse)", shown_as("NAME"))};
+    return std::tuple{
+        field("search", &O::search, "grid: every combination; random: random draws", search_names),
+        field("draws", &O::draws, "random: draws per pipeline", between(1, 10'000)),
+        field("metric", &O::metric,
+              "Metric to choose by (default: log_loss or rmse; auroc or accuracy for scores without probabilities)",
+              shown_as("NAME"))};
   }
 };
 

@@ -211,7 +211,7 @@ TEST(HtmlReport, VerdictsGoByTheAdjustedPValue) {
 
 TEST(HtmlReport, SaysWhatWasChosenAndWhatCouldNotBeFitted) {
   Evaluation evaluation = two_pipelines();
-  evaluation.choice_metric = "log_loss";
+  evaluation.pipelines[1].choice_metric = "log_loss";
   evaluation.pipelines[1].chosen = {{"Basel", "logistic l2=0.1", 0.6}, {"<Turin>", "logistic l2=1", 0.7}};
   PipelineScore failed = evaluation.pipelines[0];
   failed.error = Error(ErrorKind::data, "separable", "\"logistic\" with <Basel> held out: no");

@@ -191,7 +191,7 @@ TEST(Table, SaysWhatWasChosenAndWhatCouldNotBeFitted) {
               {{std::nullopt, std::nullopt}, {0.5, 0.5}, {0.7, 0.8}});
   evaluation.pipelines[0].error = Error(ErrorKind::data, "separable", "\"logistic l2=0\" with a held out: too\nbad");
   evaluation.pipelines[2].chosen = {{"a", "logistic l2=1", 0.6}, {"b", "logistic l2=1", 0.6}};
-  evaluation.choice_metric = "log_loss";
+  evaluation.choice_metric = evaluation.pipelines[2].choice_metric = "log_loss";
   for (PipelineScore& score : evaluation.pipelines)
     score.mean = score.spread = {}, score.difference.clear(), score.worst.clear();
   compare_pipelines(evaluation);

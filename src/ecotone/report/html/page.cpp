@@ -42,7 +42,9 @@ PipelineResult result_of(const PipelineScore& score, std::string name, const std
                         .difference = std::vector<DifferenceResult>(order.size()),
                         .error = score.error ? score.error->what() : "",
                         .chosen = score.chosen,
+                        .choice_metric = {},
                         .thresholds = score.thresholds};
+  if (!score.choice_metric.empty()) result.choice_metric = find_metric(score.choice_metric)->title;
   for (const auto& domain : score.domains)
     result.domains.push_back({domain.domain, domain.rows, values_of(domain.metrics, order),
                               in_order(domain.intervals, order), domain.prevalence});
@@ -141,7 +143,6 @@ Results results_of(const Evaluation& evaluation) {
   results.reference = evaluation.reference;
   results.threshold = evaluation.threshold;
   results.classes = evaluation.classes;
-  if (!evaluation.choice_metric.empty()) results.choice_metric = find_metric(evaluation.choice_metric)->title;
   for (const std::string& name : evaluation.metrics) results.metrics.push_back(find_metric(name));
   for (const PipelineScore& score : evaluation.pipelines)
     results.pipelines.push_back(result_of(score, letter_name(results.pipelines.size()), results.metrics));

@@ -42,8 +42,9 @@ struct PipelineResult {
   std::vector<std::optional<WorstDomain>> worst;
   std::vector<DifferenceResult> difference;  ///< from the reference
   std::string error;                         ///< why it could not be fitted; empty if it could
-  /// Of a grid: what was chosen in each split, and the splits by name.
+  /// Of a grid: what was chosen in each split, the splits by name, and the title of the metric that chose.
   std::vector<SplitChoice> chosen;
+  std::string choice_metric;
   /// With a threshold rule: what was chosen in each split.
   std::vector<SplitThreshold> thresholds;
 };
@@ -57,7 +58,6 @@ struct Results {
   std::vector<PipelineResult> pipelines;
   std::size_t headline = 0;   ///< index of the metric that the page is about
   std::size_t reference = 0;  ///< index of the pipeline that the others are compared with
-  std::string choice_metric;  ///< title of the metric that grids were chosen by; empty without one
   std::string threshold;      ///< rule of the threshold; empty without one
   std::vector<std::string> classes;
 

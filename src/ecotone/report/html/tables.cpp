@@ -89,9 +89,10 @@ std::string failure_text(const PipelineResult& pipeline) {
 }
 
 /// What was chosen of a grid, split by split.
-std::string choice_text(const PipelineResult& pipeline, const std::string& metric) {
+std::string choice_text(const PipelineResult& pipeline) {
   if (pipeline.chosen.empty()) return "";
-  std::string text = fmt::format("<br />Chosen within the training rows of each split, by {}:<ul>\n", escape(metric));
+  std::string text =
+      fmt::format("<br />Chosen within the training rows of each split, by {}:<ul>\n", escape(pipeline.choice_metric));
   for (const SplitChoice& choice : pipeline.chosen)
     text += fmt::format("<li>{} held out: <code>{}</code></li>\n", escape(choice.held_out), escape(choice.pipeline));
   return text + "</ul>";
@@ -174,8 +175,7 @@ std::string pipeline_list(const Results& results) {
   std::string items;
   for (const auto& pipeline : results.pipelines)
     items += fmt::format("<li>{} <code>{}</code>{}{}{}</li>\n", badge(pipeline), escape(pipeline.pipeline),
-                         failure_text(pipeline), choice_text(pipeline, results.choice_metric),
-                         threshold_text(pipeline, results.threshold));
+                         failure_text(pipeline), choice_text(pipeline), threshold_text(pipeline, results.threshold));
   return fmt::format(
       "<section aria-labelledby=\"h-pipelines\">\n<h2 id=\"h-pipelines\">The pipelines</h2>\n<ul "
       "class=\"pipelines\">\n{}</ul>\n</section>\n",

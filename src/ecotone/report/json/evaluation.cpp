@@ -62,6 +62,7 @@ Json pipeline_json(const PipelineScore& score, const std::vector<std::string>& c
   for (const SplitChoice& choice : score.chosen)
     json["chosen"].push_back(
         {{"held_out", choice.held_out}, {"pipeline", choice.pipeline}, {"mean", json_number(choice.mean)}});
+  if (!score.choice_metric.empty()) json["choice_metric"] = score.choice_metric;
   for (const SplitThreshold& split : score.thresholds)
     json["thresholds"].push_back({{"held_out", split.held_out}, {"threshold", json_number(split.threshold)}});
   if (score.error) json["error"] = {{"code", score.error->code()}, {"message", score.error->what()}};

@@ -159,16 +159,21 @@ std::vector<std::pair<std::string, std::vector<std::string>>> choices_of(const P
 }
 
 std::string choice_notes(const Evaluation& evaluation, const Sheet& sheet) {
-  if (evaluation.choice_metric.empty()) return "";
-  std::string text = fmt::format("\nchosen within the training rows of each split, by {}\n",
-                                 find_metric(evaluation.choice_metric)->title);
+  if (std::ranges::all_of(evaluation.pipelines, [](const auto& score) { return score.choice_metric.empty(); }))
+    return "";
+  const auto by = [](const std::string& metric) {
+    return metric.empty() ? std::string() : fmt::format(", by {}", find_metric(metric)->title);
+  };
+  std::string text = fmt::format("\nchosen within the training rows of each split{}\n", by(evaluation.choice_metric));
   for (std::size_t p = 0; p < evaluation.pipelines.size(); ++p) {
     const PipelineScore& score = evaluation.pipelines[p];
     const bool lettered = sheet.heads[p] != score.pipeline;
     for (const auto& [pipeline, splits] : choices_of(score))
-      text += wrapped(fmt::format("{}: {} of {} ({})", pipeline, splits.size(), score.chosen.size(),
-                                  splits.size() <= most_domains ? fmt::to_string(fmt::join(splits, ", ")) : "..."),
-                      page_width, lettered ? fmt::format("  {}  ", sheet.heads[p]) : "  ");
+      text += wrapped(
+          fmt::format("{}{}: {} of {} ({})", pipeline, evaluation.choice_metric.empty() ? by(score.choice_metric) : "",
+                      splits.size(), score.chosen.size(),
+                      splits.size() <= most_domains ? fmt::to_string(fmt::join(splits, ", ")) : "..."),
+          page_width, lettered ? fmt::format("  {}  ", sheet.heads[p]) : "  ");
   }
   return text;
 }

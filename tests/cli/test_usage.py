@@ -383,8 +383,8 @@ def test_named_domains_are_scored_by_models_of_the_others(ecotone, clinics, tmp_
     other = ecotone.json("evaluate", rubbish, *flags)
     first, second = (each["pipelines"][0]["domains"] for each in (found, other))
     assert first[0] == second[0] and first[1] != second[1]
-    assert "did you mean 'Dunmere'?" in ecotone.error(
-        "evaluate", clinics, "constant", *CLINIC_COLUMNS, "--target", "Dunmeer", exit=2, code="unknown_domain"
+    assert "did you mean 'Dunmere'?; the domains are Alderbrook," in ecotone.error(
+        "evaluate", clinics, "constant", *CLINIC_COLUMNS, "--target", "Dunmeer", exit=3, code="unknown_domain"
     )
 
 

@@ -148,6 +148,15 @@ TEST(NamedDomains, AreRefusedWhereTheyMakeNoSense) {
   EXPECT_EQ(code(Protocol::k_fold, {"d1"}), "bad_option");
   EXPECT_EQ(code(Protocol::leave_one_domain_out, {"d1"}), "bad_option");
   EXPECT_EQ(code(Protocol::named_domains, {"d7"}), "unknown_domain");
+  try {
+    EvaluateOptions options = with(Protocol::named_domains);
+    options.target = {"elsewhere"};
+    make_splits({domains}, options, seeded(1));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::data);
+    EXPECT_STREQ(error.what(), "evaluate: no domain 'elsewhere'; the domains are d0, d1, d2");
+  }
   EXPECT_EQ(code(Protocol::named_domains, {"d0", "d1", "d2"}), "needs_two_domains");
 }
 

@@ -52,9 +52,8 @@ std::vector<bool> target_domains(const Domains& domains, const std::vector<std::
     const auto found = std::ranges::find(domains.names, name);
     if (found == domains.names.end()) {
       const std::string near = did_you_mean(name, domains.names);
-      option_error("unknown_domain", "evaluate: the data have no domain '{}'{}", name,
-                   near.empty() ? fmt::format("; the domains are {}", some_names(domains.names))
-                                : fmt::format("; did you mean '{}'?", near));
+      data_error("unknown_domain", "evaluate: no domain '{}'{}; the domains are {}", name,
+                 near.empty() ? "" : fmt::format(", did you mean '{}'?", near), some_names(domains.names));
     }
     out[static_cast<std::size_t>(found - domains.names.begin())] = true;
   }

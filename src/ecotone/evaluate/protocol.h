@@ -101,9 +101,9 @@ RowPlaces places_of(const Dataset& data);
 /// Rows of one group are never on both sides: k-fold deals whole groups, and elsewhere a row with a group that has
 /// held-out rows is not trained on, which a note reports.
 ///
-/// Data errors: `needs_two_domains`, `empty_data`, `no_time`, `too_few_times`, `no_training_rows` for a split that has
-/// none; option errors `bad_option` for folds < 2, repetitions < 1, held_out outside 1 .. domains - 1, blocks < 1 and
-/// targets missing or not used, `unknown_domain` for targets that are not in the data.
+/// Data errors: `needs_two_domains`, `unknown_domain`, `empty_data`, `no_time`, `too_few_times`, `no_training_rows` for
+/// a split that has none; option errors `bad_option` for folds < 2, repetitions < 1, held_out outside 1 .. domains - 1,
+/// blocks < 1 and targets missing or not used.
 std::vector<Split> make_splits(const RowPlaces& rows, const EvaluateOptions& options, const Context& context);
 
 }  // namespace ecotone

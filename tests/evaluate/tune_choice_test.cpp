@@ -81,6 +81,27 @@ TEST(TuneChoice, OneDomainWhereAllFailDoesNotDecide) {
   EXPECT_EQ(ranks.best, 0U);
 }
 
+TEST(TuneChoice, EqualScoresAreToldApartByTheLossesBeyondTheBound) {
+  const Values constant(6, 0.69);
+  const std::vector<Values> folds = {Values(6, 0.9), Values(6, 0.8), Values(6, 0.7)};
+  EXPECT_EQ(chosen({"svm sigma=0.5", "svm sigma=2", "svm sigma=8"}, folds, constant).chosen, 2U);
+  EXPECT_EQ(chosen({"svm sigma=8", "svm sigma=2", "svm sigma=0.5"}, {folds[2], folds[1], folds[0]}, constant).chosen,
+            0U);
+  // Among penalties the largest is still taken.
+  EXPECT_EQ(chosen({"logistic l2=1", "logistic l2=0.1", "logistic l2=0.01"}, folds, constant).chosen, 0U);
+}
+
+TEST(TuneChoice, NoiseIsNotMuchWorseThanAConstant) {
+  const auto warnings = [](const Values& losses) {
+    Recorder recorder;
+    warn_of_bounds(chosen({"logistic l2=1", "logistic l2=2"}, {losses, losses}, {0.691, 0.703, 0.695}),
+                   Context({.threads = 1, .observer = &recorder}));
+    return recorder.warnings;
+  };
+  EXPECT_THAT(warnings({0.701, 0.727, 0.71}), ElementsAre());
+  EXPECT_THAT(warnings({0.701, 0.727, 0.8}), ElementsAre(HasSubstr("with site2 held out")));
+}
+
 std::vector<std::string> edges(const std::vector<std::string>& texts, std::size_t choice) {
   Recorder recorder;
   warn_at_edges(pipelines(texts), choice, Context({.threads = 1, .observer = &recorder}));

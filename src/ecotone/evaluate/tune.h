@@ -61,7 +61,7 @@ struct Tuning {
   /// metrics without such a bound: accuracy, balanced_accuracy, auroc, calibration_error and r2.
   std::vector<std::optional<double>> bound;
   std::vector<TunePoint> points;  ///< in the order given
-  std::size_t best = 0;           ///< the best score, the first among equals
+  std::size_t best = 0;           ///< the best score, then the best mean, then the first
   std::size_t chosen = 0;         ///< the simplest within one standard error of the best
 };
 
@@ -80,12 +80,13 @@ std::vector<Pipeline> search_points(const std::vector<std::string>& texts, const
 ///
 /// A fold counts against a point at most as much as another one can count for it (measure/fold_choice.h), so that one
 /// domain with, say, another unit does not decide alone, in favour of whatever says least. A fold on which every point
-/// is beyond that bound is reported (`worse_than_constant`).
+/// is clearly beyond that bound is reported (`worse_than_constant`).
 ///
-/// Chosen is the simplest point within one standard error of the best score: among points that differ from the best
-/// only in penalties, all of them at least as large, and are worse on average by at most the standard error of the
-/// paired difference, the one with the largest penalties. Other points are compared by their means alone. A grid's
-/// choice at the end of the values of an option is reported (`edge_of_grid`) with values to try next.
+/// Of points with the same score the best is the one with the best mean, without bounds. Chosen is the simplest point
+/// within one standard error of the best score: among points that differ from the best only in penalties, all of them
+/// at least as large, and are worse on average by at most the standard error of the paired difference, the one with the
+/// largest penalties. Other points are compared by their scores alone. A grid's choice at the end of the values of an
+/// option is reported (`edge_of_grid`) with values to try next.
 ///
 /// The points of a fold are fitted one after another with one cache: leading stages that neighbours share are fitted
 /// once, and points that differ only in l1 and l2 start at each other's weights, largest penalty first. So scores equal

@@ -48,7 +48,14 @@ std::optional<double> score_of(const Tuning& tuning, const TunePoint& point) {
   return point.mean ? mean_of(values) : std::nullopt;
 }
 
-/// The best score among the points with a value on the largest number of folds.
+/// Whether a point has the better score, or the same one and the better mean. Scores are alike to the last digit where
+/// the bound is all that they show.
+bool is_better(const TunePoint& point, const TunePoint& other, bool higher) {
+  if (*point.score != *other.score) return (*point.score > *other.score) == higher;
+  return *point.mean != *other.mean && (*point.mean > *other.mean) == higher;
+}
+
+/// The best among the points with a value on the largest number of folds.
 std::size_t best_score(const Tuning& tuning) {
   Index most = 0;
   for (const TunePoint& point : tuning.points)
@@ -57,7 +64,7 @@ std::size_t best_score(const Tuning& tuning) {
   const TunePoint* best = nullptr;
   for (const TunePoint& point : tuning.points) {
     if (!point.score || values_in(point) < most) continue;
-    if (!best || (higher ? *point.score > *best->score : *point.score < *best->score)) best = &point;
+    if (!best || is_better(point, *best, higher)) best = &point;
   }
   if (best) return static_cast<std::size_t>(best - tuning.points.data());
   for (const TunePoint& point : tuning.points)
@@ -202,6 +209,7 @@ void choose_point(Tuning& tuning, const std::vector<Pipeline>& points, const std
 }
 
 void warn_of_bounds(const Tuning& tuning, const Context& context) {
+  constexpr double clearly = 1.1;  // losses of noise lie just above the bound
   std::vector<std::string> folds;
   for (std::size_t f = 0; f < tuning.bound.size(); ++f) {
     if (!tuning.bound[f]) continue;

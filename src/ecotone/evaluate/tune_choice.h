@@ -12,8 +12,8 @@ TunePoint summary_of(const Pipeline& pipeline, const std::vector<FoldScore>& sco
 /// no point has a mean, throws the first one's error, or the data error `undefined_metric`.
 void choose_point(Tuning& tuning, const std::vector<Pipeline>& points, const std::vector<FoldScore>& constant);
 
-/// Warns (`worse_than_constant`) of folds on which every point is beyond the bound, much worse than a constant
-/// prediction.
+/// Warns (`worse_than_constant`) of folds on which every point is beyond the bound by more than a tenth of it, much
+/// worse than a constant prediction.
 void warn_of_bounds(const Tuning& tuning, const Context& context);
 
 /// Warns (`edge_of_grid`) for every numeric option whose chosen value is the smallest or largest of those tried with

@@ -118,6 +118,25 @@ TEST(TuneChoice, WarnsAtTheEdgeAndSuggestsTheNextValues) {
   EXPECT_THAT(edges(grid, 2), ElementsAre(HasSubstr("l2=0.1 is the largest value tried; try l2={1,10} as well")));
   EXPECT_THAT(edges({"svm C=1 sigma=1", "svm C=3 sigma=1", "svm C=1 sigma=2", "svm C=3 sigma=2"}, 3),
               ElementsAre(HasSubstr("C={9,27}"), HasSubstr("sigma={4,8}")));
+  // No suggestion is more than ten times the value before it.
+  EXPECT_THAT(edges({"svm sigma=0.2", "svm sigma=3"}, 1), ElementsAre(HasSubstr("sigma={30,300} as well")));
+  EXPECT_THAT(edges({"svm sigma=0.2", "svm sigma=3"}, 0), ElementsAre(HasSubstr("sigma={0.02,0.002} as well")));
+}
+
+TEST(TuneChoice, SuggestsWholeNumbersThatTheOptionAccepts) {
+  const auto rounds = [](const std::vector<int>& values, std::size_t choice) {
+    std::vector<std::string> texts;
+    for (const int value : values) texts.push_back(fmt::format("adaboost rounds={}", value));
+    const auto found = edges(texts, choice);
+    return found.empty() ? "" : found.front().substr(found.front().find(" is the ") + 8);
+  };
+  EXPECT_EQ(rounds({10, 50, 200}, 0), "smallest value tried; try rounds={2} as well");
+  EXPECT_EQ(rounds({10, 50, 200}, 2), "largest value tried; try rounds={800,3200} as well");
+  EXPECT_EQ(rounds({10, 20, 30}, 2), "largest value tried; try rounds={40,50} as well");
+  EXPECT_EQ(rounds({10, 20, 30}, 0), "smallest value tried; try rounds={5,3} as well");
+  EXPECT_EQ(rounds({10, 1000}, 1), "largest value tried; try rounds={10000,100000} as well");
+  EXPECT_EQ(rounds({2, 20, 200}, 0), "smallest value tried");
+  EXPECT_EQ(rounds({1, 2}, 0), "");
 }
 
 TEST(TuneChoice, IsQuietWhereAnEndIsNatural) {

@@ -112,22 +112,40 @@ double typed(double value) {
   return result;
 }
 
-/// Up to two values beyond the last one, continuing from the one before it.
-std::vector<Json> next_values(const OptionInfo& option, double before, double last) {
-  std::vector<Json> next;
+/// Whether the values are some whole numbers in a row, such as 1, 2, 3 or 50, 100, rather than orders of magnitude.
+bool in_equal_steps(const std::vector<double>& tried) {
+  for (std::size_t i = 2; i < tried.size(); ++i)
+    if (tried[i] - tried[i - 1] != tried[1] - tried[0]) return false;
+  return tried.size() > 2 || tried[1] <= 2 * tried[0];
+}
+
+/// Up to two values beyond the last one, each made of the one before by `step`, as far as the option accepts them.
+template <class Step>
+std::vector<Json> continued(const OptionInfo& option, double last, const Step& step) {
+  constexpr double largest = 1e15;
   const bool whole = option.type == OptionType::integer;
+  std::vector<Json> next;
   double value = last;
   for (int i = 0; i < 2; ++i) {
-    // In equal ratios where both are above 0, ten times as much after 0, otherwise in equal steps.
-    if (!whole && last > 0 && before >= 0) {
-      value *= before > 0 ? last / before : 10;
-    } else {
-      value += last - before;
-    }
-    if (!std::isfinite(value) || !option.limits.contains(value)) break;
+    const double following = whole ? std::round(step(value)) : step(value);
+    if (following == value || !(std::abs(following) < largest) || !option.limits.contains(following)) break;
+    value = following;
     next.push_back(whole ? Json(static_cast<std::int64_t>(value)) : Json(typed(value)));
   }
   return next;
+}
+
+/// What to try beyond the last value; `before` is the one beside it.
+std::vector<Json> next_values(const OptionInfo& option, const std::vector<double>& tried, double before, double last) {
+  constexpr double largest_ratio = 10;
+  const bool whole = option.type == OptionType::integer;
+  const auto steps = [&] { return continued(option, last, [&](double value) { return value + (last - before); }); };
+  if (!(last > 0 && before >= 0)) return steps();
+  std::vector<Json> next;
+  if (whole && in_equal_steps(tried)) next = steps();
+  if (!next.empty()) return next;
+  const double ratio = before > 0 ? std::clamp(last / before, 1 / largest_ratio, largest_ratio) : largest_ratio;
+  return continued(option, last, [&](double value) { return value * ratio; });
 }
 
 /// The values of a numeric option among points that agree with the chosen one in all else, ascending, each once.
@@ -157,11 +175,11 @@ void warn_at_edge(const Method& method, const OptionInfo& option, const std::vec
   const bool low = value == tried.front();
   if (value == 0 || value == (low ? option.limits.low : option.limits.high)) return;
   std::vector<std::string> next;
-  for (const Json& each : next_values(option, low ? tried[1] : tried[tried.size() - 2], value))
+  for (const Json& each : next_values(option, tried, low ? tried[1] : tried[tried.size() - 2], value))
     next.push_back(option_text(each));
-  if (next.empty()) return;
-  context.warn("edge_of_grid", "tune: the choice {} {}={} is the {} value tried; try {}={{{}}} as well", method.name,
-               option.name, option_text(Json(value)), low ? "smallest" : "largest", option.name, fmt::join(next, ","));
+  context.warn("edge_of_grid", "tune: the choice {} {}={} is the {} value tried{}", method.name, option.name,
+               option_text(Json(value)), low ? "smallest" : "largest",
+               next.empty() ? "" : fmt::format("; try {}={{{}}} as well", option.name, fmt::join(next, ",")));
 }
 
 }  // namespace
@@ -213,7 +231,8 @@ void warn_of_bounds(const Tuning& tuning, const Context& context) {
   std::vector<std::string> folds;
   for (std::size_t f = 0; f < tuning.bound.size(); ++f) {
     if (!tuning.bound[f]) continue;
-    const auto worse = [&](const TunePoint& point) { return !point.folds[f] || *point.folds[f] > *tuning.bound[f]; };
+    const double limit = clearly * *tuning.bound[f];
+    const auto worse = [&](const TunePoint& point) { return !point.folds[f] || *point.folds[f] > limit; };
     if (std::ranges::all_of(tuning.points, worse)) folds.push_back(tuning.folds[f]);
   }
   if (!folds.empty())

@@ -17,8 +17,8 @@ void choose_point(Tuning& tuning, const std::vector<Pipeline>& points, const std
 void warn_of_bounds(const Tuning& tuning, const Context& context);
 
 /// Warns (`edge_of_grid`) for every numeric option whose chosen value is the smallest or largest of those tried with
-/// all else equal, and suggests the next ones. Not where one value was tried, and not at a natural limit: 0, or the end
-/// of what the option accepts.
+/// all else equal, and suggests the next ones that it accepts, each at most ten times or a tenth of the one before. Not
+/// where one value was tried, and not at a natural limit: 0, or the end of what the option accepts.
 void warn_at_edges(const std::vector<Pipeline>& points, std::size_t chosen, const Context& context);
 
 }  // namespace ecotone

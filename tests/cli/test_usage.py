@@ -44,7 +44,7 @@ def test_names_in_a_file_cannot_control_the_terminal(ecotone, small, tmp_path):
     ):
         done = ecotone(*command)
         assert done.stdout and not set(controls) & set(done.stdout + done.stderr), command
-    done = ecotone("evaluate", wild, "constant", *SMALL_COLUMNS, "--target", "nowhere", exit=2)
+    done = ecotone("evaluate", wild, "constant", *SMALL_COLUMNS, "--target", "nowhere", exit=3)
     assert "?" in done.stderr and not set(controls) & set(done.stderr)
 
 

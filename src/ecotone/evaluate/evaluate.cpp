@@ -9,6 +9,7 @@
 #include "ecotone/base/memory.h"
 #include "ecotone/data/groups.h"
 #include "ecotone/data/row_weight.h"
+#include "ecotone/evaluate/contenders.h"
 #include "ecotone/evaluate/messages.h"
 #include "ecotone/evaluate/metric_of_choice.h"
 #include "ecotone/evaluate/score.h"
@@ -23,10 +24,22 @@ namespace ecotone {
 
 namespace {
 
-void check_input(const Dataset& data, const std::vector<PipelineGrid>& grids, const EvaluateOptions& options,
+struct Name {
+  std::string operator()(const PipelineGrid& grid) const { return grid.text; }
+  std::string operator()(const Outsider& outsider) const { return outsider.name; }
+};
+
+std::vector<PipelineGrid> grids_of(const std::vector<Contender>& contenders) {
+  std::vector<PipelineGrid> grids;
+  for (const Contender& contender : contenders)
+    if (const auto* grid = std::get_if<PipelineGrid>(&contender)) grids.push_back(*grid);
+  return grids;
+}
+
+void check_input(const Dataset& data, const std::vector<Contender>& contenders, const EvaluateOptions& options,
                  const Context& context) {
-  if (grids.empty()) option_error("no_pipeline", "evaluate: no pipeline given");
-  for (const PipelineGrid& grid : grids)
+  if (contenders.empty()) option_error("no_pipeline", "evaluate: no pipeline given");
+  for (const PipelineGrid& grid : grids_of(contenders))
     if (grid.points.empty() || !std::ranges::all_of(grid.points, &Pipeline::predicts))
       option_error("no_learner", "evaluate: \"{}\" does not end in a learner, so there is nothing to score", grid.text);
   if (data.rows() == 0) data_error("empty_data", "evaluate: the data have no rows");
@@ -141,15 +154,43 @@ void note_choice_metrics(const std::vector<PipelineGrid>& grids, const std::stri
     if (seen.insert(text).second) context.note("{}", text);
 }
 
-void set_choice_metrics(Evaluation& result, const std::vector<PipelineGrid>& grids, const std::string& asked,
+void set_choice_metrics(Evaluation& result, const std::vector<Contender>& contenders, const std::string& asked,
                         const Labels& y) {
   std::set<std::string> metrics;
-  for (std::size_t i = 0; i < grids.size(); ++i) {
-    if (grids[i].points.size() < 2) continue;
-    result.pipelines[i].choice_metric = metric_of_choice(asked, grids[i].points, y);
+  for (std::size_t i = 0; i < contenders.size(); ++i) {
+    const auto* grid = std::get_if<PipelineGrid>(&contenders[i]);
+    if (!grid || grid->points.size() < 2) continue;
+    result.pipelines[i].choice_metric = metric_of_choice(asked, grid->points, y);
     metrics.insert(result.pipelines[i].choice_metric);
   }
   if (metrics.size() == 1) result.choice_metric = *metrics.begin();
+}
+
+/// The answers of an outsider in the form of fits.
+std::vector<SplitFit> fits_of(const Outsider& outsider, std::size_t splits) {
+  if (!outsider.error && outsider.answers.size() != splits)
+    internal_error("{} answers to {} splits", outsider.answers.size(), splits);
+  std::vector<SplitFit> fits(splits);
+  for (std::size_t s = 0; s < splits; ++s)
+    if (outsider.error)
+      fits[s].error = outsider.error;
+    else
+      fits[s].outcome = outsider.answers[s];
+  return fits;
+}
+
+/// By contender, then split.
+std::vector<std::vector<SplitFit>> fit_contenders(const Dataset& data, const std::vector<Contender>& contenders,
+                                                  const std::vector<Split>& splits, const EvaluateOptions& options,
+                                                  const Context& context) {
+  auto of_grids = fit_splits(data, grids_of(contenders), splits, options, context);
+  auto next = of_grids.begin();
+  std::vector<std::vector<SplitFit>> fits;
+  for (const Contender& contender : contenders) {
+    const auto* outsider = std::get_if<Outsider>(&contender);
+    fits.push_back(outsider ? fits_of(*outsider, splits.size()) : std::move(*next++));
+  }
+  return fits;
 }
 
 /// The domains of the splits.
@@ -236,13 +277,18 @@ Evaluation evaluate(const Dataset& data, const std::vector<Pipeline>& pipelines,
 
 Evaluation evaluate_grids(const Dataset& data, const std::vector<PipelineGrid>& grids, const EvaluateOptions& options,
                           const Context& context) {
-  check_input(data, grids, options, context);
+  return evaluate_contenders(data, {grids.begin(), grids.end()}, options, context);
+}
+
+Evaluation evaluate_contenders(const Dataset& data, const std::vector<Contender>& contenders,
+                               const EvaluateOptions& options, const Context& context) {
+  check_input(data, contenders, options, context);
   check_choice_metric(options.choice_metric, data.y->task);
   const auto splits = make_splits(places_of(data), options, context);
-  require_memory_of_predictions(*data.y, splits, grids.size(), options);
+  require_memory_of_predictions(*data.y, splits, contenders.size(), options);
   warn_unseen_categories(data, splits, context);
-  note_choice_metrics(grids, options.choice_metric, *data.y, context);
-  auto fits = fit_splits(data, grids, splits, options, context);
+  note_choice_metrics(grids_of(contenders), options.choice_metric, *data.y, context);
+  auto fits = fit_contenders(data, contenders, splits, options, context);
 
   Evaluation result;
   describe_splits(result, data, splits, options);
@@ -251,14 +297,14 @@ Evaluation evaluate_grids(const Dataset& data, const std::vector<PipelineGrid>& 
   const ScoreOptions scoring{!options.threshold.empty(), options.resamples};
   result.metrics = score_metrics(data.y->task, static_cast<Index>(data.y->classes.size()), scoring.threshold);
   result.classes = data.y->classes;
-  result.pipelines.resize(grids.size());
-  set_choice_metrics(result, grids, options.choice_metric, *data.y);
+  result.pipelines.resize(contenders.size());
+  set_choice_metrics(result, contenders, options.choice_metric, *data.y);
   const Dataset scored = options.protocol == Protocol::forward ? blocks_as_domains(data, splits) : data;
   const std::vector<bool> held_out = held_out_domains(scored.domain, splits);
-  std::vector<std::vector<Outcome>> outcomes(grids.size());
-  context.parallel(static_cast<Index>(grids.size()), [&](Index p) {
+  std::vector<std::vector<Outcome>> outcomes(contenders.size());
+  context.parallel(static_cast<Index>(contenders.size()), [&](Index p) {
     const auto i = static_cast<std::size_t>(p);
-    result.pipelines[i].pipeline = grids[i].text;
+    result.pipelines[i].pipeline = std::visit(Name{}, contenders[i]);
     outcomes[i] = take_outcomes(std::move(fits[i]), splits, scoring.threshold, result.pipelines[i]);
     result.pipelines[i].domains = score_domains(scored, held_out, outcomes[i], scoring, context);
   });

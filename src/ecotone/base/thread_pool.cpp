@@ -188,7 +188,7 @@ struct ThreadPool::State {
 ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
   if (threads < 1) internal_error("thread pool: {} threads", threads);
   state_->threads = threads;
-  state_->spins = threads <= available_threads();
+  state_->spins = threads > 1 && threads <= available_threads();
   try {
     for (int i = 1; i < threads; ++i) state_->workers.emplace_back([state = state_.get()] { state->serve(); });
   } catch (const std::system_error&) {

@@ -148,7 +148,9 @@ Features Features::columns(std::span<const Index> chosen, std::vector<std::strin
 
 Features Features::map(Index new_cols, std::vector<std::string> names, BlockMap map, const Context& context) const {
   auto derived = std::make_shared<DerivedStorage>(storage_, new_cols, std::move(map));
-  if (storage_->resident() && dense_bytes(rows(), new_cols) <= available_memory() / 2)
+  // A megabyte is there; to ask how much memory there is would take longer than to compute it.
+  const std::size_t bytes = dense_bytes(rows(), new_cols);
+  if (storage_->resident() && (bytes <= std::size_t{1} << 20 || bytes <= available_memory() / 2))
     return dense(derived->compute_all(context), std::move(names));
   return Features(std::move(derived), std::move(names));
 }

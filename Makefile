@@ -13,7 +13,7 @@ export CCACHE_NOHASHDIR := 1
 # Python adds a locale to the environment of the commands it runs, which ccache would take for another compiler.
 export CCACHE_SLOPPINESS := locale
 
-.PHONY: help setup-build setup-test setup-check build release demo test unit slow kernels sanitize bench fuzz format check docs install clean
+.PHONY: help setup-build setup-test setup-check build release demo test unit slow kernels sanitize bench fuzz format check docs wheel install clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,7 +29,7 @@ setup-check:
 
 build: setup-build ## build the program (release)
 	@echo "build: the program, release"
-	@cmake --preset release -DECOTONE_TESTS=OFF --log-level=WARNING >/dev/null
+	@cmake --preset release -DECOTONE_TESTS=OFF -DECOTONE_PYTHON=OFF --log-level=WARNING >/dev/null
 	@cmake --build --preset release
 
 demo: build ## install what is missing, build, run the main job on built-in data, write demo/report.html
@@ -43,7 +43,7 @@ test: setup-test ## install what is missing, build, run all tests
 
 release: setup-test
 	@echo "build: program and tests, release"
-	@cmake --preset release -DECOTONE_TESTS=ON --log-level=WARNING >/dev/null
+	@cmake --preset release -DECOTONE_TESTS=ON -DECOTONE_PYTHON=ON --log-level=WARNING >/dev/null
 	@cmake --build --preset release
 
 unit: release ## run the unit tests and the quick tests of the program
@@ -68,7 +68,7 @@ sanitize: setup-test ## run the unit tests under the address+undefined and threa
 
 bench: ## run the benchmarks side by side with their peers and print the tables of docs/benchmarks.md
 	@tools/setup build bench
-	@cmake --preset release -DECOTONE_BENCH=ON --log-level=WARNING >/dev/null
+	@cmake --preset release -DECOTONE_BENCH=ON -DECOTONE_PYTHON=ON --log-level=WARNING >/dev/null
 	@cmake --build --preset release
 	@bench/run build/release
 
@@ -89,8 +89,11 @@ check: setup-check release ## check formatting, layers, generated pages and the 
 	@tools/reference $(PROGRAM) --check
 	@python3 tools/check_guide.py
 
+wheel: setup-test ## make a Python wheel in dist/ that needs none of the build's packages, and try it
+	@tools/wheel
+
 install: build ## install into PREFIX (default /usr/local)
 	@cmake --install build/release --prefix $(or $(PREFIX),/usr/local)
 
 clean: ## remove everything that was built
-	rm -rf build demo
+	rm -rf build demo dist

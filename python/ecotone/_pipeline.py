@@ -1,0 +1,162 @@
+"""Pipelines by their text."""
+import os
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from . import _native
+from ._estimator import Classifies, Estimator, Regresses, Transforms
+from ._methods import METHODS
+
+
+def _stages(pipeline):
+    try:
+        return [METHODS[name] for name in _native.stages(str(pipeline))]
+    except ValueError:
+        return []  # fit says what is wrong with the text
+
+
+def _if_predicts(self):
+    stages = _stages(self.pipeline)
+    return not stages or bool(stages[-1]["tasks"])
+
+
+def _if_classifies(self):
+    return _if_predicts(self) and self._expected_task() == "classify"
+
+
+class Pipeline(Transforms, Estimator):
+    """Stages in order, as text: fitted, and asked, by one native call.
+
+    Parameters
+    ----------
+    pipeline : str
+        Such as ``"impute | scale | dica weight=100 | svm C=10"``; `ecotone methods` lists all stages.
+    task : {"classify", "regress"} or None
+        By default what the last stage can do; where it can do both, numbers that are not all integers are regressed.
+    guard : bool
+        Adapt to the target only where the estimated gain stands out of its noise; otherwise fit without adapting.
+    domain, target, seed, threads
+        As of all estimators.
+
+    Examples
+    --------
+    >>> import ecotone
+    >>> X, y, domain = ecotone.generate("clinics", size=0.1)
+    >>> model = ecotone.Pipeline("impute | scale | logistic").fit(X, y, sample_domain=domain)
+    >>> model.predict(X).shape
+    (334,)
+    """
+
+    def __init__(self, pipeline="impute | scale | logistic", *, task=None, guard=False, domain=None, target=None, seed=0, threads=None):
+        self.pipeline = pipeline
+        self.task = task
+        self.guard = guard
+        self.domain = domain
+        self.target = target
+        self.seed = seed
+        self.threads = threads
+
+    @classmethod
+    def load(cls, path):
+        """The pipeline of a model file (`.eco`), fitted."""
+        return cls.from_model(_native.Model.load(os.fspath(path)))
+
+    @classmethod
+    def from_model(cls, model):
+        """The pipeline of a native model, fitted."""
+        loaded = cls(model.pipeline, domain=model.domain_name or None)
+        loaded.task = model.task if model.predicts else None
+        loaded.model_ = model
+        names = [name for name, _ in model.columns]
+        loaded.n_features_in_ = len(names)
+        if names != [f"x{j + 1}" for j in range(len(names))]:
+            loaded.feature_names_in_ = np.array(names, dtype=object)
+        if model.task == "classify" and model.classes:
+            loaded.classes_ = classes_from_names(model.classes)
+        return loaded
+
+    @property
+    def guard_(self):
+        """What the guard decided, and why; None without it."""
+        return self.inspect().get("guard")
+
+    def _pipeline_text(self):
+        return str(self.pipeline)
+
+    def _guard(self):
+        return self.guard
+
+    def _allows_nan(self):
+        return any(stage["name"] == "impute" for stage in _stages(self.pipeline)[:1])
+
+    @property
+    def _needs_labels(self):
+        return any(stage["needs_labels"] or stage["tasks"] for stage in _stages(self.pipeline))
+
+    def _expected_task(self):
+        if "model_" in vars(self):
+            return self.model_.task
+        if self.task is not None:
+            return self.task
+        stages = _stages(self.pipeline)
+        return stages[-1]["tasks"][0] if stages and stages[-1]["tasks"] else "classify"
+
+    def _task_of(self, y, source):
+        if self.task not in (None, "classify", "regress"):
+            raise ValueError(f"task must be classify or regress, got {self.task!r}")
+        tasks = _stages(self.pipeline)[-1]["tasks"]
+        if self.task is not None or len(tasks) == 1:
+            return self.task or tasks[0]
+        values = np.asarray(y)
+        values = values[source] if values.ndim == 1 else values
+        return "regress" if values.dtype.kind == "f" and not (values == np.floor(values)).all() else "classify"
+
+    @available_if(_if_predicts)
+    def predict(self, X, *, sample_domain=None):
+        """The class or the number of each row."""
+        return self._predict(X, sample_domain)
+
+    predict_proba = available_if(_if_classifies)(Classifies.predict_proba)
+    predict_log_proba = available_if(_if_classifies)(Classifies.predict_log_proba)
+    decision_function = available_if(_if_classifies)(Classifies.decision_function)
+
+    @available_if(_if_predicts)
+    def score(self, X, y, sample_weight=None):
+        """Accuracy, or the share of variance explained."""
+        sort = Classifies if self._expected_task() == "classify" else Regresses
+        return sort.score(self, X, y, sample_weight)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        if _if_predicts(self):
+            sort = Classifies if self._expected_task() == "classify" else Regresses
+            of_sort = type("Tagged", (sort, Estimator), {"_allows_nan": lambda _: self._allows_nan()})().__sklearn_tags__()
+            of_sort.transformer_tags = tags.transformer_tags
+            return of_sort
+        return tags
+
+
+def classes_from_names(names):
+    """Classes of a model file, which holds them as text: numbers and booleans become such again."""
+    for kind in (np.int64, np.float64):
+        try:
+            return np.array(names).astype(kind)
+        except ValueError:
+            pass
+    if set(names) <= {"False", "True"}:
+        return np.array([name == "True" for name in names])
+    return np.array(names)
+
+
+def load(path):
+    """The model of an `.eco` file, ready to predict or transform.
+
+    >>> import ecotone, os, tempfile
+    >>> X, y, domain = ecotone.generate("clinics", size=0.1)
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.eco")
+    >>> ecotone.Pipeline("impute | scale | logistic").fit(X, y, sample_domain=domain).save(path)
+    >>> ecotone.load(path).predict(X).shape
+    (334,)
+    """
+    return Pipeline.load(path)

@@ -67,8 +67,6 @@ Data from_csr(const Line<std::int64_t>& starts, const Line<std::int32_t>& column
 using ColumnOfTable = std::tuple<std::string, std::optional<Line<double>>, std::optional<Line<std::int32_t>>,
                                  std::vector<std::string>, bool>;
 
-constexpr std::size_t most_levels = 100;
-
 /// The levels of a category that occur, sorted, and the place of each code among them.
 Column category(const std::string& name, std::span<const std::int32_t> codes, const std::vector<std::string>& words,
                 std::vector<Index>& place) {

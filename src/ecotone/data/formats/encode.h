@@ -10,6 +10,9 @@
 
 namespace ecotone {
 
+/// The most categories that a column of text may have.
+inline constexpr std::size_t most_levels = 100;
+
 /// Says which task the labels were taken for and how to change it. For data whose task nobody gave.
 void note_task(const Labels& labels, const std::string& column, const Context& context);
 

@@ -1,4 +1,4 @@
-# Made by `python -m ecotone._stubs`.
+# Made by `python -m ecotone._pyi`.
 from typing import Any
 
 from ._estimator import Classifies, Estimator, Regresses, Transforms

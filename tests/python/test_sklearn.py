@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import ecotone
-from ecotone import _functions, _methods, _pipeline, _results, _splitters, _stubs
+from ecotone import _functions, _methods, _pipeline, _pyi, _results, _splitters
 
 
 def sources(rows):
@@ -119,8 +119,8 @@ def test_examples_of_classes(name):
 
 
 def test_types_are_up_to_date():
-    with open(os.path.join(os.path.dirname(_stubs.__file__), "__init__.pyi")) as file:
-        assert file.read() == _stubs.text(), "run python -m ecotone._stubs"
+    with open(os.path.join(os.path.dirname(_pyi.__file__), "__init__.pyi")) as file:
+        assert file.read() == _pyi.text(), "run python -m ecotone._pyi"
 
 
 def test_notebook(tmp_path):

@@ -1,4 +1,4 @@
-"""Writes __init__.pyi, the types of the package: `python -m ecotone._stubs`."""
+"""Writes __init__.pyi, the types of the package: `python -m ecotone._pyi`."""
 import inspect
 import os
 
@@ -34,7 +34,7 @@ def _function(function):
 def text():
     """The whole file."""
     lines = [
-        "# Made by `python -m ecotone._stubs`.\n",
+        "# Made by `python -m ecotone._pyi`.\n",
         "from typing import Any\n\n",
         "from ._estimator import Classifies, Estimator, Regresses, Transforms\nfrom ._frames import Table as Table\n",
         "from ._functions import Data as Data\nfrom ._messages import EcotoneWarning as EcotoneWarning\n",

@@ -2,7 +2,7 @@
 import html
 import json
 
-from . import _frames
+from . import _frames, _native
 
 
 def _frame(rows):
@@ -76,9 +76,8 @@ class Evaluation(Result):
         metric = metric or ("rmse" if document["task"] == "regress" else "log_loss")
         if metric not in document["metrics"]:
             raise ValueError(f"no metric {metric!r}; the metrics are {', '.join(document['metrics'])}")
-        low = metric in ("log_loss", "brier", "calibration_error", "rmse", "mae")
         scores = [(score["mean"].get(metric), score["pipeline"]) for score in document["pipelines"]]
-        scores = [(value if low else -value, number, name) for number, (value, name) in enumerate(scores) if value is not None]
+        scores = [(_native.badness(metric, value), number, name) for number, (value, name) in enumerate(scores) if value is not None]
         if not scores:
             raise ValueError(f"no pipeline has a value of {metric}")
         return min(scores)[2]

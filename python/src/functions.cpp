@@ -21,6 +21,7 @@
 #include "ecotone/diagnose/represented.h"
 #include "ecotone/ecotone.h"
 #include "ecotone/evaluate/contenders.h"
+#include "ecotone/measure/metrics.h"
 #include "ecotone/report/json/json.h"
 #include "ecotone/report/text/text.h"
 #include "settings.h"
@@ -185,6 +186,9 @@ void bind_functions(nb::module_& module) {
       .def(
           "html", [](const Evaluation& evaluation, const std::string& title) { return html_report(evaluation, title); },
           "title"_a = "");
+  module.def(
+      "badness", [](const std::string& metric, double value) { return find_metric(metric)->badness(value); },
+      "metric"_a, "value"_a, "How bad a value of a known metric is: the larger, the worse.");
   module.def("splits", splits, "data"_a, "options"_a, "settings"_a);
   module.def("evaluate", evaluate_all, "data"_a, "contenders"_a, "options"_a, "settings"_a);
   module.def("choose", choose, "data"_a, "pipelines"_a, "scorer"_a, "metric"_a, "settings"_a);

@@ -193,6 +193,15 @@ def test_outsiders_alone_numbers_and_failures(table):
         ecotone.evaluate(X, frame["disease"], "hospital", [LogisticRegression(C=-1)])
 
 
+def test_best_knows_which_way_metrics_go(table):
+    frame, _ = table
+    texts = ["constant", "impute | scale | logistic l2=1"]
+    result = ecotone.evaluate(frame, "disease", "hospital", texts)
+    scores = {each["pipeline"]: each["mean"] for each in result.to_json()["pipelines"]}
+    for metric, better in (("brier_sum", min), ("log_loss", min), ("auroc", max), ("average_precision", max)):
+        assert result.best(metric) == better(scores, key=lambda name: scores[name][metric]), metric
+
+
 def test_own_estimators_in_a_comparison(table):
     frame, _ = table
     X = frame[["age", "bmi", "hospital"]].fillna(0)

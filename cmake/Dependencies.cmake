@@ -6,6 +6,7 @@ set(dependencies
   "fmt                  : fmt::fmt                     : fmt"
   "nlohmann_json        : nlohmann_json::nlohmann_json : nlohmann_json"
   "ZLIB                 : ZLIB::ZLIB                   : zlib"
+  "SQLite3              : SQLite::SQLite3              : sqlite3"
   "Boost                : Boost::headers               : -"
   "LAPACK               : LAPACK::LAPACK               : openblas"
   "BLAS                 : BLAS::BLAS                   : openblas"

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "ecotone/base/context.h"
+#include "ecotone/base/options.h"
+#include "ecotone/data/dataset.h"
+#include "ecotone/label/estimate.h"
+#include "ecotone/methods/pipeline.h"
+#include "ecotone/methods/query/strategy.h"
+
+namespace ecotone {
+
+struct SimulateOptions {
+  Index budget = 100;
+  Index repeat = 20;
+  Index audit = 5;
+  double test_share = 0.5;
+  double reach = 0.95;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        field("budget", &SimulateOptions::budget, "Labels that may be asked, audits included", between(1, 1e6)),
+        field("repeat", &SimulateOptions::repeat, "Runs, each with other held-out rows and draws", between(1, 1e5)),
+        field("audit", &SimulateOptions::audit,
+              "Every N-th question is a random row that measures the model and does not train it; 0: none",
+              between(0, 1e6)),
+        field("test_share", &SimulateOptions::test_share,
+              "Share of the rows that may be asked which is held out to measure the curves", between(0.05, 0.95)),
+        field("reach", &SimulateOptions::reach,
+              "Share of the accuracy with all labels whose cost in labels is told (numbers: RMSE within 1 / share)",
+              between(0.01, 1.0))};
+  }
+};
+
+/// One point of a learning curve, over the runs.
+struct CurvePoint {
+  Index labels = 0;
+  double mean = 0;
+  std::optional<double> sd;  ///< empty with one run
+  double low = 0;            ///< 5th and 95th percentile of the runs
+  double high = 0;
+  std::optional<double> coverage;  ///< share of runs whose audit interval holds the value on the held-out rows
+  std::optional<double> width;     ///< mean width of that interval
+};
+
+/// The runs of one strategy.
+struct StrategyCurve {
+  std::string strategy;
+  std::vector<CurvePoint> points;
+  /// Of every run: labels until the value reaches the goal and stays there for 5 fits; empty: not within the budget.
+  std::vector<std::optional<Index>> reached;
+  std::optional<double> median_reached;  ///< runs that did not reach it count as more than the budget
+};
+
+/// What labels are worth, by strategy: the last one is `random`.
+struct LabelSimulation {
+  std::string pipeline;
+  std::string metric;  ///< accuracy or rmse
+  SimulateOptions options;
+  std::uint64_t seed = 0;
+  Task task = Task::classify;
+  std::vector<std::string> targets;
+  Index known = 0;  ///< labelled rows at the start
+  Index pool = 0;   ///< rows that may be asked, in each run
+  Index held_out = 0;
+  double full = 0;   ///< mean over runs with all labels of the pool
+  double start = 0;  ///< mean over runs before the first question (after the seed)
+  std::vector<StrategyCurve> curves;
+};
+
+/// Hides the labels of the pool, asks by each strategy and by `random`, refits from a warm start and measures on rows
+/// held out. All strategies of a run have the same held-out rows, seed and audit rows.
+LabelSimulation simulate_labelling(const Dataset& data, const Pipeline& pipeline,
+                                   const std::vector<Strategy>& strategies, const SimulateOptions& options,
+                                   const Context& context);
+
+}  // namespace ecotone

@@ -17,12 +17,17 @@ namespace ecotone {
 /// continue where the previous one stopped: `Model::fit` reuses the leading stages that two successive pipelines share,
 /// and linear models start at the previous weights. Results depend on the order, so such a cache must not be shared
 /// between threads.
+///
+/// A cache created `growing` serves fits of one pipeline on views whose labelled rows grow, one after another: linear
+/// models start at the previous weights and keep penalties that they chose themselves until the rows have grown by a
+/// quarter. Nothing else is kept, because every view is another one.
 class FitCache {
  public:
-  enum class Order { any, in_order };
+  enum class Order { any, in_order, growing };
   explicit FitCache(Order order = Order::any) : order_(order) {}
 
   bool in_order() const { return order_ == Order::in_order; }
+  bool growing() const { return order_ == Order::growing; }
 
   template <class T, class Make>
   std::shared_ptr<const T> get(const std::string& key, Make&& make) {
@@ -35,7 +40,7 @@ class FitCache {
     return std::any_cast<std::shared_ptr<const T>>(values_.emplace(key, std::move(made)).first->second);
   }
 
-  /// The value that the last fit left under this key, or null; only in a cache that is in order.
+  /// The value that the last fit left under this key, or null; only in a cache that is in order or growing.
   template <class T>
   std::shared_ptr<const T> last(const std::string& key) {
     const std::lock_guard lock(mutex_);

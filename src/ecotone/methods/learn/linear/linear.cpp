@@ -61,8 +61,11 @@ std::uint64_t hashed(const T* values, Index count, std::uint64_t start) {
   return hash_text({reinterpret_cast<const char*>(values), static_cast<std::size_t>(count) * sizeof(T)}, start);
 }
 
-/// Names the fits that can start at each other's weights: those of one shape, on the same labels.
-std::string start_key(LinearFamily family, const TrainView& view, const LinearOptions& options) {
+/// Names the fits that can start at each other's weights: those of one shape, on the same labels unless these grow.
+std::string start_key(LinearFamily family, const TrainView& view, const LinearOptions& options, const FitCache& cache) {
+  if (cache.growing())
+    return fmt::format("start of {} on {} columns, offset {}, classes {}", family_text(family), view.x.cols(),
+                       options.offset, fmt::join(view.y.classes, "|"));
   std::uint64_t labels = hash_text("labels");
   labels = hashed(view.y.index.data(), static_cast<Index>(view.y.index.size()), labels);
   labels = hashed(view.y.value.data(), view.y.value.size(), labels);
@@ -129,6 +132,29 @@ void set_penalties(const TrainView& view, const Refits& refits, const LinearOpti
   }
 }
 
+/// Penalties that a fit chose on fewer rows.
+struct GrownPenalties {
+  Index rows = 0;
+  double l1 = 0;
+  double l2 = 0;
+};
+
+/// The same while rows are added: what was chosen stays until they have grown by a quarter.
+void set_growing_penalties(const TrainView& view, const Refits& refits, const LinearOptions& options,
+                           LinearProblem& problem, Linear::Notes& notes, const Context& context, FitCache& cache) {
+  if (!options.l1.is_auto() && !options.l2.is_auto()) return;
+  const std::string key = "penalties of a growing fit, " + start_key(problem.family, view, options, cache);
+  const auto last = cache.last<GrownPenalties>(key);
+  if (last && 4 * view.labelled() <= 5 * last->rows) {
+    problem.l1 = last->l1;
+    problem.l2 = last->l2;
+    notes.fixed_l2 = last->l2;
+    return;
+  }
+  set_penalties(view, refits, options, problem, notes, context);
+  cache.leave(key, GrownPenalties{view.labelled(), problem.l1, problem.l2});
+}
+
 Status status_of(const LinearFit& fit) {
   if (fit.converged) return {};
   if (is_stochastic(fit.solver)) {
@@ -181,10 +207,14 @@ StageResult Linear::fit(LinearFamily family, const TrainView& view, const Refits
   check_combination(family, options, context);
   LinearProblem problem = problem_of(family, view, options);
   Notes notes;
-  set_penalties(view, refits, options, problem, notes, context);
+  if (cache.growing()) {
+    set_growing_penalties(view, refits, options, problem, notes, context, cache);
+  } else {
+    set_penalties(view, refits, options, problem, notes, context);
+  }
   // Where a stochastic solver starts is part of its result, so it does not.
-  const bool warm = cache.in_order() && !is_stochastic(options.solver);
-  const std::string key = warm ? start_key(family, view, options) : "";
+  const bool warm = (cache.in_order() || cache.growing()) && !is_stochastic(options.solver);
+  const std::string key = warm ? start_key(family, view, options, cache) : "";
   const auto start = warm ? cache.last<LinearScores>(key) : nullptr;
   problem.start = start.get();
   LinearFit fit = explained(problem, view, context, [&] { return fit_linear(problem, context); });

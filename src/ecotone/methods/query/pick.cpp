@@ -1,0 +1,167 @@
+#include "ecotone/methods/query/pick.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "ecotone/base/error.h"
+
+namespace ecotone {
+namespace {
+
+constexpr std::array why_names{std::string_view("seed"), std::string_view("uncertain"), std::string_view("explore"),
+                               std::string_view("audit")};
+
+/// The median distance of pairs spread over the rows.
+double median_distance(ConstMatrixView x) {
+  constexpr Index most_pairs = 256;
+  const Index rows = x.rows();
+  if (rows < 2 || x.cols() == 0) return 0;
+  const Index pairs = std::min(most_pairs, rows - 1);
+  std::vector<double> distances;
+  for (Index i = 0; i < pairs; ++i) {
+    const Index a = i * rows / pairs;
+    const Index b = (a + 1 + (rows / 2 + i) % (rows - 1)) % rows;
+    distances.push_back((x.row(a) - x.row(b)).norm());
+  }
+  const auto middle = distances.begin() + static_cast<std::ptrdiff_t>(distances.size() / 2);
+  std::nth_element(distances.begin(), middle, distances.end());
+  return *middle;
+}
+
+/// ln of n over k.
+double log_choose(double n, double k) { return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1); }
+
+/// The rows of a pool that are left, one batch after the other.
+class Picker {
+ public:
+  Picker(const QueryPool& pool, const Strategy& strategy, Random& random)
+      : pool_(pool), options_(strategy.options), by_score_(strategy.rule != QueryRule::random), random_(random) {
+    left_.resize(at(pool.score.size()));
+    std::iota(left_.begin(), left_.end(), Index{0});
+    if (options_.batch > 1 && options_.apart > 0) least_distance_ = options_.apart * median_distance(pool.coordinates);
+  }
+
+  bool empty() const { return left_.empty(); }
+  void begin_batch() { batch_.clear(); }
+
+  Query next() {
+    const bool explores = !by_score_ || random_.uniform() < options_.explore;
+    const std::vector<Index> ranked = apart_rows();
+    const Index place = explores ? left_[random_.below(left_.size())] : first_of(ranked);
+    const Query query{place, explores ? Why::explore : Why::uncertain, probability(place, ranked)};
+    left_.erase(std::ranges::lower_bound(left_, place));
+    batch_.push_back(place);
+    return query;
+  }
+
+ private:
+  const QueryPool& pool_;
+  const QueryOptions& options_;
+  bool by_score_;
+  Random& random_;
+  double least_distance_ = 0;
+  std::vector<Index> left_;   ///< ascending
+  std::vector<Index> batch_;  ///< picked since the last fit
+
+  bool too_near(Index place) const {
+    return std::ranges::any_of(batch_, [&](Index other) {
+      return (pool_.coordinates.row(place) - pool_.coordinates.row(other)).norm() < least_distance_;
+    });
+  }
+
+  /// The rows that are not too near to one of the batch; all that are left if there is none.
+  std::vector<Index> apart_rows() const {
+    if (least_distance_ <= 0 || batch_.empty()) return left_;
+    std::vector<Index> rows;
+    std::ranges::copy_if(left_, std::back_inserter(rows), [&](Index place) { return !too_near(place); });
+    return rows.empty() ? left_ : rows;
+  }
+
+  bool before(Index a, Index b) const {
+    return pool_.score[a] != pool_.score[b] ? pool_.score[a] > pool_.score[b] : a < b;
+  }
+
+  bool draws_subset(std::size_t rows) const { return options_.subset > 0 && at(options_.subset) < rows; }
+
+  Index first_of(const std::vector<Index>& rows) {
+    const auto first = [&](const std::vector<Index>& of) {
+      return *std::ranges::min_element(of, [&](Index a, Index b) { return before(a, b); });
+    };
+    if (!draws_subset(rows.size())) return first(rows);
+    std::vector<Index> drawn = random_.sample(static_cast<Index>(rows.size()), options_.subset);
+    for (Index& i : drawn) i = rows[at(i)];
+    return first(drawn);
+  }
+
+  /// explore / n + (1 - explore) P(first of the subset)
+  double probability(Index place, const std::vector<Index>& ranked) const {
+    const double at_random = 1.0 / static_cast<double>(left_.size());
+    if (!by_score_) return at_random;
+    const auto ahead = std::ranges::count_if(ranked, [&](Index other) { return before(other, place); });
+    double first = ahead == 0 ? 1.0 : 0.0;
+    if (draws_subset(ranked.size())) {
+      // C(n - 1 - ahead, m - 1) / C(n, m)
+      const auto n = static_cast<double>(ranked.size());
+      const auto m = static_cast<double>(options_.subset);
+      const double behind = n - 1 - static_cast<double>(ahead);
+      first = behind < m - 1 ? 0.0 : std::exp(log_choose(behind, m - 1) - log_choose(n, m));
+    }
+    if (!std::ranges::binary_search(ranked, place)) first = 0;
+    return options_.explore * at_random + (1 - options_.explore) * first;
+  }
+};
+
+}  // namespace
+
+std::string_view why_name(Why why) { return why_names[static_cast<std::size_t>(why)]; }
+
+bool read_why(std::string_view name, Why& why) {
+  const auto found = std::ranges::find(why_names, name);
+  if (found == why_names.end()) return false;
+  why = static_cast<Why>(found - why_names.begin());
+  return true;
+}
+
+std::vector<Query> pick(const QueryPool& pool, const Strategy& strategy, Index count, Random& random) {
+  Picker picker(pool, strategy, random);
+  std::vector<Query> queries;
+  for (Index i = 0; i < count && !picker.empty(); ++i) {
+    if (i % strategy.options.batch == 0) picker.begin_batch();
+    queries.push_back(picker.next());
+  }
+  return queries;
+}
+
+std::vector<Query> pick_seed(std::span<const std::int32_t> domain, Index count, Random& random) {
+  std::vector<std::vector<Index>> of_domain;
+  for (std::size_t i = 0; i < domain.size(); ++i) {
+    const std::size_t d = at(domain[i]);
+    if (of_domain.size() <= d) of_domain.resize(d + 1);
+    of_domain[d].push_back(static_cast<Index>(i));
+  }
+  const auto rows = static_cast<Index>(domain.size());
+  count = std::min(count, rows);
+  // Whole parts of each domain's share, then the largest remainders, at equal ones the earlier domain.
+  std::vector<Index> share(of_domain.size(), 0);
+  std::vector<std::pair<Index, std::size_t>> remainder;
+  Index given = 0;
+  for (std::size_t d = 0; d < of_domain.size(); ++d) {
+    const Index product = count * static_cast<Index>(of_domain[d].size());
+    share[d] = product / rows;
+    remainder.emplace_back(-(product % rows), d);
+    given += share[d];
+  }
+  std::ranges::sort(remainder);
+  for (Index i = 0; i < count - given; ++i) ++share[remainder[at(i)].second];
+  std::vector<Query> queries;
+  for (std::size_t d = 0; d < of_domain.size(); ++d) {
+    const auto size = static_cast<Index>(of_domain[d].size());
+    for (const Index i : random.sample(size, share[d]))
+      queries.push_back({of_domain[d][at(i)], Why::seed, static_cast<double>(share[d]) / static_cast<double>(size)});
+  }
+  return queries;
+}
+
+}  // namespace ecotone

@@ -40,7 +40,11 @@ class Picker {
       : pool_(pool), options_(strategy.options), by_score_(strategy.rule != QueryRule::random), random_(random) {
     left_.resize(at(pool.score.size()));
     std::iota(left_.begin(), left_.end(), Index{0});
-    if (options_.batch > 1 && options_.apart > 0) least_distance_ = options_.apart * median_distance(pool.coordinates);
+    taken_.assign(left_.size(), false);
+    ranked_ = left_;
+    if (by_score_) std::ranges::sort(ranked_, [&](Index a, Index b) { return before(a, b); });
+    if (options_.batch > 1 && options_.apart > 0 && pool.coordinates.rows() == pool.score.size())
+      least_distance_ = options_.apart * median_distance(pool.coordinates);
   }
 
   bool empty() const { return left_.empty(); }
@@ -48,10 +52,13 @@ class Picker {
 
   Query next() {
     const bool explores = !by_score_ || random_.uniform() < options_.explore;
-    const std::vector<Index> ranked = apart_rows();
+    const bool narrowed = by_score_ && options_.subset > 0 && at(options_.subset) < left_.size();
+    // The rows in order, of which a subset is drawn; without one only the first matters.
+    const std::vector<Index> ranked = narrowed ? apart_rows() : std::vector{first_apart()};
     const Index place = explores ? left_[random_.below(left_.size())] : first_of(ranked);
     const Query query{place, explores ? Why::explore : Why::uncertain, probability(place, ranked)};
     left_.erase(std::ranges::lower_bound(left_, place));
+    taken_[at(place)] = true;
     batch_.push_back(place);
     return query;
   }
@@ -62,53 +69,54 @@ class Picker {
   bool by_score_;
   Random& random_;
   double least_distance_ = 0;
-  std::vector<Index> left_;   ///< ascending
+  std::vector<Index> ranked_;  ///< all rows, the one to ask first in front
+  std::vector<Index> left_;    ///< ascending
+  std::vector<bool> taken_;
   std::vector<Index> batch_;  ///< picked since the last fit
-
-  bool too_near(Index place) const {
-    return std::ranges::any_of(batch_, [&](Index other) {
-      return (pool_.coordinates.row(place) - pool_.coordinates.row(other)).norm() < least_distance_;
-    });
-  }
-
-  /// The rows that are not too near to one of the batch; all that are left if there is none.
-  std::vector<Index> apart_rows() const {
-    if (least_distance_ <= 0 || batch_.empty()) return left_;
-    std::vector<Index> rows;
-    std::ranges::copy_if(left_, std::back_inserter(rows), [&](Index place) { return !too_near(place); });
-    return rows.empty() ? left_ : rows;
-  }
 
   bool before(Index a, Index b) const {
     return pool_.score[a] != pool_.score[b] ? pool_.score[a] > pool_.score[b] : a < b;
   }
 
-  bool draws_subset(std::size_t rows) const { return options_.subset > 0 && at(options_.subset) < rows; }
+  bool too_near(Index place) const {
+    if (least_distance_ <= 0) return false;
+    return std::ranges::any_of(batch_, [&](Index other) {
+      return (pool_.coordinates.row(place) - pool_.coordinates.row(other)).norm() < least_distance_;
+    });
+  }
 
-  Index first_of(const std::vector<Index>& rows) {
-    const auto first = [&](const std::vector<Index>& of) {
-      return *std::ranges::min_element(of, [&](Index a, Index b) { return before(a, b); });
-    };
-    if (!draws_subset(rows.size())) return first(rows);
-    std::vector<Index> drawn = random_.sample(static_cast<Index>(rows.size()), options_.subset);
-    for (Index& i : drawn) i = rows[at(i)];
-    return first(drawn);
+  /// The first row that is not too near to one of the batch, or the first of all if there is none.
+  Index first_apart() const {
+    const auto open = [&](Index place) { return !taken_[at(place)]; };
+    const auto found = std::ranges::find_if(ranked_, [&](Index place) { return open(place) && !too_near(place); });
+    return found != ranked_.end() ? *found : *std::ranges::find_if(ranked_, open);
+  }
+
+  /// All such rows in order.
+  std::vector<Index> apart_rows() const {
+    std::vector<Index> open, apart;
+    for (const Index place : ranked_)
+      if (!taken_[at(place)]) open.push_back(place);
+    std::ranges::copy_if(open, std::back_inserter(apart), [&](Index place) { return !too_near(place); });
+    return apart.empty() ? open : apart;
+  }
+
+  Index first_of(const std::vector<Index>& ranked) {
+    const auto rows = static_cast<Index>(ranked.size());
+    if (rows <= options_.subset || rows == 1) return ranked.front();
+    return ranked[at(std::ranges::min(random_.sample(rows, options_.subset)))];
   }
 
   /// explore / n + (1 - explore) P(first of the subset)
   double probability(Index place, const std::vector<Index>& ranked) const {
     const double at_random = 1.0 / static_cast<double>(left_.size());
     if (!by_score_) return at_random;
-    const auto ahead = std::ranges::count_if(ranked, [&](Index other) { return before(other, place); });
-    double first = ahead == 0 ? 1.0 : 0.0;
-    if (draws_subset(ranked.size())) {
-      // C(n - 1 - ahead, m - 1) / C(n, m)
-      const auto n = static_cast<double>(ranked.size());
-      const auto m = static_cast<double>(options_.subset);
-      const double behind = n - 1 - static_cast<double>(ahead);
-      first = behind < m - 1 ? 0.0 : std::exp(log_choose(behind, m - 1) - log_choose(n, m));
-    }
-    if (!std::ranges::binary_search(ranked, place)) first = 0;
+    const auto ahead = std::ranges::find(ranked, place) - ranked.begin();
+    const auto n = static_cast<double>(ranked.size());
+    const double m = std::min(n, std::max(1.0, static_cast<double>(options_.subset)));
+    // C(n - 1 - ahead, m - 1) / C(n, m); 0 for a row that is too near
+    const double behind = n - 1 - static_cast<double>(ahead);
+    const double first = behind < m - 1 ? 0.0 : std::exp(log_choose(behind, m - 1) - log_choose(n, m));
     return options_.explore * at_random + (1 - options_.explore) * first;
   }
 };

@@ -48,6 +48,14 @@ struct NeighbourFact {
   std::vector<Cell> fields;
 };
 
+/// The labelled rows around a row.
+struct NearRows {
+  std::vector<NeighbourFact> rows;  ///< up to the count asked for of the sources, then of the target, nearest first
+  /// The row is farther from all of them than 95% of the rows of the data are from the nearest of a thousand others: a
+  /// region in which nothing is labelled.
+  bool new_region = false;
+};
+
 /// The columns of a data set as people read them, and what is usual in each domain. Made once; const calls are
 /// thread-safe.
 class RowFacts {
@@ -59,14 +67,10 @@ class RowFacts {
   /// that of the data.
   std::vector<FieldFact> fields(Index row, const Model* model, const Context& context) const;
 
-  /// The nearest of these labelled rows, up to `count` of the sources and as many of the target, nearest first, in
-  /// standardised columns; `fields` gives the order of the columns.
-  std::vector<NeighbourFact> neighbours(Index row, std::span<const Index> labelled, const Labels& y, Index count,
-                                        const std::vector<FieldFact>& fields) const;
-
-  /// Whether the row is farther from every one of these rows than 95% of the rows of the data are from their nearest
-  /// one: a region that nobody has labelled.
-  bool is_new_region(Index row, std::span<const Index> labelled) const;
+  /// The nearest of these labelled rows in standardised columns; `fields` gives the order of the columns. Of many rows
+  /// (more than 400,000 values) some of the sources are looked at.
+  NearRows near(Index row, std::span<const Index> labelled, const Labels& y, Index count,
+                const std::vector<FieldFact>& fields) const;
 
  private:
   struct State;

@@ -21,6 +21,7 @@ struct MetricInfo;
 struct Moments;
 struct OptionInfo;
 struct Reproduction;
+struct StrategyInfo;
 struct TrainView;
 struct Tuning;
 
@@ -54,6 +55,8 @@ Json to_json(const Computer& computer);
 /// One of `methods --metrics`: {"name", "title", "task", "best": "highest", "lowest", "one" or "zero", "help",
 /// "formula", "two_classes", "at_threshold"}.
 Json to_json(const MetricInfo& metric);
+/// One of `methods --strategies`: {"name", "summary", "citation"}.
+Json to_json(const StrategyInfo& strategy);
 /// One method: name, family, summary, when, example (a pipeline), citation, reference, needs_labels, reads_scores,
 /// learner_when_last, options.
 Json to_json(const Method& method);

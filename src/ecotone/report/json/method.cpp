@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "ecotone/measure/metrics.h"
+#include "ecotone/methods/query/strategy.h"
 #include "ecotone/methods/registry.h"
 #include "ecotone/report/citations.h"
 #include "ecotone/report/json/json.h"
@@ -38,6 +39,10 @@ Json to_json(const MetricInfo& metric) {
           {"formula", metric.formula},
           {"two_classes", metric.two_classes},
           {"at_threshold", metric.at_threshold}};
+}
+
+Json to_json(const StrategyInfo& strategy) {
+  return {{"name", strategy.name}, {"summary", strategy.summary}, {"citation", strategy.citation}};
 }
 
 Json to_json(const Method& method) {

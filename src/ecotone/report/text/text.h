@@ -71,6 +71,10 @@ std::string method_text(const Method& method);
 std::string example_command(const Method& method);
 /// The reference page docs/methods.md.
 std::string methods_markdown();
+/// Strategies of `label` with their options.
+std::string strategies_text();
+/// The reference page docs/strategies.md.
+std::string strategies_markdown();
 /// All metrics with their formulas.
 std::string metrics_text();
 /// The reference page docs/metrics.md.

@@ -17,10 +17,10 @@
 namespace ecotone {
 
 struct DeskOptions {
-  Index budget = 100;                ///< labels, audits included
-  Index audit = 5;                   ///< every N-th question is an audit; 0: none
-  std::optional<Strategy> strategy;  ///< empty: the default of the task
-  std::vector<std::string> classes;  ///< further classes that may be answered
+  Index budget = 100;                     ///< labels, audits included
+  Index audit = 5;                        ///< every N-th question is an audit; 0: none
+  std::optional<Strategy> strategy = {};  ///< empty: the default of the task
+  std::vector<std::string> classes = {};  ///< further classes that may be answered
 };
 
 /// What the model believes of a row.
@@ -39,8 +39,8 @@ struct Question {
   std::string reason;            ///< one sentence
   std::optional<Belief> belief;  ///< none for audits, and before the first model
   std::vector<FieldFact> fields;
-  std::vector<NeighbourFact> neighbours;
-  std::optional<std::string> answered;  ///< after an undo: the label, "unsure" or "skip"
+  std::vector<NeighbourFact> neighbours;  ///< none for audits: their labels would lead the person
+  std::optional<std::string> answered;    ///< after an undo: the label, "unsure" or "skip"
 };
 
 struct DeskPoint {

@@ -82,8 +82,10 @@ std::optional<Asked> Desk::Impl::next_audit(const std::set<Index>& held) const {
 std::optional<Asked> Desk::Impl::next(const std::string& page) {
   if (auto& own = asked[page]; !own.empty()) {
     std::erase_if(own, [&](const Asked& question) { return !open(question.row); });
-    if (!own.empty() && page != spreadsheet) return own.front();
+    if (!own.empty()) return own.front();
   }
+  // Rounds are made by round().
+  if (page == spreadsheet) return {};
   if (counts.labels >= options.budget) return {};
   const std::set<Index> held = held_by_others(page);
   const Index number = std::ssize(answers) + std::ssize(held) + 1;
@@ -156,8 +158,9 @@ Question Desk::Impl::describe(const Asked& question, const FitResult& fit) const
   result.fields = facts.fields(question.row, audit ? nullptr : fit.model.get(), context);
   NearRows near = facts.near(question.row, fit.labelled, fit.y, neighbours_shown, result.fields);
   result.reason = reason(question, fit, near);
+  if (audit) return result;
   result.neighbours = std::move(near.rows);
-  if (!audit) result.belief = belief(question.row, fit);
+  result.belief = belief(question.row, fit);
   return result;
 }
 

@@ -112,15 +112,15 @@ void Desk::Impl::update_estimate() {
   for (const Index row : audit_order)
     if (status[at(row)] == Status::labelled) rows.push_back(row);
   if (rows.empty()) return;
-  const std::vector<double> answers =
+  const std::vector<double> given =
       answers_of(*latest->model, latest->model->predict(batch(data, rows), context), y.classes);
   std::vector<double> errors;
   Index right = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (y.task == Task::classify) {
-      right += answers[i] == static_cast<double>(y.index[at(rows[i])]) ? 1 : 0;
+      right += given[i] == static_cast<double>(y.index[at(rows[i])]) ? 1 : 0;
     } else {
-      errors.push_back(answers[i] - y.value[rows[i]]);
+      errors.push_back(given[i] - y.value[rows[i]]);
     }
   }
   estimate = y.task == Task::classify ? audit_accuracy(right, std::ssize(rows)) : audit_rmse(errors);

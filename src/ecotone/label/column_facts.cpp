@@ -33,7 +33,7 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
 }
 
-std::string number_text(double value) { return fmt::format("{:.6g}", value); }
+std::string shown_number(double value) { return fmt::format("{:.6g}", value); }
 
 }  // namespace
 
@@ -138,7 +138,7 @@ std::string ColumnFacts::text(Index column, RowView x) const {
   const Place& place = columns_[at(column)];
   if (is_text(place)) return place.column.levels[at(level_of(place, x))];
   const double value = x[place.first];
-  return place.column.kind == ColumnKind::date && is_date(value) ? date_text(value) : number_text(value);
+  return place.column.kind == ColumnKind::date && is_date(value) ? date_text(value) : shown_number(value);
 }
 
 FieldFact ColumnFacts::fact(Index column, Index domain, RowView x) const {

@@ -43,7 +43,7 @@ struct Person {
          const char* pipeline = plain)
       : clinics(of),
         store(folder / "labels.sqlite", {}),
-        desk(of.data, Pipeline::parse(pipeline), options, store, Context()) {}
+        desk(of.data, Pipeline::parse(pipeline), options, store, Context({.threads = 2})) {}
 
   std::string request() { return fmt::format("{} {}", store.events().size(), clicks++); }
   DeskState click(const Question& question, AnswerKind kind = AnswerKind::label, const std::string& page = "a") {
@@ -223,7 +223,7 @@ TEST(Desk, AsksForNumbersToo) {
       y.value[i] = static_cast<double>(clinics.data.y->index[at(i)]) + 0.01 * static_cast<double>(i % 7);
   clinics.data.y = y;
   const TempFolder folder;
-  Person person(clinics, folder, {.budget = 30, .audit = 3}, "impute | scale | ridge");
+  Person person(clinics, folder, {.budget = 30, .audit = 3}, "impute | scale | ridge lam=0.1");
   person.desk.catch_up();
   DeskState state = person.desk.state("a");
   int clicks = 0;

@@ -34,25 +34,27 @@ def main():
         truth = make_table(f"{folder}/table.csv", rows)
         command = [program, "label", f"{folder}/table.csv", "scale | logistic l2=0.001", "--label", "y", "--domain", "site", "--target", "b"]
         server = subprocess.Popen([*command, "--budget", str(ANSWERS), "-o", f"{folder}/labels"], stdout=subprocess.PIPE, text=True)
-        url = urllib.parse.urlsplit(next(m[0] for m in (re.search(r"http://\S+", line) for line in server.stdout) if m))
-        token = urllib.parse.parse_qs(url.query)["token"][0]
+        try:
+            url = urllib.parse.urlsplit(next(m[0] for m in (re.search(r"http://\S+", line) for line in server.stdout) if m))
+            token = urllib.parse.parse_qs(url.query)["token"][0]
 
-        def call(path, body=None):
-            request = urllib.request.Request(f"http://{url.netloc}{path}", json.dumps(body).encode() if body else None, {"X-Token": token, "Content-Type": "application/json"})
-            with urllib.request.urlopen(request) as answer:
-                return json.load(answer)
+            def call(path, body=None):
+                request = urllib.request.Request(f"http://{url.netloc}{path}", json.dumps(body).encode() if body else None, {"X-Token": token, "Content-Type": "application/json"})
+                with urllib.request.urlopen(request) as answer:
+                    return json.load(answer)
 
-        state = call("/api/state?page=bench")
-        waits = []
-        while state["question"]:
-            row = state["question"]["row"]
-            begin = time.perf_counter()
-            state = call("/api/answer", {"page": "bench", "request": f"bench {row}", "row": row, "kind": "label", "label": str(truth[row - 1])})
-            waits.append(1000 * (time.perf_counter() - begin))
-            time.sleep(0.05)  # a fast person
-        memory = re.search(r"VmHWM:\s*(\d+)", pathlib.Path(f"/proc/{server.pid}/status").read_text())[1]
-        server.terminate()
-        server.wait()
+            state = call("/api/state?page=bench")
+            waits = []
+            while state["question"]:
+                row = state["question"]["row"]
+                begin = time.perf_counter()
+                state = call("/api/answer", {"page": "bench", "request": f"bench-{row}", "row": row, "kind": "label", "label": str(truth[row - 1])})
+                waits.append(1000 * (time.perf_counter() - begin))
+                time.sleep(0.05)  # a fast person
+            memory = re.search(r"VmHWM:\s*(\d+)", pathlib.Path(f"/proc/{server.pid}/status").read_text())[1]
+        finally:
+            server.terminate()
+            server.wait()
     waits = np.array(waits)
     print(f"{rows} rows to ask, {len(waits)} answers: median {np.median(waits):.1f} ms, 95% within {np.quantile(waits, 0.95):.1f} ms, longest {waits.max():.1f} ms (goal 50); peak memory {int(memory) / 1024:.0f} MB")
 

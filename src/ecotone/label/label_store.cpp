@@ -214,8 +214,12 @@ std::vector<LabelEvent> LabelStore::events() const {
 
 void LabelStore::keep(const std::string& name, const std::string& text) {
   const std::lock_guard lock(state_->mutex);
-  Statement insert = state_->statement("INSERT OR REPLACE INTO kept VALUES (?, ?)");
-  insert.bind(1, name).bind(2, text).step();
+  state_->run("PRAGMA synchronous = NORMAL");
+  {
+    Statement insert = state_->statement("INSERT OR REPLACE INTO kept VALUES (?, ?)");
+    insert.bind(1, name).bind(2, text).step();
+  }
+  state_->run("PRAGMA synchronous = FULL");
 }
 
 std::optional<std::string> LabelStore::kept(const std::string& name) const {

@@ -52,7 +52,8 @@ class LabelStore {
   /// All events, in order.
   std::vector<LabelEvent> events() const;
 
-  /// Keeps a small text under a name, such as the curve drawn so far; replaces the last one.
+  /// Keeps a small text under a name, such as the curve drawn so far; replaces the last one. It outlives the process,
+  /// but a power cut may take it: nobody waits for the disk.
   void keep(const std::string& name, const std::string& text);
   std::optional<std::string> kept(const std::string& name) const;
 

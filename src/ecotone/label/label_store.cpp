@@ -215,11 +215,11 @@ std::vector<LabelEvent> LabelStore::events() const {
 void LabelStore::keep(const std::string& name, const std::string& text) {
   const std::lock_guard lock(state_->mutex);
   state_->run("PRAGMA synchronous = NORMAL");
-  {
-    Statement insert = state_->statement("INSERT OR REPLACE INTO kept VALUES (?, ?)");
-    insert.bind(1, name).bind(2, text).step();
-  }
-  state_->run("PRAGMA synchronous = FULL");
+  const std::shared_ptr<void> afterwards(nullptr, [this](void*) {
+    sqlite3_exec(state_->database, "PRAGMA synchronous = FULL", nullptr, nullptr, nullptr);
+  });
+  Statement insert = state_->statement("INSERT OR REPLACE INTO kept VALUES (?, ?)");
+  insert.bind(1, name).bind(2, text).step();
 }
 
 std::optional<std::string> LabelStore::kept(const std::string& name) const {

@@ -62,5 +62,25 @@ TEST(Groups, KeepTheDomainOfMostRows) {
   EXPECT_THAT(in_one_domain_each(group, domain), ElementsAre(1, 2, 3, 4, 6));
 }
 
+TEST(Groups, AreDrawnWholeUntilThereAreEnoughRows) {
+  const std::vector<std::int32_t> group = {-1, 4, 2, 4, -1, 2, 2, -1};
+  const std::vector<Index> rows = {0, 1, 2, 3, 5, 6, 7};
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Random random(seed, "test");
+    const std::vector<Index> drawn = draw_groups(rows, group, 3, random);
+    const std::set<Index> in(drawn.begin(), drawn.end());
+    EXPECT_TRUE(std::ranges::is_sorted(drawn));
+    EXPECT_GE(in.size(), 3U);
+    EXPECT_LE(in.size(), 5U);
+    EXPECT_EQ(in.contains(1), in.contains(3));
+    EXPECT_EQ(in.contains(2), in.contains(5));
+    EXPECT_EQ(in.contains(2), in.contains(6));
+    EXPECT_FALSE(in.contains(4));
+  }
+  Random random(1, "test");
+  EXPECT_EQ(draw_groups(rows, {}, 4, random).size(), 4U);
+  EXPECT_EQ(draw_groups(rows, group, 100, random), rows);
+}
+
 }  // namespace groups_test
 }  // namespace ecotone

@@ -99,6 +99,21 @@ std::vector<Index> without_groups_of(std::span<const Index> held, std::vector<In
   return rows;
 }
 
+std::vector<Index> draw_groups(std::span<const Index> rows, std::span<const std::int32_t> group, Index count,
+                               Random& random) {
+  std::vector<std::int32_t> own(rows.size(), -1);
+  if (!group.empty())
+    for (std::size_t i = 0; i < rows.size(); ++i) own[i] = group[at(rows[i])];
+  const std::vector<std::vector<Index>> parts = rows_by_group(own);
+  std::vector<Index> drawn;
+  for (const Index part : random.permutation(static_cast<Index>(parts.size()))) {
+    if (static_cast<Index>(drawn.size()) >= count) break;
+    for (const Index place : parts[at(part)]) drawn.push_back(rows[at(place)]);
+  }
+  std::ranges::sort(drawn);
+  return drawn;
+}
+
 std::vector<Index> in_one_domain_each(std::span<const std::int32_t> group, std::span<const std::int32_t> domain) {
   std::vector<Index> kept;
   for (const std::vector<Index>& part : rows_by_group(group)) {

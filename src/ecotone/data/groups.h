@@ -27,6 +27,11 @@ std::vector<Index> deal_groups(std::span<const std::int32_t> group, std::span<co
 std::vector<Index> without_groups_of(std::span<const Index> held, std::vector<Index> rows,
                                      std::span<const std::int32_t> group);
 
+/// Rows in groups drawn at random, whole ones, until there are at least `count` of them; ascending. No groups: `count`
+/// rows at random. All rows if there are fewer.
+std::vector<Index> draw_groups(std::span<const Index> rows, std::span<const std::int32_t> group, Index count,
+                               Random& random);
+
 /// Rows with which no group is in two domains: of each group those of the domain that has most of them, the first among
 /// equals. `domain`: one per row.
 std::vector<Index> in_one_domain_each(std::span<const std::int32_t> group, std::span<const std::int32_t> domain);

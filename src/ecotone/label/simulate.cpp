@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -10,6 +9,7 @@
 #include "ecotone/base/at_hand.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/memory.h"
+#include "ecotone/base/numbers.h"
 #include "ecotone/evaluate/fits_at_once.h"
 #include "ecotone/evaluate/messages.h"
 #include "ecotone/label/simulated_run.h"
@@ -85,8 +85,9 @@ void require_room(const Dataset& data, const SimulateOptions& options, std::size
 double run_percentile(const std::vector<double>& sorted, double p) {
   const double place = p * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+  const double share = place - static_cast<double>(below);
+  if (share == 0) return sorted[below];
+  return sorted[below] + share * (sorted[below + 1] - sorted[below]);
 }
 
 /// The labels from which on a run stays at its goal; see StrategyCurve.
@@ -105,15 +106,13 @@ std::optional<Index> reached_at(const RunCurve& curve, double full, Task task, d
   return {};
 }
 
-std::optional<double> median_of_reached(const std::vector<std::optional<Index>>& reached) {
+/// A percentile of the labels; empty if it lies beyond the budget.
+std::optional<double> reached_percentile(const std::vector<std::optional<Index>>& reached, double p) {
   std::vector<double> labels;
-  for (const auto& count : reached)
-    labels.push_back(count ? static_cast<double>(*count) : std::numeric_limits<double>::infinity());
+  for (const auto& count : reached) labels.push_back(count ? static_cast<double>(*count) : infinity);
   std::ranges::sort(labels);
-  const double upper = labels[labels.size() / 2];
-  const double lower = labels[(labels.size() - 1) / 2];
-  if (std::isinf(upper)) return {};
-  return (lower + upper) / 2;
+  const double value = run_percentile(labels, p);
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
 /// One point from those of all runs.
@@ -125,7 +124,10 @@ CurvePoint summary_of(const std::vector<const RunPoint*>& runs) {
     covered.push_back(run->audit->low <= run->value && run->value <= run->audit->high ? 1 : 0);
     widths.push_back(run->audit->high - run->audit->low);
   }
-  CurvePoint point{.labels = runs.front()->labels, .mean = *mean_of(values), .sd = sample_sd(values)};
+  CurvePoint point;
+  point.labels = runs.front()->labels;
+  point.mean = *mean_of(values);
+  point.sd = sample_sd(values);
   std::ranges::sort(values);
   point.low = run_percentile(values, 0.05);
   point.high = run_percentile(values, 0.95);
@@ -137,7 +139,7 @@ CurvePoint summary_of(const std::vector<const RunPoint*>& runs) {
 
 StrategyCurve curve_of(const Strategy& strategy, const std::vector<RunCurve>& runs, const std::vector<double>& full,
                        Task task, double reach) {
-  StrategyCurve curve{.strategy = strategy.text(), .points = {}, .reached = {}, .median_reached = {}};
+  StrategyCurve curve{.strategy = strategy.text(), .points = {}, .reached = {}};
   std::map<Index, std::vector<const RunPoint*>> by_labels;
   for (std::size_t r = 0; r < runs.size(); ++r) {
     for (const RunPoint& point : runs[r].points) by_labels[point.labels].push_back(&point);
@@ -148,7 +150,9 @@ StrategyCurve curve_of(const Strategy& strategy, const std::vector<RunCurve>& ru
   if (curve.points.empty())
     data_error("one_class", "simulate: not every run of \"{}\" finds two different labels within the budget",
                curve.strategy);
-  curve.median_reached = median_of_reached(curve.reached);
+  curve.median_reached = reached_percentile(curve.reached, 0.5);
+  curve.low_reached = reached_percentile(curve.reached, 0.05);
+  curve.high_reached = reached_percentile(curve.reached, 0.95);
   return curve;
 }
 

@@ -55,8 +55,10 @@ struct StrategyCurve {
   /// Of every run: the first number of labels from which the value is at the goal for 5 successive fits (for all fits
   /// if there are fewer); empty: not within the budget.
   std::vector<std::optional<Index>> reached;
-  std::optional<double>
-      median_reached;  ///< runs that did not reach it count as more than the budget; empty: so do half
+  /// Percentiles of these. Runs that did not reach it count as more than the budget; empty: the percentile does too.
+  std::optional<double> median_reached;
+  std::optional<double> low_reached;   ///< 5th
+  std::optional<double> high_reached;  ///< 95th
 };
 
 /// What labels are worth, by strategy: the last one is `random`.

@@ -157,16 +157,20 @@ class Asking {
     if (model_) curve_.points.push_back({asked(), value_, fits, audit_estimate()});
   }
 
+  /// The audit rows asked so far, and behind them the rest of the pool if predictions depend on the sample of a domain.
+  std::vector<Index> audit_sample() const {
+    std::vector<Index> sample;
+    for (Index i = 0; i < audits_; ++i) sample.push_back(rows_.audit[at(i)]);
+    if (!model_->needs_domain_sample()) return sample;
+    std::vector<Index> asked_rows = sample;
+    std::ranges::sort(asked_rows);
+    for (const Index row : rows_without(rows_.pool, asked_rows)) sample.push_back(row);
+    return sample;
+  }
+
   std::optional<AuditEstimate> audit_estimate() const {
-    std::vector<Index> asked_rows(rows_.audit.begin(), rows_.audit.begin() + audits_);
-    if (asked_rows.empty()) return {};
-    // A prediction that depends on the sample of the domain needs all of it.
-    if (model_->needs_domain_sample()) {
-      std::vector<Index> sorted = asked_rows;
-      std::ranges::sort(sorted);
-      asked_rows = rows_joined(std::move(asked_rows), rows_without(rows_.pool, sorted));
-    }
-    const MarkedRows marked(data_, std::move(asked_rows));
+    if (audits_ == 0) return {};
+    const MarkedRows marked(data_, audit_sample());
     std::vector<double> errors = marked.errors(model_->predict(marked.rows(), run_), model_->classes());
     errors.resize(at(audits_));
     if (y_.task == Task::regress) return audit_rmse(errors);

@@ -1,69 +1,26 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
+#include "ecotone/report/html/axis.h"
 #include "ecotone/report/html/sections.h"
 
 namespace ecotone::report {
 
 namespace {
 
-/// A horizontal axis with round ticks that covers the given values.
-class Axis {
- public:
-  void cover(const Value& value) {
-    if (!value || !std::isfinite(*value)) return;
-    low_ = empty_ ? *value : std::min(low_, *value);
-    high_ = empty_ ? *value : std::max(high_, *value);
-    empty_ = false;
-  }
-  /// Rounds the ends outward to ticks: about five steps of 1, 2 or 5 times a power of ten.
-  void close() {
-    if (high_ - low_ < 1e-9 * std::max(1.0, std::abs(high_))) {
-      const double room = std::max(0.05, 0.05 * std::abs(high_));
-      low_ -= room;
-      high_ += room;
-    }
-    const double rough = (high_ - low_) / 5;
-    const double power = std::pow(10, std::floor(std::log10(rough)));
-    const double lead = rough / power;
-    step_ = power * (lead <= 1 ? 1 : lead <= 2 ? 2 : lead <= 5 ? 5 : 10);
-    low_ = std::floor(low_ / step_ + 1e-9) * step_;
-    high_ = std::ceil(high_ / step_ - 1e-9) * step_;
-  }
-  /// Position of a value in percent of the axis.
-  double place(double value) const { return std::clamp(100 * (value - low_) / (high_ - low_), 0.0, 100.0); }
-  std::string ticks() const {
-    const int decimals = std::clamp(static_cast<int>(-std::floor(std::log10(step_) + 1e-9)), 0, 9);
-    std::string html;
-    const auto count = std::llround((high_ - low_) / step_);
-    for (long long i = 0; i <= count; ++i) {
-      const double value =
-          std::abs(low_ + static_cast<double>(i) * step_) < step_ / 2 ? 0.0 : low_ + static_cast<double>(i) * step_;
-      std::string label =
-          std::abs(value) >= 1e6 ? fmt::format("{:.3g}", value) : fmt::format("{:.{}f}", value, decimals);
-      if (label.front() == '-') label.replace(0, 1, "−");
-      html += fmt::format("<span class=\"tick\" style=\"left:{:.2f}%\">{}</span>", place(value), label);
-    }
-    return html;
-  }
-  /// Thin lines at the ticks, behind a strip's marks.
-  std::string grid() const {
-    std::string html;
-    const auto count = std::llround((high_ - low_) / step_);
-    for (long long i = 0; i <= count; ++i)
-      html +=
-          fmt::format("<i class=\"grid\" style=\"left:{:.2f}%\"></i>", place(low_ + static_cast<double>(i) * step_));
-    return html;
-  }
+std::string tick_marks(const Axis& axis) {
+  std::string html;
+  for (const Axis::Tick& tick : axis.ticks())
+    html += fmt::format("<span class=\"tick\" style=\"left:{:.2f}%\">{}</span>", axis.place(tick.value), tick.label);
+  return html;
+}
 
- private:
-  double low_ = 0;
-  double high_ = 0;
-  double step_ = 1;
-  bool empty_ = true;
-};
+/// Thin lines at the ticks, behind a strip's marks.
+std::string grid_lines(const Axis& axis) {
+  std::string html;
+  for (const Axis::Tick& tick : axis.ticks())
+    html += fmt::format("<i class=\"grid\" style=\"left:{:.2f}%\"></i>", axis.place(tick.value));
+  return html;
+}
 
 std::string bar(std::string_view name, const Axis& axis, double low, double high) {
   return fmt::format("<i class=\"{}\" style=\"left:{:.2f}%;width:{:.2f}%\"></i>", name, axis.place(low),
@@ -88,14 +45,14 @@ std::string axis_row(const Axis& axis, std::string_view title) {
       "<div class=\"plot-row plot-axis\" aria-hidden=\"true\"><div class=\"plot-name\"></div><div "
       "class=\"ticks\">{}</div>"
       "<div class=\"plot-figure\">{}</div></div>\n",
-      axis.ticks(), title);
+      tick_marks(axis), title);
 }
 
 std::string dot_row(const PipelineResult& pipeline, const Results& results, const Axis& axis) {
   const std::size_t m = results.headline;
   const Value mean = pipeline.mean[m];
   const Value spread = pipeline.spread[m];
-  std::string marks = axis.grid();
+  std::string marks = grid_lines(axis);
   if (mean && spread) marks += bar("spread", axis, *mean - *spread, *mean + *spread);
   for (const auto& domain : pipeline.domains)
     if (domain.metrics[m])
@@ -118,7 +75,7 @@ std::string difference_row(const PipelineResult& pipeline, const PipelineResult&
                            const MetricInfo& metric, const Axis& axis) {
   const DifferenceResult& difference = pipeline.difference[m];
   const auto word = verdict(difference, metric);
-  std::string marks = axis.grid() + mark("zero", axis, 0, "no difference");
+  std::string marks = grid_lines(axis) + mark("zero", axis, 0, "no difference");
   std::string interval;
   if (difference.low && difference.high) {
     marks += bar(fmt::format("interval {}", word), axis, *difference.low, *difference.high);

@@ -27,6 +27,18 @@ std::string pipeline_list(const Results& results);
 std::string interval_text(const DomainResult& domain, std::size_t metric);
 /// The letter of a pipeline as a badge.
 std::string badge(const PipelineResult& pipeline);
+/// A table in a frame that scrolls sideways on narrow screens.
+std::string framed(std::string_view label, const std::string& table);
+/// The whole page around these parts, which are HTML except for the title; `made_by` is the verb. The page needs
+/// nothing from outside.
+struct PageParts {
+  std::string title;
+  std::string facts;  ///< items of a list below the title
+  std::string body;
+  std::string made_by;
+  std::string_view more_style = {};  ///< behind the style sheet
+};
+std::string whole_page(const PageParts& parts);
 /// The page's style sheet.
 std::string_view style_sheet();
 

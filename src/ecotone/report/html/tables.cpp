@@ -9,12 +9,6 @@ namespace ecotone::report {
 
 namespace {
 
-/// A table in a frame that scrolls sideways on narrow screens.
-std::string framed(std::string_view label, const std::string& table) {
-  return fmt::format("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>\n", label,
-                     table);
-}
-
 std::string head_cell(const PipelineResult& pipeline) {
   return fmt::format("<th scope=\"col\" class=\"num\" title=\"{}\">{}</th>", escape(pipeline.pipeline),
                      badge(pipeline));
@@ -108,6 +102,11 @@ std::string threshold_text(const PipelineResult& pipeline, const std::string& ru
 }
 
 }  // namespace
+
+std::string framed(std::string_view label, const std::string& table) {
+  return fmt::format("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>\n", label,
+                     table);
+}
 
 std::string interval_text(const DomainResult& domain, std::size_t metric) {
   const auto& interval = domain.intervals[metric];

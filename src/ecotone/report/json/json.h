@@ -16,6 +16,7 @@ struct Evaluation;
 struct Experiment;
 struct FeatureSelection;
 struct Generator;
+struct LabelSimulation;
 struct Method;
 struct MetricInfo;
 struct Moments;
@@ -37,6 +38,8 @@ Json to_json(const Diagnosis& diagnosis);
 Json to_json(const Reproduction& reproduction);
 /// Of `select`: parallel arrays over the steps that were kept, under the names of the golden cases.
 Json to_json(const FeatureSelection& found);
+/// Of `label --simulate`; docs/label.md explains the fields.
+Json to_json(const LabelSimulation& simulation);
 /// Of `moments`: {"kind": "moments", "features": their number, "classes", "domains": [{"domain", "rows", "labelled"}],
 /// "gram"}.
 Json to_json(const Moments& moments);

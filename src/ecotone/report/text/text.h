@@ -19,6 +19,7 @@ struct Experiment;
 struct FeatureSelection;
 struct Generator;
 struct GuardNote;
+struct LabelSimulation;
 struct Method;
 struct Moments;
 struct Reproduction;
@@ -43,6 +44,10 @@ std::string diagnosis_text(const Diagnosis& diagnosis, std::size_t top = 10);
 std::string reproduction_table(const Reproduction& reproduction);
 /// A table of the steps, where and why the path ends, and how penalty and size were chosen.
 std::string selection_text(const FeatureSelection& found);
+
+/// What labels are worth: a sentence, then the values at a few numbers of labels by strategy with their range over the
+/// runs, the labels to reach the goal, and how often the audit's interval was right.
+std::string simulation_text(const LabelSimulation& simulation);
 
 /// "920 rows, 13 features, 4 domains (cleveland 303, hungarian 294, switzerland 123, va 200), label 'label' (classify:
 /// 0, 1)"

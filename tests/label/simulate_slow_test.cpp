@@ -1,0 +1,58 @@
+// What issue 20 shows by simulation; ../shared/methods/logistic.md section 4 has the protocol of the first two.
+#include <algorithm>
+
+#include "ecotone/data/generate/generate.h"
+#include "ecotone/label/simulate.h"
+#include "methods/support.h"
+
+namespace ecotone::test {
+namespace simulate_slow_test {
+
+/// Pool of 1,500 rows, 3,000 held out, seed of 10, logistic l2=0.005; without audits.
+LabelSimulation by_the_notes(const std::string& problem, const std::string& strategy, Index budget, Index repeat) {
+  const Context run({.seed = 1});
+  const Dataset data = generate(problem, {{"pool", "4500"}, {"test", "0"}}, run);
+  return simulate_labelling(data, Pipeline::parse("logistic l2=0.005"), {Strategy::parse(strategy)},
+                            {.budget = budget, .repeat = repeat, .audit = 0, .test_share = 2.0 / 3}, run);
+}
+
+TEST(SimulateSlow, UncertainRowsHalveTheLabelsOfSeparableClasses) {
+  const LabelSimulation simulation = by_the_notes("separable10", "least_confidence explore=0", 150, 20);
+  EXPECT_EQ(simulation.pool, 1500);
+  EXPECT_EQ(simulation.held_out, 3000);
+  const auto uncertain = simulation.curves.front().median_reached;
+  const auto random = simulation.curves.back().median_reached;
+  ASSERT_TRUE(uncertain && random);
+  EXPECT_LE(*uncertain, 0.6 * *random);
+}
+
+TEST(SimulateSlow, ExploringFindsTheHiddenBlobInEveryRun) {
+  const LabelSimulation simulation = by_the_notes("hidden_blob", "least_confidence explore=0.2", 200, 40);
+  const auto& reached = simulation.curves.front().reached;
+  EXPECT_EQ(std::ranges::count_if(reached, [](const auto& labels) { return labels.has_value(); }), 40);
+}
+
+/// The audit's 90% interval holds the accuracy on held-out rows of the target in 90% of the runs, whatever asks.
+TEST(SimulateSlow, AuditIntervalsHoldTheAccuracyOfTheTarget) {
+  const Context run({.seed = 1});
+  Dataset data = generate("clinics", {{"size", "4"}}, run);
+  set_targets(data, {"Brightwater"});
+  const LabelSimulation simulation =
+      simulate_labelling(data, Pipeline::parse("impute | scale | logistic l2=0.01"),
+                         {Strategy::parse("least_confidence batch=50")}, {.budget = 200, .repeat = 500}, run);
+  double sum = 0;
+  int points = 0;
+  for (const StrategyCurve& curve : simulation.curves)
+    for (const CurvePoint& point : curve.points) {
+      if (!point.coverage) continue;
+      EXPECT_GE(*point.coverage, 0.86) << curve.strategy << " at " << point.labels;
+      sum += *point.coverage;
+      ++points;
+    }
+  EXPECT_EQ(points, 8);
+  EXPECT_GE(sum / points, 0.88);
+  EXPECT_LE(sum / points, 0.97);
+}
+
+}  // namespace simulate_slow_test
+}  // namespace ecotone::test

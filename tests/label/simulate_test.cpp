@@ -190,7 +190,7 @@ TEST(Simulate, HoldsWholeGroupsOut) {
 }
 
 TEST(Simulate, MeasuresNumbersByTheirRmse) {
-  const LabelSimulation simulation = simulate_labelling(numbers(), Pipeline::parse("ridge l2=0.001"), {},
+  const LabelSimulation simulation = simulate_labelling(numbers(), Pipeline::parse("ridge lam=0.001"), {},
                                                         {.budget = 30, .repeat = 6, .audit = 3}, on(2));
   EXPECT_EQ(simulation.metric, "rmse");
   EXPECT_EQ(names_of(simulation), (std::vector<std::string>{"neighbours", "random"}));
@@ -202,15 +202,21 @@ TEST(Simulate, MeasuresNumbersByTheirRmse) {
   EXPECT_GT(*last.width, 0);
 }
 
-/// The labels of a run are those of the first of 5 fits in a row at the goal.
+/// The labels of a run are those of the first of 5 fits in a row at the goal; with one run the points are its values.
 TEST(Simulate, CountsLabelsToTheGoal) {
-  const LabelSimulation easy =
-      simulate_labelling(blobs(), logistic(), parsed({"random"}), {.budget = 40, .repeat = 5, .reach = 0.01}, on(2));
-  EXPECT_EQ(easy.curves[0].median_reached, 10);
-  EXPECT_EQ(easy.curves[0].high_reached, 10);
-  const LabelSimulation hard = simulate_labelling(numbers(), Pipeline::parse("ridge l2=10"), parsed({"random"}),
-                                                  {.budget = 15, .repeat = 5, .reach = 1.0}, on(2));
-  EXPECT_EQ(hard.curves[0].reached.size(), 5U);
+  for (const double reach : {0.01, 0.9, 0.95, 0.99, 1.0}) {
+    const LabelSimulation simulation = simulate_labelling(
+        blobs(), logistic(), parsed({"random"}), {.budget = 60, .repeat = 1, .audit = 0, .reach = reach}, on(2));
+    const std::vector<CurvePoint>& points = simulation.curves[0].points;
+    ASSERT_EQ(points.size(), 51U);
+    std::optional<Index> expected;
+    for (std::size_t i = 0; i + 5 <= points.size() && !expected; ++i)
+      if (std::ranges::all_of(std::span(points).subspan(i, 5),
+                              [&](const CurvePoint& point) { return point.mean >= reach * simulation.full; }))
+        expected = points[i].labels;
+    EXPECT_EQ(simulation.curves[0].reached[0], expected) << reach;
+    EXPECT_EQ(simulation.curves[0].median_reached.has_value(), expected.has_value());
+  }
 }
 
 TEST(Simulate, RefusesAtTheEntrance) {

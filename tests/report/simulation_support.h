@@ -5,10 +5,16 @@
 namespace ecotone::test {
 
 inline StrategyCurve simulated_curve(const std::string& strategy, double gain, std::optional<double> median) {
-  StrategyCurve curve{.strategy = strategy, .points = {}, .reached = {}};
+  StrategyCurve curve;
+  curve.strategy = strategy;
   for (Index labels = 10; labels <= 60; labels += 5) {
     const double mean = 0.6 + gain * static_cast<double>(labels - 10);
-    CurvePoint point{.labels = labels, .mean = mean, .sd = 0.02, .low = mean - 0.03, .high = mean + 0.02};
+    CurvePoint point;
+    point.labels = labels;
+    point.mean = mean;
+    point.sd = 0.02;
+    point.low = mean - 0.03;
+    point.high = mean + 0.02;
     if (labels > 10) {
       point.audits = (labels - 10) / 5;
       point.coverage = 0.9;

@@ -139,7 +139,8 @@ CurvePoint summary_of(const std::vector<const RunPoint*>& runs) {
 
 StrategyCurve curve_of(const Strategy& strategy, const std::vector<RunCurve>& runs, const std::vector<double>& full,
                        Task task, double reach) {
-  StrategyCurve curve{.strategy = strategy.text(), .points = {}, .reached = {}};
+  StrategyCurve curve;
+  curve.strategy = strategy.text();
   std::map<Index, std::vector<const RunPoint*>> by_labels;
   for (std::size_t r = 0; r < runs.size(); ++r) {
     for (const RunPoint& point : runs[r].points) by_labels[point.labels].push_back(&point);

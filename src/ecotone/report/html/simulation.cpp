@@ -68,7 +68,8 @@ CurveChart value_chart(const LabelSimulation& simulation, std::vector<std::size_
   chart.description = metric + " on held-out rows by the number of labels.";
   for (const std::size_t s : shown) {
     chart.lines.push_back(value_line(simulation, s, band));
-    chart.description += " " + curve_words(simulation, s);
+    chart.description += ' ';
+    chart.description += curve_words(simulation, s);
   }
   chart.guides.push_back({simulation.full, "all labels"});
   return chart;

@@ -32,6 +32,10 @@ TEST(SimulationText, SaysWhoDoesNotReachTheGoal) {
   simulation.curves[2].median_reached = 20;
   EXPECT_THAT(simulation_summary(simulation),
               StartsWith("Rows at random do as well as chosen ones: random reaches 95% of the accuracy"));
+  simulation.curves[2].median_reached = 10;
+  EXPECT_EQ(simulation_summary(simulation),
+            "Labels gain little here: 95% of the accuracy with all labels is reached after the first 10 labels (median "
+            "of 3 runs).");
   simulation.curves[2].median_reached.reset();
   EXPECT_THAT(simulation_summary(simulation), HasSubstr("random not within 60."));
   simulation.curves[0].median_reached = simulation.curves[1].median_reached = {};

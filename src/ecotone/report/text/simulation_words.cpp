@@ -41,6 +41,12 @@ std::string simulation_summary(const LabelSimulation& simulation) {
   const auto after = [](const StrategyCurve& curve) {
     return fmt::format("after {} labels", label_count(*curve.median_reached));
   };
+  const CurvePoint& first = random.points.front();
+  if (random.median_reached && *random.median_reached <= static_cast<double>(first.labels))
+    return fmt::format("Labels gain little here: {} is reached {} {}.", goal,
+                       first.labels == 0 ? "before the first question"
+                                         : fmt::format("after the first {}", counted(first.labels, "label")),
+                       median);
   const StrategyCurve* best = quickest(simulation);
   if (!best && !random.median_reached)
     return fmt::format("No strategy reaches {} within {} labels in half of its runs.", goal, budget);

@@ -13,7 +13,8 @@ namespace ecotone {
 std::string simulated_metric(const LabelSimulation& simulation);
 /// "95% of the accuracy with all labels", "1.05 times the RMSE with all labels".
 std::string simulated_goal(const LabelSimulation& simulation);
-/// The answer in a sentence: which strategy needs the fewest labels for the goal, and how many `random` needs.
+/// The answer in a sentence: which strategy needs the fewest labels for the goal, and how many `random` needs; or that
+/// the goal is reached from the start.
 std::string simulation_summary(const LabelSimulation& simulation);
 /// Three digits after the point for an accuracy, four significant digits for an RMSE.
 std::string simulated_value(const LabelSimulation& simulation, double value);

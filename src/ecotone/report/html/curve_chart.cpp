@@ -156,6 +156,7 @@ std::string_view chart_style() {
 .chart text { fill: var(--soft); font-variant-numeric: tabular-nums; } .chart .name { fill: var(--own); font-weight: 700; }
 .curve { fill: none; stroke: var(--own); stroke-width: 2.2; stroke-linejoin: round; }
 .curve.s1, .curve.s5 { stroke-dasharray: 9 3; } .curve.s2, .curve.s6 { stroke-dasharray: 3 3; } .curve.s3 { stroke-dasharray: 11 3 2 3; }
+.curve.s7 { stroke-dasharray: 6 4; }
 .band { fill: var(--own); opacity: .13; } .rule { stroke: var(--faint); } .mark { stroke: var(--line); }
 .guide { stroke: var(--soft); stroke-dasharray: 2 4; }
 .line-key { width: 28px; height: 10px; vertical-align: middle; }

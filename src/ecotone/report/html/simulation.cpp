@@ -183,7 +183,7 @@ std::string coverage_section(const LabelSimulation& simulation) {
   const CurvePoint& last = simulation.curves.back().points.back();
   return fmt::format(
       "<section aria-labelledby=\"h-audit\">\n<h2 id=\"h-audit\">How far the audit can be trusted</h2>\n"
-      "<p class=\"note\">Every {}th question was a random row that the model did not learn from. The line is the share "
+      "<p class=\"note\">One question in {} was a random row that the model did not learn from. The line is the share "
       "of runs in which its 90% interval holds the {} on the held-out rows.{}</p>\n"
       "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Coverage of the "
       "audit\">\n{}</div>\n</section>\n",

@@ -262,6 +262,10 @@ void CsvTable::visit(const std::vector<Index>& columns, const Visit& use, const 
   context.parallel(static_cast<Index>(tasks_.size()), [&](Index t) { visit_task(at(t), plain, columns, use); });
 }
 
+void CsvTable::visit_task(std::size_t task, const std::vector<Index>& columns, const Visit& use) const {
+  visit_task(task, plain_plans(), columns, use);
+}
+
 std::size_t CsvTable::visit_leniently(const std::vector<Index>& columns, std::size_t tasks, const Visit& use,
                                       const Context& context) const {
   const std::vector<RowPlan> plain = plain_plans();

@@ -70,6 +70,8 @@ class CsvTable {
   /// Calls `use(task, record, texts of the columns)` for every kept record, on all threads; those of one task in order.
   using Visit = std::function<void(std::size_t task, Index record, std::span<const std::string> texts)>;
   void visit(const std::vector<Index>& columns, const Visit& use, const Context& context) const;
+  /// The same for one task, on this thread.
+  void visit_task(std::size_t task, const std::vector<Index>& columns, const Visit& use) const;
   /// The same for the first `tasks` tasks, where a record with a wrong number of fields ends the visit of its task and
   /// is not an error. Returns how many tasks there are up to the first that ended so.
   std::size_t visit_leniently(const std::vector<Index>& columns, std::size_t tasks, const Visit& use,

@@ -250,6 +250,11 @@ DeskState Desk::undo(const std::string& page, const std::string& request) {
   return impl_->state_of(page);
 }
 
+DeskProgress Desk::progress() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->progress();
+}
+
 const std::vector<std::string>& Desk::classes() const { return impl_->y.classes; }
 
 std::vector<Question> Desk::round(Index count) {

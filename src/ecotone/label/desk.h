@@ -102,6 +102,8 @@ class Desk {
   /// `nothing_to_undo`.
   DeskState undo(const std::string& page, const std::string& request);
 
+  /// How far the work is; asks nothing.
+  DeskProgress progress() const;
   const std::vector<std::string>& classes() const;
   /// The next questions of a round by spreadsheet, audits among them, up to `count`. They stay open, also after the
   /// process has ended, until the page `spreadsheet` answers them or the next round is made.

@@ -11,12 +11,16 @@ class Model;
 struct Choice;
 struct Computer;
 struct Dataset;
+struct DeskProgress;
+struct DeskState;
 struct Diagnosis;
 struct Evaluation;
 struct Experiment;
 struct FeatureSelection;
 struct Generator;
 struct LabelSimulation;
+struct LabelEvent;
+struct LabelTask;
 struct Method;
 struct MetricInfo;
 struct Moments;
@@ -43,6 +47,13 @@ Json to_json(const LabelSimulation& simulation);
 /// Of `moments`: {"kind": "moments", "features": their number, "classes", "domains": [{"domain", "rows", "labelled"}],
 /// "gram"}.
 Json to_json(const Moments& moments);
+
+/// Of `label`, for its page: docs/label.md explains the fields. Rows count from 1.
+Json to_json(const DeskState& state, const LabelTask& task);
+/// How far the labelling is: labels, budget, unsure, skipped, audits, the estimate and the advice.
+Json to_json(const DeskProgress& progress);
+/// A line of journal.jsonl. Rows count from 1.
+Json to_json(const LabelEvent& event);
 
 /// What every verb says of its data: {"rows", "features", "task", "classes", "domains": [{"domain", "rows", "role"}]}.
 Json data_json(const Dataset& data);

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "ecotone/report/text/text_width.h"
+
 /// Results as text for a terminal of 100 columns.
 namespace ecotone {
 
@@ -13,6 +15,8 @@ class Model;
 struct Choice;
 struct Computer;
 struct Dataset;
+struct DeskProgress;
+struct DeskState;
 struct Diagnosis;
 struct Evaluation;
 struct Experiment;
@@ -20,6 +24,7 @@ struct FeatureSelection;
 struct Generator;
 struct GuardNote;
 struct LabelSimulation;
+struct LabelTask;
 struct Method;
 struct Moments;
 struct Reproduction;
@@ -60,6 +65,12 @@ std::string model_text(const Model& model, const std::optional<GuardNote>& guard
 /// What `fit` says of a new model: the data, the rows used, the state of its stages and the guard's decision.
 std::string fit_text(const Model& model, const Dataset& data, const TrainView& view,
                      const std::optional<GuardNote>& guard);
+
+/// A row to label in front of a person, for a terminal of `width` columns: its fields against their distribution, the
+/// nearest labelled rows, the model's belief and why it is asked; or, without a question, what to do now.
+std::string question_text(const DeskState& state, const LabelTask& task, Index width = page_width);
+/// What has been labelled, the estimate with its interval and the advice, a line each.
+std::string labelling_text(const DeskProgress& progress);
 
 /// Generators of synthetic data with their options.
 std::string generators_text(const std::vector<Generator>& generators);

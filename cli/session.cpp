@@ -24,6 +24,10 @@ const Context& Session::context() {
   return *context_;
 }
 
+Context Session::uncancelled_context() {
+  return Context({.threads = flags_.threads, .seed = flags_.seed, .observer = &terminal_});
+}
+
 void Session::say(const std::string& text) {
   if (!flags_.json) write_standard_output(printable(text));  // names in a file must not control the terminal
 }

@@ -32,6 +32,8 @@ class Session {
   std::uint64_t seed() const { return flags_.seed; }
   /// Created on first use, so that verbs that compute nothing start no threads.
   const Context& context();
+  /// One like it that signals do not cancel: for work that is brought to an orderly end when the user stops the run.
+  Context uncancelled_context();
 
   /// Writes text for people to standard output; nothing with --json.
   void say(const std::string& text);

@@ -13,9 +13,9 @@ double binomial(Index k, Index n, double p) {
 }
 
 TEST(MidPInterval, EndsAreWhereTheTestJustRejects) {
-  for (const auto [k, n] : {std::pair<Index, Index>{3, 10}, {17, 20}, {50, 200}}) {
+  for (const auto& [k, n] : {std::pair<Index, Index>{3, 10}, {17, 20}, {50, 200}}) {
     const ProportionInterval interval = mid_p_interval(k, n, 0.9);
-    for (const auto [p, wanted] : {std::pair{interval.low, 0.05}, {interval.high, 0.95}}) {
+    for (const auto& [p, wanted] : {std::pair{interval.low, 0.05}, {interval.high, 0.95}}) {
       double value = binomial(k, n, p) / 2;
       for (Index i = k + 1; i <= n; ++i) value += binomial(i, n, p);
       EXPECT_NEAR(value, wanted, 1e-9);

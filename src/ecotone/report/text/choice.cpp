@@ -89,7 +89,7 @@ std::string one_scorer(const Choice& choice, const Numbers& numbers) {
   for (std::size_t t = 0; t < shown; ++t) {
     const TargetChoice& target = scorer.targets[t];
     const TargetTruth& truth = choice.targets[t];
-    grid.lines.push_back({display_text(target.domain, domain_width), fmt::format("{}", truth.rows),
+    grid.lines.push_back({display_text(target.domain, longest_domain), fmt::format("{}", truth.rows),
                           std::string(scorer_name(target.used)), letter_name(target.chosen), numbers.text(target.score),
                           truth.best ? letter_name(*truth.best) : "-",
                           truth.best ? numbers.text(truth.score[*truth.best]) : "-", numbers.text(truth.score[0]),

@@ -26,7 +26,7 @@ std::string limits_of(const Evaluation& evaluation) {
   std::string text = of_time.empty() ? "" : fmt::format("{}\n", fmt::join(of_time, " · "));
   if (const auto& groups = evaluation.groups)
     text += fmt::format("{} group{}{}, each on one side of a split\n", groups->groups, groups->groups == 1 ? "" : "s",
-                        groups->column.empty() ? "" : " by " + display_text(groups->column, domain_width));
+                        groups->column.empty() ? "" : " by " + display_text(groups->column, longest_domain));
   return text;
 }
 
@@ -153,7 +153,7 @@ std::vector<std::pair<std::string, std::vector<std::string>>> choices_of(const P
   for (const SplitChoice& choice : score.chosen) {
     auto place = std::ranges::find_if(choices, [&](const auto& each) { return each.first == choice.pipeline; });
     if (place == choices.end()) place = choices.insert(place, {choice.pipeline, {}});
-    place->second.push_back(display_text(choice.held_out, domain_width));
+    place->second.push_back(display_text(choice.held_out, longest_domain));
   }
   return choices;
 }
@@ -194,7 +194,7 @@ std::string threshold_range(const PipelineScore& score) {
 std::string threshold_notes(const Evaluation& evaluation, const Sheet& sheet) {
   if (evaluation.threshold.empty()) return "";
   std::string text = fmt::format("\nthreshold of '{}' by {}, within the training rows of each split\n",
-                                 display_text(evaluation.classes[1], domain_width), evaluation.threshold);
+                                 display_text(evaluation.classes[1], longest_domain), evaluation.threshold);
   const Index name_width = widest(sheet.heads, 1);
   for (std::size_t p = 0; p < evaluation.pipelines.size(); ++p)
     if (!evaluation.pipelines[p].error)

@@ -166,7 +166,7 @@ Sheet make_sheet(const Evaluation& evaluation, const std::string& metric, const 
   const std::string prevalence = shown == Shown::intervals ? "" : prevalence_head(evaluation);
   if (!prevalence.empty()) sheet.facts.push_back({prevalence});
   for (std::size_t d = 0; d < sheet.n_domains; ++d) {
-    sheet.domains.push_back(display_text(first[d].domain, domain_width));
+    sheet.domains.push_back(display_text(first[d].domain, longest_domain));
     sheet.facts[0].push_back(fmt::format("{}", first[d].rows));
     if (!prevalence.empty()) sheet.facts[1].push_back(prevalence_text(evaluation, first[d].prevalence));
   }

@@ -10,7 +10,7 @@ namespace ecotone {
 
 /// The page width of tables, the longest domain name they show, and the largest number of domains.
 inline constexpr Index page_width = 100;
-inline constexpr Index domain_width = 32;
+inline constexpr Index longest_domain = 32;
 inline constexpr std::size_t most_domains = 60;
 
 /// Columns that UTF-8 text takes on a terminal: combining marks none, East Asian wide characters and emoji two.

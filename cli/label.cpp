@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <set>
+#include <chrono>
+#include <thread>
 
 #include "cli/arguments.h"
 #include "cli/label_outputs.h"
@@ -18,7 +18,6 @@
 #include "ecotone/data/formats/byte_source.h"
 #include "ecotone/methods/registry.h"
 #include "ecotone/report/json/json.h"
-#include "ecotone/report/text/line.h"
 
 namespace ecotone::cli {
 namespace {
@@ -133,33 +132,43 @@ std::optional<LabelImages> images_of(const std::optional<CsvTexts>& texts, const
   return LabelImages(texts_of(texts, "--images", flags.images, context), texts->first_rows(), folders);
 }
 
+/// Waits a moment for the first model, so that the first question is chosen by it. Most fits take less; none is waited
+/// for longer.
+void await_model(const Desk& desk) {
+  using namespace std::chrono;
+  const auto end = steady_clock::now() + seconds(2);
+  while (desk.progress().fitting && !cancel_flag().requested() && steady_clock::now() < end)
+    std::this_thread::sleep_for(milliseconds(5));
+}
+
 /// Writes the outputs and says so.
-void close_work(const LabelWork& work, std::optional<LabelOutputs> outputs) {
-  if (!outputs) {
-    if (cancel_flag().requested())
-      work.session.aside("all answers are saved; the files are being written (Ctrl-C again ends without them)");
-    work.desk.catch_up();
-    outputs = work.session.timed("write", [&] { return write_label_outputs(work); });
-  }
-  tell_label_outputs(work, work.desk.progress(), *outputs);
+void close_work(const LabelWork& work, std::optional<Index> stored = {}) {
+  if (cancel_flag().requested())
+    work.session.aside("all answers are saved; the files are being written (Ctrl-C again ends without them)");
+  work.desk.catch_up();
+  LabelOutputs outputs = work.session.timed("write", [&] { return write_label_outputs(work); });
+  outputs.stored = stored;
+  tell_label_outputs(work, work.desk.progress(), outputs);
 }
 
 void run_mode(const LabelFlags& flags, LabelMode mode, const LabelWork& work, std::optional<LabelImages> images) {
   switch (mode) {
-    case LabelMode::page:
-      return close_work(work, serve_label_page(work, flags, std::move(images)));
+    case LabelMode::page: {
+      await_model(work.desk);
+      const std::optional<LabelOutputs> written = serve_label_page(work, flags, std::move(images));
+      return written ? tell_label_outputs(work, work.desk.progress(), *written) : close_work(work);
+    }
     case LabelMode::terminal:
+      await_model(work.desk);
       ask_in_terminal(work);
-      break;
+      return close_work(work);
     case LabelMode::queries:
       return write_queries(work, flags.queries, flags.count);
     case LabelMode::answers:
-      work.session.say(fmt::format("stored    {}\n", counted(store_answers(work, flags.answers), "answer")));
-      break;
+      return close_work(work, store_answers(work, flags.answers));
     default:
-      break;
+      return close_work(work);
   }
-  close_work(work, std::nullopt);
 }
 
 /// Everything that people do: opens the journal and the desk.

@@ -10,6 +10,7 @@
 #include "ecotone/data/formats/csv/csv_field.h"
 #include "ecotone/data/read.h"
 #include "ecotone/report/json/json.h"
+#include "ecotone/report/text/line.h"
 #include "ecotone/report/text/text.h"
 
 namespace ecotone::cli {
@@ -133,11 +134,13 @@ LabelOutputs write_label_outputs(const LabelWork& work) {
 }
 
 void tell_label_outputs(const LabelWork& work, const DeskProgress& progress, const LabelOutputs& outputs) {
-  std::string text = labelling_text(progress);
+  std::string text = outputs.stored ? fmt::format("stored    {}\n", counted(*outputs.stored, "answer")) : "";
+  text += labelling_text(progress);
   for (const std::string& file : outputs.files) text += fmt::format("wrote     {}\n", file);
   if (!outputs.model_error.empty()) text += fmt::format("no model  {}\n", outputs.model_error);
   work.session.say(text);
   Json document = to_json(progress);
+  if (outputs.stored) document["stored"] = *outputs.stored;
   document["folder"] = work.task.folder;
   document["files"] = outputs.files;
   if (!outputs.model_error.empty()) document["model_error"] = outputs.model_error;

@@ -15,6 +15,7 @@ inline constexpr const char* model_name = "model.eco";
 
 /// What was written at the end of a session.
 struct LabelOutputs {
+  std::optional<Index> stored = {};  ///< answers of a spreadsheet
   std::vector<std::string> files;
   std::string model_error;  ///< why there is no model; empty: there is one
 };

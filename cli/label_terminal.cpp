@@ -28,13 +28,14 @@ std::string believed(const Question& question, const std::vector<std::string>& c
   return classes[at(std::ranges::max_element(probability) - probability.begin())];
 }
 
-/// The label that was typed; empty if it is none.
+/// The label that was typed, by its key or in full; empty if it is none. Keys come first: a class may be called 2.
 std::string typed_label(const std::string& typed, const LabelTask& task) {
   if (task.task() == Task::regress) return typed;
-  if (std::ranges::find(task.classes, typed) != task.classes.end()) return typed;
-  if (typed.size() != 1 || typed[0] < '1' || typed[0] > '9') return {};
-  const auto place = static_cast<std::size_t>(typed[0] - '1');
-  return place < task.classes.size() ? task.classes[place] : std::string();
+  if (typed.size() == 1 && typed[0] >= '1' && typed[0] <= '9') {
+    const auto place = static_cast<std::size_t>(typed[0] - '1');
+    if (place < task.classes.size()) return task.classes[place];
+  }
+  return std::ranges::find(task.classes, typed) != task.classes.end() ? typed : std::string();
 }
 
 /// The conversation: shows a question, reads a key, does what it says.

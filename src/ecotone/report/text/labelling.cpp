@@ -98,7 +98,7 @@ std::string keys_text(const Question& question, const LabelTask& task) {
   std::string text = "keys: ";
   if (task.task() == Task::regress) text += "the number";
   for (std::size_t c = 0; c < task.classes.size(); ++c)
-    text += (c > 0 ? ", " : "") + (c < 9 ? std::to_string(c + 1) + ' ' : "") + one_line(task.classes[c]);
+    text += (c > 0 ? ", " : "") + (c < 9 ? std::to_string(c + 1) + '=' : "") + one_line(task.classes[c]);
   if (question.belief) text += ", space belief";
   return text + ", u unsure, s skip, z undo, q quit";
 }

@@ -81,7 +81,7 @@ function percentileText(percentile) {
 const isRegression = () => app.state.task === "regress";
 const measureText = (value) => (app.state.progress.metric === "rmse" ? number(value) : percent(value));
 const hasId = (row) => row.id !== null && row.id !== undefined && row.id !== "";
-const rowNumber = (row) => row.row + 1; // people and the program's messages count from 1
+const rowNumber = (row) => row.row; // counted from 1, as in the file
 const rowName = (row) => (hasId(row) ? String(row.id) : `Row ${rowNumber(row)}`);
 const targetName = () => app.state.target.join(", ");
 

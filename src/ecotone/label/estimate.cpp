@@ -17,6 +17,7 @@ std::string points(double share) {
 }
 
 std::string change_text(Task task, const AnswerChange& change) {
+  if (change.share == 0) return fmt::format("The last {} labels changed no answer in the target.", change.labels);
   if (task == Task::classify)
     return fmt::format(
         "The last {} labels changed the answer for {:.1f}% of the target's rows, so as many more may gain "

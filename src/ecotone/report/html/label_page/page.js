@@ -868,17 +868,10 @@ function showEstimate(estimate) {
 }
 
 function learningText(progress) {
-  const learned = progress.fitting
-    ? "The model is learning from your latest labels."
-    : progress.model_labels
-      ? `The model has learned from ${plural(progress.model_labels, "label")}.`
-      : "The model has not learned from your labels yet.";
-  if (!progress.changed) return learned;
-  const { labels, share } = progress.changed;
-  const changed = isRegression()
-    ? `The last ${labels} labels moved its answers by ${percent(share)} of the RMSE.`
-    : `The last ${labels} labels changed its answer for ${percent(share)} of the rows.`;
-  return `${learned} ${changed}`;
+  if (progress.fitting) return "The model is learning from your latest labels.";
+  return progress.model_labels
+    ? `The model has learned from ${plural(progress.model_labels, "label")}.`
+    : "The model has not learned from your labels yet.";
 }
 
 // The learning curve: a line with a band, drawn again only when it has changed.

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <fstream>
 #include <limits>
@@ -58,10 +60,32 @@ std::size_t available_memory() {
   return least;
 }
 
+namespace {
+
+/// Whether little is asked for and there was plenty a moment ago: reading what the system says takes a tenth of a
+/// millisecond, which many small fits in a row would feel.
+bool is_surely_there(std::size_t bytes) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto moment = std::chrono::milliseconds(50);
+  constexpr std::size_t part = 64;
+  static std::atomic<std::size_t> plenty{0};
+  static std::atomic<Clock::rep> until{Clock::time_point::min().time_since_epoch().count()};
+  const Clock::time_point now = Clock::now();
+  if (now.time_since_epoch().count() >= until.load(std::memory_order_acquire)) {
+    plenty.store(available_memory(), std::memory_order_relaxed);
+    until.store((now + moment).time_since_epoch().count(), std::memory_order_release);
+  }
+  return bytes <= plenty.load(std::memory_order_relaxed) / part;
+}
+
+}  // namespace
+
+bool fits_in_memory(std::size_t bytes) { return is_surely_there(bytes) || bytes <= available_memory(); }
+
 void require_memory(std::size_t bytes, std::string_view who, std::string_view what, std::string_view advice) {
   // Below this the check would cost more than the allocation.
   constexpr std::size_t always_there = std::size_t{1} << 20;
-  if (bytes <= always_there) return;
+  if (bytes <= always_there || is_surely_there(bytes)) return;
   const std::size_t there = available_memory();
   if (bytes <= there) return;
   data_error("not_enough_memory", "{}: {} needs {}, but only {} is available; {}", who, what, size_text(bytes),

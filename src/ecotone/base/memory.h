@@ -9,6 +9,8 @@ namespace ecotone {
 
 /// Memory that can be taken now without swapping: the least that MemAvailable, the cgroup and `ulimit -v` leave.
 std::size_t available_memory();
+/// Whether this much can be taken now. Cheap where it is a small part of what there was a moment ago.
+bool fits_in_memory(std::size_t bytes);
 /// Throws the data error `not_enough_memory` if `bytes` exceeds the available memory: "WHO: WHAT needs 7.5 GB, but only
 /// 3.1 GB is available; ADVICE".
 void require_memory(std::size_t bytes, std::string_view who, std::string_view what, std::string_view advice);

@@ -429,5 +429,66 @@ TEST(Linear, ProbitIsSeparableToo) {
   EXPECT_EQ(code(data, {.family = LinearFamily::probit, .l2 = 1e-3}), "");
 }
 
+/// Fits on growing rows, each with what the last one kept, end at the optimum of a fit from nothing, in fewer
+/// iterations; with fewer rows than columns and with more, with row weights, and when a column begins to vary late.
+TEST(LinearModel, GrowingRowsEndAtTheSameOptimum) {
+  const Index cols = 400;
+  for (const Index first : {120, 600}) {
+    for (const bool weighted : {false, true}) {
+      Data data = draw(first + 100, cols);
+      data.x.col(7).head(first + 20).setZero();
+      if (weighted) {
+        data.weight = Vector::LinSpaced(data.x.rows(), 0.5, 2.0);
+        data.weight[3] = 0;
+      }
+      std::shared_ptr<const LinearCurvature> kept;
+      std::optional<LinearFit> last;
+      int warm = 0, cold = 0;
+      for (Index rows = first; rows <= data.x.rows(); rows += 5) {
+        Data part{data.x.topRows(rows), data.cls, data.value, data.weight.head(weighted ? rows : 0), 2};
+        part.cls.resize(at(rows));
+        part.value.resize(at(rows));
+        const Features x = Features::dense(part.x);
+        LinearProblem problem = problem_of(x, part, {.solver = LinearSolver::lbfgs, .tolerance = 1e-9});
+        const LinearFit expected = fit_linear(problem, Context());
+        problem.grows = true;
+        if (last) problem.start = &*last;
+        problem.curvature = kept.get();
+        LinearFit fit = fit_linear(problem, Context());
+        ASSERT_TRUE(fit.converged);
+        EXPECT_LT((fit.weights - expected.weights).cwiseAbs().maxCoeff(), 1e-7) << rows;
+        EXPECT_LT((fit.offset - expected.offset).cwiseAbs().maxCoeff(), 1e-7) << rows;
+        if (last) {
+          warm += fit.iterations;
+          cold += expected.iterations;
+        }
+        kept = fit.curvature;
+        last = std::move(fit);
+      }
+      EXPECT_LT(warm, 0.7 * cold) << first;
+    }
+  }
+}
+
+/// (2 diag(penalty) + Z'CZ) times what it solves is what was given.
+TEST(LinearModel, KeptHessianIsAnInverse) {
+  for (const Index rows : {30, 90}) {
+    const Data data = draw(rows, 50);
+    const Vector none;
+    const Standardised design(Features::dense(data.x), none, DesignShape{}, Context());
+    const Vector penalty = Vector::Constant(design.size(), 0.3);
+    const Vector curvature = Vector::LinSpaced(rows, 0.1, 0.25);
+    Scratch scratch;
+    Matrix z;
+    design.block(0, scratch, z);
+    const auto kept = KeptHessian::of(design, curvature, penalty, Context());
+    ASSERT_TRUE(kept);
+    const Matrix v = Vector::LinSpaced(design.size(), -1, 2);
+    const Matrix solved = kept->solve(v, Context());
+    const Matrix back = 0.6 * solved + z.transpose() * (curvature.asDiagonal() * (z * solved));
+    EXPECT_LT((back - v).cwiseAbs().maxCoeff(), 1e-4) << rows;
+  }
+}
+
 }  // namespace linear_test
 }  // namespace ecotone

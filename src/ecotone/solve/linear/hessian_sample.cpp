@@ -31,7 +31,7 @@ void require_gram_memory(Index size, const Context& context) {
 }
 
 bool gram_fits(Index size, const Context& context) {
-  return gram_bytes(size) * copies_for(context) <= available_memory() / 2;
+  return fits_in_memory(2 * gram_bytes(size) * copies_for(context));
 }
 
 Preconditioner inverse_of(Matrix a, const Context& context) {

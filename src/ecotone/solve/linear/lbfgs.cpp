@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -10,18 +9,12 @@
 namespace ecotone {
 namespace {
 
-constexpr std::size_t memory = 10;
 constexpr int patience = 12;  // iterations before progress is judged
 constexpr double slow = 0.1;  // share of the gradient that may remain after as many
 
-struct Pair {
-  Matrix s;
-  Matrix y;
-  double sy = 0;
-};
-
 /// -H g by the two-loop recursion, with the scaled preconditioner in the middle.
-Matrix direction(const std::deque<Pair>& pairs, const Preconditioner& precondition, const Matrix& gradient) {
+Matrix direction(const CurvaturePairs& pairs, const Preconditioner& precondition, const Matrix& gradient,
+                 bool to_scale) {
   Matrix q = gradient;
   std::vector<double> alpha(pairs.size());
   for (std::size_t i = pairs.size(); i-- > 0;) {
@@ -29,9 +22,9 @@ Matrix direction(const std::deque<Pair>& pairs, const Preconditioner& preconditi
     q -= alpha[i] * pairs[i].y;
   }
   q = precondition(q);
-  if (!pairs.empty()) {
+  if (!pairs.empty() && !to_scale) {
     // gamma = s'y / y'M y scales M to the last curvature.
-    const Pair& last = pairs.back();
+    const CurvaturePair& last = pairs.back();
     const double size = inner(last.y, precondition(last.y));
     if (size > 0) q *= last.sy / size;
   }
@@ -75,7 +68,9 @@ LbfgsResult minimise_lbfgs(CurvedRisk& risk, Matrix start, const LbfgsOptions& o
   here = risk.at(std::move(start));
   const Vector diagonal = risk.inverse_diagonal();
   Preconditioner precondition = [&diagonal](const Matrix& v) { return Matrix(diagonal.asDiagonal() * v); };
-  std::deque<Pair> pairs;
+  CurvaturePairs& pairs = result.pairs;
+  pairs = options.known;
+  bool foreign = !pairs.empty();  // whether some are of another risk
   double level = residual(here) / options.scale;
   const double first_level = level;
   const double goal = std::max(options.tolerance, 4e-15);
@@ -95,11 +90,11 @@ LbfgsResult minimise_lbfgs(CurvedRisk& risk, Matrix start, const LbfgsOptions& o
       if (iteration > 0) here = risk.at(here.theta);
       if (Preconditioner better = options.on_slow()) {
         precondition = std::move(better);
-        pairs.clear();
+        if (iteration > 0) pairs.clear();
         result.preconditioned = true;
       }
     }
-    Matrix step = direction(pairs, precondition, here.gradient);
+    Matrix step = direction(pairs, precondition, here.gradient, options.to_scale && result.preconditioned);
     double slope = inner(here.gradient, step);
     if (!(slope < 0)) {
       pairs.clear();
@@ -107,8 +102,13 @@ LbfgsResult minimise_lbfgs(CurvedRisk& risk, Matrix start, const LbfgsOptions& o
       slope = inner(here.gradient, step);
     }
     RiskPoint next;
-    if (!(slope < 0) || !line_search(risk, here, step, slope, options.scale, next)) break;
-    Pair pair{next.theta - here.theta, next.gradient - here.gradient, 0};
+    if (!(slope < 0) || !line_search(risk, here, step, slope, options.scale, next)) {
+      if (!foreign) break;
+      pairs.clear();
+      foreign = false;
+      continue;
+    }
+    CurvaturePair pair{next.theta - here.theta, next.gradient - here.gradient, 0};
     pair.sy = inner(pair.s, pair.y);
     const double next_level = residual(next) / options.scale;
     // Near the end rounding dominates: stop after a few steps without a smaller gradient.
@@ -119,7 +119,7 @@ LbfgsResult minimise_lbfgs(CurvedRisk& risk, Matrix start, const LbfgsOptions& o
     if (level <= accepted_level && idle >= 5) break;
     if (pair.sy > 1e-16 * pair.y.squaredNorm()) {
       pairs.push_back(std::move(pair));
-      if (pairs.size() > memory) pairs.pop_front();
+      if (pairs.size() > options.memory) pairs.pop_front();
     }
   }
   result.converged = level <= std::max(goal, accepted_level);

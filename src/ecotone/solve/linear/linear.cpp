@@ -19,6 +19,8 @@ constexpr Index few_parameters = 1500;
 constexpr Index always_few = 300;
 constexpr double direct_work = 3e11;    // multiplications for one Hessian
 constexpr double instant_work = 1e8;    // the same, below which nothing faster is worth trying
+constexpr std::size_t kept_pairs = 15;  // of steps, beside that Hessian
+constexpr Index kept_size = 1000;       // largest factor of a Hessian that is kept while rows grow
 constexpr Index factor_columns = 6000;  // largest Hessian that is formed to speed up a slow solver
 
 Vector values_of(const LinearProblem& problem) {
@@ -73,6 +75,13 @@ LinearSolver choose(const LinearProblem& problem) {
       (learns_classes(problem.family) && problem.l2 == 0) || problem.family == LinearFamily::least_squares;
   if (newton) return is_direct(rows, size) ? LinearSolver::irls : LinearSolver::newton;
   return LinearSolver::lbfgs;
+}
+
+/// Whether the coordinates of the last fit on fewer rows still serve.
+bool fits_kept_coordinates(const LinearProblem& problem) {
+  const LinearCurvature* kept = problem.curvature;
+  return kept != nullptr && !problem.x.is_sparse() && kept->scale.size() == problem.x.cols() &&
+         kept->l2 == problem.l2 && 4 * problem.x.rows() <= 5 * kept->rows;
 }
 
 /// The problem in standardised coordinates.
@@ -179,9 +188,15 @@ class Standard {
                          .tolerance = polish ? 1e-8 : problem_.tolerance,
                          .max_iterations = problem_.max_iterations};
     Matrix from = start();
-    if (!design_.is_sparse() && design_.size() <= factor_columns && gram_fits(design_.size(), context_))
+    auto kept = problem_.grows ? std::make_shared<LinearCurvature>(kept_curvature()) : nullptr;
+    if (kept && problem_.start != nullptr && is_worth_keeping()) {
+      offer_kept_hessian(*risk, *kept, options);
+    } else if (!design_.is_sparse() && design_.size() <= factor_columns && gram_fits(design_.size(), context_)) {
       offer_hessian(*risk, options, from);
-    const LbfgsResult result = minimise_lbfgs(*risk, std::move(from), options);
+    }
+    LbfgsResult result = minimise_lbfgs(*risk, std::move(from), options);
+    if (kept) wear(*kept, result);
+    fit.curvature = std::move(kept);
     give(result.point, fit);
     fit.iterations = result.iterations;
     fit.converged = result.converged;
@@ -207,6 +222,44 @@ class Standard {
       from = std::move(sampled.theta);
       options.on_slow = [inverse = std::move(sampled.inverse)] { return inverse; };
     }
+  }
+
+  /// Where rows grow: what the last fit kept if these are its coordinates, otherwise these coordinates alone.
+  LinearCurvature kept_curvature() const {
+    if (fits_kept_coordinates(problem_)) return *problem_.curvature;
+    return {design_.mean(), design_.scale(), design_.rows(), problem_.l2, nullptr, {}, 0, 0};
+  }
+
+  /// Drops a Hessian that has cost about as many further iterations as making a new one.
+  void wear(LinearCurvature& kept, LbfgsResult& result) const {
+    if (!kept.hessian) return;
+    kept.pairs = std::move(result.pairs);
+    if (kept.fresh == 0) kept.fresh = std::max(result.iterations, 1);
+    kept.excess += std::max(0, result.iterations - kept.fresh);
+    if (12 * kept.excess <= std::min(design_.rows(), design_.size())) return;
+    kept.hessian.reset();
+    kept.pairs.clear();
+    kept.fresh = kept.excess = 0;
+  }
+
+  /// Whether a Hessian that serves many fits costs less than the iterations that it saves them.
+  bool is_worth_keeping() const {
+    return !design_.is_sparse() && loss_.outputs() == 1 && std::min(design_.rows(), design_.size()) <= kept_size;
+  }
+
+  /// Lets L-BFGS begin with the kept inverse of the Hessian, or one made now and kept.
+  void offer_kept_hessian(const CurvedRisk& risk, LinearCurvature& kept, LbfgsOptions& options) const {
+    options.at_once = options.to_scale = true;
+    options.memory = kept_pairs;
+    options.known = std::move(kept.pairs);
+    options.on_slow = [&, this]() -> Preconditioner {
+      if (!kept.hessian) {
+        auto made = KeptHessian::of(design_, risk.row_curvature(0), l2_, context_);
+        if (!made) return {};
+        kept.hessian = std::make_shared<const KeptHessian>(std::move(*made));
+      }
+      return [hessian = kept.hessian, this](const Matrix& v) { return hessian->solve(v, context_); };
+    };
   }
 
   /// The second derivative of each row, averaged over the outputs: their Hessians are alike, and one factor serves all.
@@ -395,7 +448,9 @@ LinearFit fit_linear(const LinearProblem& problem, const Context& context) {
     return solve_stochastically(problem, solver, checked_norm(problem, true, context), context);
   }
   DesignShape shape = shape_for(problem, solver);
-  Standardised design(problem.x, problem.weight, shape, context);
+  Standardised design = solver == LinearSolver::lbfgs && fits_kept_coordinates(problem)
+                            ? Standardised(problem.x, shape, problem.curvature->mean, problem.curvature->scale)
+                            : Standardised(problem.x, problem.weight, shape, context);
   const bool sampled = design.is_sampled();
   if (!sampled && !design.is_finite()) check_finite(problem, context);
   const auto loss = make_loss(problem, checked_norm(problem, !sampled, context));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,6 +10,7 @@
 #include "ecotone/base/context.h"
 #include "ecotone/data/features.h"
 #include "ecotone/linalg/matrix.h"
+#include "ecotone/solve/linear/kept_hessian.h"
 #include "ecotone/solve/linear/sgd.h"
 
 /// Linear models with L1 and L2 penalties, row weights and an unpenalised offset. fit_linear() is the entrance: it
@@ -63,8 +65,11 @@ struct LinearProblem {
   double tolerance = 0;  ///< for the largest entry of the gradient in standardised units; 0: to the last digit
   double norm = 0;       ///< A itself; 0: as given by norm_by_weights
   const LinearScores* start = nullptr;  ///< where to start; null: at the best constant
-  SgdOptions sgd = {};                  ///< for sgd and prox_sgd; penalties and offset are those above
-  const char* who = "logistic";         ///< the name used in messages
+  bool grows = false;                   ///< fits on a few more rows follow: what serves them is kept
+  /// What the last fit kept; null: nothing. It is used until the rows have grown by a quarter.
+  const LinearCurvature* curvature = nullptr;
+  SgdOptions sgd = {};           ///< for sgd and prox_sgd; penalties and offset are those above
+  const char* who = "logistic";  ///< the name used in messages
 };
 
 /// An optimum. One row of weights; for softmax one per class, and without l1 rows and offsets sum to zero.
@@ -73,8 +78,9 @@ struct LinearFit : LinearScores {
   double kkt = 0;  ///< largest distance of the gradient from optimality, in the units of the given features
   int iterations = 0;
   bool converged = false;
-  LinearSolver solver = LinearSolver::automatic;  ///< the solver that was used
-  double step = 0;                                ///< stochastic solvers: the step size
+  LinearSolver solver = LinearSolver::automatic;     ///< the solver that was used
+  double step = 0;                                   ///< stochastic solvers: the step size
+  std::shared_ptr<const LinearCurvature> curvature;  ///< for the next fit, where rows grow and L-BFGS was used
 };
 
 /// Solves to full accuracy, unless a tolerance or a stochastic solver is requested. Data errors by name, in this order:

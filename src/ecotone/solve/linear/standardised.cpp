@@ -132,6 +132,22 @@ Standardised::Standardised(Features x, ConstVectorView weight, const DesignShape
     finite_ = false;
     sampled_ = true;
   }
+  set_inverse();
+}
+
+Standardised::Standardised(Features x, const DesignShape& shape, Vector mean, const Vector& scale)
+    : x_(std::move(x)),
+      offset_(shape.offset),
+      centre_(shape.offset && shape.centre),
+      route_(shape.route),
+      sampled_(true),
+      mean_(std::move(mean)),
+      scale_((scale.array() == 0).select(1.0, scale)) {
+  prepare_blas();
+  set_inverse();
+}
+
+void Standardised::set_inverse() {
   inverse_ = inverse_of(scale_.transpose().array()).matrix().transpose();
   // Means of up to 1000 standard deviations cost at most three of the sixteen digits of a score.
   folded_ = !is_sparse() && (mean_.array().abs() <= 1e3 * scale_.array() || scale_.array() == 0).all();

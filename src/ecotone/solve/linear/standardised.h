@@ -35,6 +35,8 @@ struct DesignShape {
 class Standardised {
  public:
   Standardised(Features x, ConstVectorView weight, const DesignShape& shape, const Context& context);
+  /// With means and scales that were measured on nearly the same rows, as if they were those of a sample; dense routes.
+  Standardised(Features x, const DesignShape& shape, Vector mean, const Vector& scale);
 
   /// The same coordinates, restricted to every stride-th block of rows. Rows keep their numbers.
   Standardised thinned(Index stride) const;
@@ -81,6 +83,8 @@ class Standardised {
     Matrix scores;
   };
 
+  /// What follows from means and scales.
+  void set_inverse();
   /// One pass over every stride-th block, sufficient for all but extreme values; false: nothing was set.
   bool measure_quickly(ConstVectorView weight, Index stride, const Context& context);
   void measure_dense(ConstVectorView weight, const Context& context);

@@ -217,8 +217,15 @@ StageResult Linear::fit(LinearFamily family, const TrainView& view, const Refits
   const std::string key = warm ? start_key(family, view, options, cache) : "";
   const auto start = warm ? cache.last<LinearScores>(key) : nullptr;
   problem.start = start.get();
+  problem.grows = warm && cache.growing();
+  const auto curvature = problem.grows ? cache.last<LinearCurvature>("curvature, " + key) : nullptr;
+  problem.curvature = curvature.get();
   LinearFit fit = explained(problem, view, context, [&] { return fit_linear(problem, context); });
-  if (warm && fit.converged) cache.leave(key, LinearScores{fit.weights, fit.offset});
+  if (warm && fit.converged) {
+    cache.leave(key, LinearScores{fit.weights, fit.offset});
+    if (fit.curvature) cache.leave("curvature, " + key, *fit.curvature);
+  }
+  fit.curvature.reset();  // it is the size of the rows, and a model need not hold it
   notes.solver = solver_name(fit.solver);
   Status status = status_of(fit);
   return {std::make_shared<Linear>(family, std::move(fit), std::move(notes)), view, std::move(status)};

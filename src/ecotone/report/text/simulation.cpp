@@ -14,7 +14,7 @@ namespace ecotone {
 namespace {
 
 constexpr std::size_t shown_points = 9;
-constexpr std::size_t strategies_in_a_row = 5;
+constexpr std::size_t strategies_in_a_row = 4;
 
 std::string simulation_facts(const LabelSimulation& simulation) {
   std::string text = wrapped(simulation_summary(simulation), page_width, "") + "\n";

@@ -46,7 +46,10 @@ Desk::Impl::Impl(const Dataset& given, const Pipeline& of, const DeskOptions& ho
       options(how),
       strategy(how.strategy.value_or(default_strategy(labels_of(given).task))),
       store(journal),
-      context({.threads = outer.threads(), .seed = outer.seed(), .observer = nullptr, .cancel = &cancelled}),
+      context({.threads = std::max(1, outer.threads() - 1),
+               .seed = outer.seed(),
+               .observer = nullptr,
+               .cancel = &cancelled}),
       facts(given, outer),
       growing(given, of),
       y(with_classes(labels_of(given), how.classes)) {

@@ -80,7 +80,7 @@ struct Desk::Impl {
   Strategy strategy;
   LabelStore& store;
   CancelFlag cancelled;
-  Context context;  ///< with threads of its own, which stop when the desk closes
+  Context context;  ///< with threads of its own, which stop when the desk closes, and one fewer, for who answers
   RowFacts facts;
   GrowingModel growing;
 

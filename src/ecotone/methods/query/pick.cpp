@@ -30,8 +30,14 @@ double median_distance(ConstMatrixView x) {
   return *middle;
 }
 
+/// ln of x!. std::lgamma would write a global sign.
+double log_factorial(double x) {
+  int sign = 0;
+  return lgamma_r(x + 1, &sign);
+}
+
 /// ln of n over k.
-double log_choose(double n, double k) { return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1); }
+double log_choose(double n, double k) { return log_factorial(n) - log_factorial(k) - log_factorial(n - k); }
 
 /// The rows of a pool that are left, one batch after the other.
 class Picker {

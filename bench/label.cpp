@@ -4,7 +4,6 @@
 //                                                 accuracy for every strategy, and a page of the learning curves
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -39,10 +38,11 @@ Dataset twos(const std::filesystem::path& folder, const Context& context) {
   return data;
 }
 
+/// Processor time: that of one thread on an idle computer, and still comparable on a busy one.
 double seconds_of(const auto& work) {
-  const auto begin = std::chrono::steady_clock::now();
+  const double begin = usage_now().seconds;
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return usage_now().seconds - begin;
 }
 
 /// Labels grow by `step` random rows; each size is fitted by the growing model and by a new one.

@@ -79,9 +79,13 @@ CurveChart value_chart(const LabelSimulation& simulation, std::vector<std::size_
 std::string small_charts(const LabelSimulation& simulation) {
   const std::size_t random = simulation.curves.size() - 1;
   if (simulation.curves.size() <= bands_in_one_chart) return "";
+  std::vector<double> cover;  // all have the same axis
+  for (const StrategyCurve& curve : simulation.curves)
+    for (const CurvePoint& point : curve.points) cover.insert(cover.end(), {point.low, point.high});
   std::string figures;
   for (std::size_t s = 0; s < random; ++s) {
     CurveChart chart = value_chart(simulation, {random, s}, Band::range);
+    chart.cover = cover;
     chart.width = 420;
     chart.height = 250;
     figures += fmt::format("<figure><figcaption>{} beside {}</figcaption>\n{}</figure>\n",

@@ -1,4 +1,4 @@
-// What issue 20 shows by simulation; ../shared/methods/logistic.md section 4 has the protocol of the first two.
+// What strategies and audits are worth, by simulation on synthetic problems.
 #include <algorithm>
 
 #include "ecotone/data/generate/generate.h"
@@ -9,8 +9,8 @@ namespace ecotone::test {
 namespace simulate_slow_test {
 
 /// Pool of 1,500 rows, 3,000 held out, seed of 10, logistic l2=0.005; without audits.
-LabelSimulation by_the_notes(const std::string& problem, const std::string& strategy, Index budget, Index repeat,
-                             std::uint64_t seed) {
+LabelSimulation simulated(const std::string& problem, const std::string& strategy, Index budget, Index repeat,
+                          std::uint64_t seed) {
   const Context run({.seed = seed});
   const Dataset data = generate(problem, {{"pool", "4500"}, {"test", "0"}}, run);
   return simulate_labelling(data, Pipeline::parse("logistic l2=0.005"), {Strategy::parse(strategy)},
@@ -18,7 +18,7 @@ LabelSimulation by_the_notes(const std::string& problem, const std::string& stra
 }
 
 TEST(SimulateSlow, UncertainRowsHalveTheLabelsOfSeparableClasses) {
-  const LabelSimulation simulation = by_the_notes("separable10", "least_confidence explore=0", 150, 20, 1);
+  const LabelSimulation simulation = simulated("separable10", "least_confidence explore=0", 150, 20, 1);
   EXPECT_EQ(simulation.pool, 1500);
   EXPECT_EQ(simulation.held_out, 3000);
   const auto uncertain = simulation.curves.front().median_reached;
@@ -27,12 +27,16 @@ TEST(SimulateSlow, UncertainRowsHalveTheLabelsOfSeparableClasses) {
   EXPECT_LE(*uncertain, 0.6 * *random);
 }
 
-/// About one run in 50 draws too few rows of the blob in 200 labels (8 of 400 over the seeds 0 to 9, and 5 of 280 in
-/// NumPy), so every second set of 40 has one that does not. This one has none.
-TEST(SimulateSlow, ExploringFindsTheHiddenBlobInEveryRun) {
-  const LabelSimulation simulation = by_the_notes("hidden_blob", "least_confidence explore=0.2", 200, 40, 3);
-  const auto& reached = simulation.curves.front().reached;
-  EXPECT_EQ(std::ranges::count_if(reached, [](const auto& labels) { return labels.has_value(); }), 40);
+/// Random rows find the region that the seed missed: within 200 labels in 392 of 400 runs. The others draw its rows
+/// late, as they do in an independent implementation (5 of 280).
+TEST(SimulateSlow, ExploringFindsTheHiddenBlob) {
+  Index reached = 0;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const LabelSimulation simulation = simulated("hidden_blob", "least_confidence explore=0.2", 200, 40, seed);
+    reached +=
+        std::ranges::count_if(simulation.curves.front().reached, [](const auto& labels) { return labels.has_value(); });
+  }
+  EXPECT_GE(reached, 388);
 }
 
 /// The audit's 90% interval holds the accuracy on held-out rows of the target in 90% of the runs, whatever asks.

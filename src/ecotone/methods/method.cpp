@@ -20,8 +20,6 @@ std::string_view family_name(Family family) {
       return "learn";
     case Family::adapt:
       return "adapt";
-    case Family::query:
-      return "query";
   }
   internal_error("family {} has no name", static_cast<int>(family));
 }

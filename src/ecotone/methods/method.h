@@ -18,7 +18,7 @@ namespace ecotone {
 
 /// Families are the folders under methods/. Learners and adapters predict and end a pipeline, or stand before a stage
 /// that reads their decision values; the others pass rows on.
-enum class Family { prepare, represent, select, weight, learn, adapt, query };
+enum class Family { prepare, represent, select, weight, learn, adapt };
 std::string_view family_name(Family family);
 
 /// What a model answers for a batch.

@@ -105,6 +105,22 @@ TEST(Desk, AuditRowsShowNothingOfTheModelAndDoNotTrainUntilTheEnd) {
   EXPECT_THAT(model.domains(), ::testing::Contains(clinics.data.domain.names.back()));
 }
 
+TEST(Desk, AuditRowsShareNoGroupWithRowsThatTrain) {
+  Clinics clinics;
+  clinics.data.group.resize(at(clinics.data.rows()));
+  for (std::size_t i = 0; i < clinics.data.group.size(); ++i) clinics.data.group[i] = static_cast<std::int32_t>(i / 4);
+  const TempFolder folder;
+  Person person(clinics, folder, {.budget = 30, .audit = 2});
+  std::set<std::int32_t> audits, others;
+  DeskState state = person.desk.state("a");
+  while (state.question) {
+    (state.question->why == Why::audit ? audits : others).insert(clinics.data.group[at(state.question->row)]);
+    state = person.click(*state.question);
+  }
+  EXPECT_FALSE(audits.empty());
+  for (const std::int32_t group : audits) EXPECT_FALSE(others.contains(group)) << group;
+}
+
 TEST(Desk, EverythingIsThereAfterTheProcessEnds) {
   const Clinics clinics;
   const TempFolder folder;

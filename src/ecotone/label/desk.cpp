@@ -59,7 +59,7 @@ Desk::Impl::Impl(const Dataset& given, const Pipeline& of, const DeskOptions& ho
   replay(store.events());
   load_asked();
   load_curve();
-  latest = std::make_shared<const FitResult>(FitResult{nullptr, y, known, 0, {}});
+  latest = std::make_shared<const FitResult>(FitResult{nullptr, y, learned_from_start, 0, {}});
   background = std::make_unique<Background>([this] { fit(); });
   background->wake();
 }

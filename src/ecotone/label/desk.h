@@ -84,8 +84,8 @@ struct Answer {
 /// once; each has a question of its own. Thread-safe.
 ///
 /// Audit rows are drawn from the pool before the first question and are never asked for another reason, so that they
-/// are a random sample of the target whatever the strategy does; the model does not learn from their labels until
-/// final_model().
+/// are a random sample of the target whatever the strategy does (whole groups, where the data have them); the model
+/// does not learn from their labels until final_model().
 class Desk {
  public:
   /// The data, pipeline and store must outlive the desk. Data errors: `no_labels` (no label column), `empty_data`

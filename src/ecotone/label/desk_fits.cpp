@@ -44,7 +44,7 @@ void Desk::Impl::fit() {
   {
     const std::lock_guard lock(mutex);
     result->y = y;
-    result->labelled = known;
+    result->labelled = learned_from_start;
     for (const Index row : pool) {
       if (reserved[at(row)] != 0 || y.missing(row)) {
         unlabelled.push_back(row);

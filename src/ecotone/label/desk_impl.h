@@ -87,6 +87,7 @@ struct Desk::Impl {
   mutable std::mutex mutex;  ///< guards all below
   Labels y;
   std::vector<Index> known;
+  std::vector<Index> learned_from_start;  ///< of these, the ones that share no group with an audit row
   std::vector<Index> pool;
   std::unordered_map<Index, Index> by_origin;
   std::vector<Status> status;  ///< of each row

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ecotone/base/error.h"
+#include "ecotone/data/groups.h"
 #include "ecotone/label/desk_impl.h"
 
 namespace ecotone {
@@ -37,11 +38,11 @@ void Desk::Impl::draw_rows() {
   if (options.audit > 0) {
     const auto size = static_cast<Index>(pool.size());
     const Index wanted = std::max(least_reserve, 2 * options.budget / options.audit);
-    for (const Index i : random.sample(size, std::min(wanted, size / 2))) {
-      audit_order.push_back(pool[at(i)]);
-      reserved[at(pool[at(i)])] = 1;
-    }
+    const std::vector<Index> reserve = draw_groups(pool, data.group, std::min(wanted, size / 2), random);
+    for (const Index i : random.permutation(std::ssize(reserve))) audit_order.push_back(reserve[at(i)]);
+    for (const Index row : reserve) reserved[at(row)] = 1;
   }
+  learned_from_start = without_groups_of(audit_order, known, data.group);
   // The first `seed_size` from every domain in proportion, then all others.
   const std::vector<Query> first = pick_seed(domain, strategy.options.seed_size, random);
   std::vector<Index> order;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 #include "ecotone/data/formats/date.h"
 
@@ -31,6 +32,32 @@ std::vector<double> known_values(const Matrix& x, Index column) {
 
 double quantile(const std::vector<double>& sorted, double share) {
   return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
+}
+
+/// The range in which all but the farthest values lie: a few of them would push all others into one bin.
+std::pair<double, double> usual_range(const std::vector<double>& sorted) {
+  if (sorted.empty()) return {0, 0};
+  const std::pair range{quantile(sorted, 0.01), quantile(sorted, 0.99)};
+  return range.first < range.second ? range : std::pair{sorted.front(), sorted.back()};
+}
+
+/// The bin of a value between low and high; values beyond go to the nearest.
+Index bin_of(double value, double low, double high) {
+  // Halves, so that the range of numbers suffices.
+  const double share = (value / 2 - low / 2) / (high / 2 - low / 2);
+  if (!(high > low) || std::isnan(share)) return bins / 2;
+  return std::min<Index>(bins - 1, static_cast<Index>(std::clamp(share, 0.0, 1.0) * static_cast<double>(bins)));
+}
+
+/// Shares of the values in each bin; those beyond count in the nearest bin, or not at all.
+enum class Beyond { counts, is_left_out };
+std::vector<double> histogram(const std::vector<double>& sorted, double low, double high, Beyond beyond) {
+  std::vector<double> shares(at(bins), 0.0);
+  for (const double value : sorted) {
+    if (beyond == Beyond::is_left_out && (value < low || value > high)) continue;
+    shares[at(bin_of(value, low, high))] += 1 / static_cast<double>(sorted.size());
+  }
+  return shares;
 }
 
 std::string shown_number(double value) { return fmt::format("{:.6g}", value); }
@@ -88,13 +115,6 @@ void ColumnFacts::set_scale(Place& place, const Matrix& sample) const {
   double squares = 0;
   for (const double value : values) squares += (value - place.mean) * (value - place.mean);
   place.sd = squares > 0 ? std::sqrt(squares / n) : 1;
-  // A few far values would push all others into one bin.
-  place.low = quantile(values, 0.01);
-  place.high = quantile(values, 0.99);
-  if (place.low == place.high) {
-    place.low = values.front();
-    place.high = values.back();
-  }
 }
 
 ColumnFacts::Distribution ColumnFacts::distribution(const Place& place, const Matrix& x) const {
@@ -102,19 +122,10 @@ ColumnFacts::Distribution ColumnFacts::distribution(const Place& place, const Ma
   const auto rows = static_cast<double>(std::max<Index>(1, x.rows()));
   if (is_text(place)) {
     for (Index level = 0; level < place.width; ++level) result.share.push_back(x.col(place.first + level).sum() / rows);
-    return result;
+  } else {
+    result.sorted = known_values(x, place.first);
   }
-  result.sorted = known_values(x, place.first);
-  result.bins.assign(at(bins), 0.0);
-  for (const double value : result.sorted) result.bins[at(*bin_of(place, value))] += 1 / rows;
   return result;
-}
-
-std::optional<Index> ColumnFacts::bin_of(const Place& place, double value) const {
-  if (!std::isfinite(value)) return {};
-  if (place.high <= place.low) return bins / 2;
-  const double share = std::clamp((value - place.low) / (place.high - place.low), 0.0, 1.0);
-  return std::min<Index>(bins - 1, static_cast<Index>(share * static_cast<double>(bins)));
 }
 
 Index ColumnFacts::find(const std::string& name) const {
@@ -155,13 +166,13 @@ FieldFact ColumnFacts::fact(Index column, Index domain, RowView x) const {
           {place.column.levels[at(level)], here.share[at(level)], place.of_sources.share[at(level)], level == own});
     return fact;
   }
-  fact.low = place.low;
-  fact.high = place.high;
-  fact.in_domain = here.bins;
-  fact.in_sources = place.of_sources.bins;
+  // In the range of the row's own domain: another one may use other units.
+  std::tie(fact.low, fact.high) = usual_range(here.sorted);
+  fact.in_domain = histogram(here.sorted, fact.low, fact.high, Beyond::counts);
+  fact.in_sources = histogram(place.of_sources.sorted, fact.low, fact.high, Beyond::is_left_out);
   const double value = x[place.first];
-  fact.bin = bin_of(place, value);
   if (fact.missing || here.sorted.empty()) return fact;
+  fact.bin = bin_of(value, fact.low, fact.high);
   // Rows below, and half of the equal ones.
   const auto [low, high] = std::ranges::equal_range(here.sorted, value);
   const double below = static_cast<double>(low - here.sorted.begin()) + static_cast<double>(high - low) / 2;

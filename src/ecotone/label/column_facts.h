@@ -43,7 +43,6 @@ class ColumnFacts {
   struct Distribution {
     std::vector<double> sorted;  ///< a number: its values
     std::vector<double> share;   ///< of each level; texts
-    std::vector<double> bins;    ///< shares; numbers
   };
   struct Place {
     Column column;
@@ -51,8 +50,6 @@ class ColumnFacts {
     Index width = 1;
     double mean = 0;
     double sd = 1;
-    double low = 0;
-    double high = 0;
     std::vector<Distribution> of_domain = {};  ///< by number of the domain
     Distribution of_sources = {};
   };
@@ -63,7 +60,6 @@ class ColumnFacts {
   bool is_text(const Place& place) const { return place.column.kind == ColumnKind::categorical; }
   void set_scale(Place& place, const Matrix& sample) const;
   Distribution distribution(const Place& place, const Matrix& x) const;
-  std::optional<Index> bin_of(const Place& place, double value) const;
   Index level_of(const Place& place, RowView x) const;
 };
 

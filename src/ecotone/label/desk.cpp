@@ -55,11 +55,19 @@ Desk::Impl::Impl(const Dataset& given, const Pipeline& of, const DeskOptions& ho
       y(with_classes(labels_of(given), how.classes)) {
   if (!pipeline.predicts())
     option_error("no_learner", "label: the pipeline '{}' has no learner at its end", pipeline.text());
-  draw_rows();
-  replay(store.events());
+  if (strategy.options.domain_aware && std::ranges::find(data.role, Role::target) == data.role.end())
+    data_error("no_target", "label: domain_aware needs a target to spend the labels in; name it with --target");
+  find_rows();
+  const std::vector<LabelEvent> events = store.events();
+  replay(events);
+  // No two processes draw the same rows at random.
+  fits = static_cast<std::uint64_t>(events.size()) << 20U;
+  draw_reserve();
+  draw_seed();
   load_asked();
   load_curve();
-  latest = std::make_shared<const FitResult>(FitResult{nullptr, y, learned_from_start, 0, {}});
+  load_compared();
+  latest = std::make_shared<const FitResult>(FitResult{nullptr, y, learned_from_start, 0, {}, {}, {}});
   background = std::make_unique<Background>([this] { fit(); });
   background->wake();
 }
@@ -93,8 +101,8 @@ Index Desk::Impl::row_of(Index origin) const {
 
 void Desk::Impl::set_label(Index row, const std::string& label) {
   if (y.task == Task::classify) {
-    const auto place = std::ranges::find(y.classes, label);
-    y.index[at(row)] = place == y.classes.end() ? -1 : static_cast<std::int32_t>(place - y.classes.begin());
+    const auto found = std::ranges::find(y.classes, label);
+    y.index[at(row)] = found == y.classes.end() ? -1 : static_cast<std::int32_t>(found - y.classes.begin());
   } else {
     double value = std::numeric_limits<double>::quiet_NaN();
     if (!label.empty()) parse_number(label, value);
@@ -158,6 +166,8 @@ DeskProgress Desk::Impl::progress() const {
   result.curve = curve;
   if (!changes.empty()) result.changed = changes.back();
   result.advice = label_advice(y.task, result.labels, estimate, changes);
+  result.problem = background ? background->error() : "";
+  if (result.problem.empty()) result.problem = latest->problem;
   return result;
 }
 
@@ -185,7 +195,10 @@ DeskState Desk::Impl::state_of(const std::string& page) {
                                     result.progress.advice.text;
     }
   }
-  if (current) result.question = describe(*current, *fit);
+  if (current) {
+    result.question = describe(*current, *fit);
+    note_belief(page, *result.question);
+  }
   return result;
 }
 
@@ -209,9 +222,7 @@ DeskState Desk::answer(const Answer& answer) {
       event.why = found->why;
       event.probability = found->probability;
       event.model_labels = found->model_labels;
-      if (const auto belief = found->why == Why::audit ? std::nullopt : impl_->belief(row, *impl_->latest))
-        event.belief = belief->value ? fmt::format("{:.6g}", *belief->value)
-                                     : fmt::format("{:.4g}", fmt::join(belief->probability, " "));
+      event.belief = found->belief;
       impl_->apply(impl_->store.add(std::move(event)));
       impl_->requests.insert(answer.request);
       asked.erase(found);
@@ -238,13 +249,19 @@ DeskState Desk::undo(const std::string& page, const std::string& request) {
       event.why = taken_back.why;
       impl_->store.add(std::move(event));
       impl_->requests.insert(request);
+      impl_->seen[page] = std::chrono::steady_clock::now();
       impl_->revoke(taken_back);
       const Index row = impl_->row_of(taken_back.row);
-      std::vector<Asked>& asked = impl_->asked[page];
-      if (page != spreadsheet) asked.clear();
-      asked.push_back(
-          {row, taken_back.why, taken_back.probability, taken_back.model_labels,
-           taken_back.kind == AnswerKind::label ? taken_back.label : std::string(answer_name(taken_back.kind))});
+      const Asked again{
+          row,
+          taken_back.why,
+          taken_back.probability,
+          taken_back.model_labels,
+          taken_back.kind == AnswerKind::label ? taken_back.label : std::string(answer_name(taken_back.kind)),
+          taken_back.belief};
+      if (page != spreadsheet) impl_->asked[page] = {again};
+      // A row of a round stays open there, whoever takes its answer back.
+      if (taken_back.page == spreadsheet) impl_->asked[spreadsheet].push_back(again);
       impl_->keep_asked();
       if (impl_->reserved[at(row)]) impl_->update_estimate();
     }
@@ -266,6 +283,7 @@ std::vector<Question> Desk::round(Index count) {
   {
     const std::lock_guard lock(impl_->mutex);
     impl_->asked[spreadsheet].clear();
+    impl_->in_round = true;
     while (std::ssize(round) < count) {
       // Each in turn counts as asked, so that the next one is another.
       const std::optional<Asked> next = impl_->next(fmt::format("{} {}", spreadsheet, round.size()));
@@ -274,6 +292,7 @@ std::vector<Question> Desk::round(Index count) {
     }
     for (std::size_t i = 0; i < round.size(); ++i) impl_->asked.erase(fmt::format("{} {}", spreadsheet, i));
     impl_->asked[spreadsheet] = round;
+    impl_->in_round = false;
     impl_->keep_asked();
     fit = impl_->latest;
   }

@@ -61,6 +61,7 @@ struct DeskProgress {
   std::vector<DeskPoint> curve;
   std::optional<AnswerChange> changed;
   LabelAdvice advice;
+  std::string problem;  ///< why there is no model or no ranking, so that rows are asked at random; empty: nothing
 };
 
 /// What one page shows.

@@ -1,12 +1,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ecotone/base/error.h"
 #include "ecotone/label/desk_impl.h"
 
 namespace ecotone {
 namespace {
 
-constexpr Index ranked_ahead = 200;     // rows picked from one fit
+constexpr Index least_ahead = 200;      // rows picked from one fit
+constexpr Index most_ahead = 2000;      // the same where the budget is large
 constexpr Index batch_ahead = 10;       // of these kept apart, because no fit comes between them
 constexpr Index labels_of_change = 20;  // between two models that are compared
 constexpr Index labels_of_point = 5;    // between two points of the curve
@@ -66,7 +68,13 @@ void Desk::Impl::fit() {
   }
   if (can_fit(result->y, result->labelled)) {
     result->model = std::make_shared<const Model>(growing.fit(result->y, result->labelled, unlabelled, context));
-    result->ranking = ranking(*result, open_rows, number);
+    result->prediction = result->model->predict(batch(data, pool), context);
+    try {
+      result->ranking = ranking(*result, open_rows, number);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::cancelled) throw;
+      result->problem = error.what();
+    }
   }
   note_change(*result);
   const std::lock_guard lock(mutex);
@@ -81,28 +89,43 @@ std::vector<Asked> Desk::Impl::ranking(const FitResult& fit, const std::vector<I
   ahead.options.batch = std::max(ahead.options.batch, batch_ahead);
   const Ranked ranked = rank_rows(data, *fit.model, ahead, rows, fit.labelled, fit.y, context);
   Random random = context.random("questions", number);
+  const Index rows_ahead = std::clamp(options.budget, least_ahead, most_ahead);
   std::vector<Asked> result;
-  for (const Query& query : pick({ranked.score, ranked.coordinates}, ahead, ranked_ahead, random))
+  for (const Query& query : pick({ranked.score, ranked.coordinates}, ahead, rows_ahead, random))
     result.push_back({rows[at(query.place)], query.why, query.probability, fit.labels});
   return result;
 }
 
 void Desk::Impl::note_change(const FitResult& fit) {
   if (!fit.model) return;
-  if (compared_labels >= 0 && std::abs(fit.labels - compared_labels) < labels_of_change) return;
-  std::vector<double> now = answers_of(*fit.model, fit.model->predict(batch(data, pool), context), fit.y.classes);
   const std::lock_guard lock(mutex);
-  if (fit.labels > compared_labels && compared_labels >= 0) {
-    double share = 0;
+  // An undo may lead back.
+  std::erase_if(changes, [&](const AnswerChange& change) { return change.at > fit.labels; });
+  const bool back = fit.labels < compared_labels;
+  if (compared_labels >= 0 && !back && fit.labels - compared_labels < labels_of_change) return;
+  std::vector<double> now = answers_of(*fit.model, fit.prediction, fit.y.classes);
+  if (compared_labels >= 0 && !back) {
     if (y.task == Task::classify) {
-      share = share_changed(compared, now);
+      changes.push_back({fit.labels - compared_labels, share_changed(compared, now), fit.labels});
     } else if (estimate && estimate->value > 0) {
-      share = root_mean_square(compared, now) / estimate->value;
+      changes.push_back({fit.labels - compared_labels, root_mean_square(compared, now) / estimate->value, fit.labels});
     }
-    changes.push_back({fit.labels - compared_labels, share});
   }
   compared_labels = fit.labels;
   compared = std::move(now);
+  keep_compared();
+}
+
+void Desk::Impl::keep_compared() {
+  store.keep("compared", Json{{"labels", compared_labels}, {"answers", compared}}.dump());
+}
+
+void Desk::Impl::load_compared() {
+  const Json kept = Json::parse(store.kept("compared").value_or("{}"), nullptr, false);
+  if (!kept.is_object() || !kept.contains("answers") || kept["answers"].size() != pool.size()) return;
+  if (!std::ranges::all_of(kept["answers"], [](const Json& value) { return value.is_number(); })) return;
+  compared = kept["answers"].get<std::vector<double>>();
+  compared_labels = kept.value("labels", Index{-1});
 }
 
 void Desk::Impl::update_estimate() {
@@ -112,15 +135,14 @@ void Desk::Impl::update_estimate() {
   for (const Index row : audit_order)
     if (status[at(row)] == Status::labelled) rows.push_back(row);
   if (rows.empty()) return;
-  const std::vector<double> given =
-      answers_of(*latest->model, latest->model->predict(batch(data, rows), context), y.classes);
+  const std::vector<double> given = answers_of(*latest->model, latest->prediction, y.classes);
   std::vector<double> errors;
   Index right = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (y.task == Task::classify) {
-      right += given[i] == static_cast<double>(y.index[at(rows[i])]) ? 1 : 0;
+      right += given[at(place[at(rows[i])])] == static_cast<double>(y.index[at(rows[i])]) ? 1 : 0;
     } else {
-      errors.push_back(given[i] - y.value[rows[i]]);
+      errors.push_back(given[at(place[at(rows[i])])] - y.value[rows[i]]);
     }
   }
   estimate = y.task == Task::classify ? audit_accuracy(right, std::ssize(rows)) : audit_rmse(errors);
@@ -129,13 +151,13 @@ void Desk::Impl::update_estimate() {
 void Desk::Impl::keep_curve() {
   // An undo may lead back; the curve follows.
   std::erase_if(curve, [&](const DeskPoint& point) { return point.labels > counts.labels; });
-  if (!estimate || (!curve.empty() && counts.labels < curve.back().labels + labels_of_point)) return;
-  curve.push_back({counts.labels, *estimate});
+  if (estimate && (curve.empty() || counts.labels >= curve.back().labels + labels_of_point))
+    curve.push_back({counts.labels, *estimate});
   Json kept = {{"points", Json::array()}, {"changes", Json::array()}};
   for (const DeskPoint& point : curve)
     kept["points"].push_back(
         {point.labels, point.estimate.value, point.estimate.low, point.estimate.high, point.estimate.rows});
-  for (const AnswerChange& change : changes) kept["changes"].push_back({change.labels, change.share});
+  for (const AnswerChange& change : changes) kept["changes"].push_back({change.labels, change.share, change.at});
   store.keep("curve", kept.dump());
 }
 
@@ -151,7 +173,7 @@ void Desk::Impl::load_curve() {
       curve.push_back({row[0].get<Index>(),
                        {row[1].get<double>(), row[2].get<double>(), row[3].get<double>(), row[4].get<Index>()}});
   for (const Json& row : kept.value("changes", Json::array()))
-    if (numbers(row, 2)) changes.push_back({row[0].get<Index>(), row[1].get<double>()});
+    if (numbers(row, 3)) changes.push_back({row[0].get<Index>(), row[1].get<double>(), row[2].get<Index>()});
 }
 
 }  // namespace ecotone

@@ -23,6 +23,7 @@ struct Asked {
   double probability = 1;
   Index model_labels = 0;
   std::optional<std::string> answered = {};  ///< after an undo
+  std::string belief = {};                   ///< as it was shown first; empty: none was
 };
 
 /// What one fit gives to those who ask. Never changed once it is published.
@@ -32,6 +33,8 @@ struct FitResult {
   std::vector<Index> labelled;  ///< what the model has learned from
   Index labels = 0;             ///< given by people, without audits, that are among them
   std::vector<Asked> ranking;   ///< the rows to ask next
+  Prediction prediction;        ///< for the whole pool, because some models look at all rows of a domain together
+  std::string problem;          ///< why rows cannot be ranked; empty: they can
 };
 
 struct Desk::Impl {
@@ -52,12 +55,15 @@ struct Desk::Impl {
   DeskProgress progress() const;
 
   // ---- desk_questions.cpp: what is asked
-  void draw_rows();
+  void find_rows();
+  void draw_reserve();
+  void draw_seed();
   bool open(Index row) const { return status[at(row)] == Status::open; }
   std::set<Index> held_by_others(const std::string& page) const;
   std::optional<Asked> next(const std::string& page);
   std::optional<Asked> next_audit(const std::set<Index>& held) const;
   Asked& ask(const std::string& page, Asked asked);
+  void note_belief(const std::string& page, const Question& question);
   Question describe(const Asked& asked, const FitResult& fit) const;
   std::string reason(const Asked& asked, const FitResult& fit, const NearRows& near) const;
   std::optional<Belief> belief(Index row, const FitResult& fit) const;
@@ -68,6 +74,8 @@ struct Desk::Impl {
   void fit();
   std::vector<Asked> ranking(const FitResult& fit, const std::vector<Index>& rows, std::uint64_t number) const;
   void note_change(const FitResult& fit);
+  void keep_compared();
+  void load_compared();
   void update_estimate();
   void keep_curve();
   void load_curve();
@@ -89,6 +97,7 @@ struct Desk::Impl {
   std::vector<Index> known;
   std::vector<Index> learned_from_start;  ///< of these, the ones that share no group with an audit row
   std::vector<Index> pool;
+  std::vector<Index> place;  ///< of each row in the pool; -1: it is not in it
   std::unordered_map<Index, Index> by_origin;
   std::vector<Status> status;  ///< of each row
   std::vector<char> reserved;  ///< for audits; of each row
@@ -100,6 +109,7 @@ struct Desk::Impl {
   std::set<std::string> requests;
   std::map<std::string, std::vector<Asked>> asked;  ///< by page
   std::map<std::string, std::chrono::steady_clock::time_point> seen;
+  bool in_round = false;  ///< what is asked is kept at the end of the round, not row by row
   std::shared_ptr<const FitResult> latest;
   std::uint64_t fits = 0;
   // what is known of the model

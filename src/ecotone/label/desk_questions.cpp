@@ -13,12 +13,13 @@ namespace {
 constexpr Index neighbours_shown = 2;
 /// A page that has not asked for so long is closed, and its row may be asked elsewhere.
 constexpr auto forgotten = std::chrono::seconds(60);
+constexpr auto closed_for_good = std::chrono::hours(2);
 /// The smallest audit reserve: the budget may be raised later, and rows asked for another reason are no random sample.
 constexpr Index least_reserve = 200;
 
 }  // namespace
 
-void Desk::Impl::draw_rows() {
+void Desk::Impl::find_rows() {
   LabelRows rows = label_rows(data, Hide::nothing);
   known = std::move(rows.known);
   pool = std::move(rows.pool);
@@ -27,27 +28,48 @@ void Desk::Impl::draw_rows() {
                "label: nothing to ask, every row{} has a label; --simulate shows what labels would have been worth",
                known.empty() ? "" : " of the target");
   status.assign(at(data.rows()), Status::closed);
+  place.assign(at(data.rows()), -1);
+  for (std::size_t i = 0; i < pool.size(); ++i) {
+    status[at(pool[i])] = Status::open;
+    place[at(pool[i])] = static_cast<Index>(i);
+    by_origin.emplace(origin_of(data.origin, pool[i]), pool[i]);
+  }
+}
+
+void Desk::Impl::draw_reserve() {
   reserved.assign(at(data.rows()), 0);
-  std::vector<std::int32_t> domain;
-  for (const Index row : pool) {
-    status[at(row)] = Status::open;
-    by_origin.emplace(origin_of(data.origin, row), row);
-    domain.push_back(data.domain.index[at(row)]);
-  }
-  Random random = context.random("order of questions");
-  if (options.audit > 0) {
-    const auto size = static_cast<Index>(pool.size());
+  // Drawn once: a later budget, seed or share of audits must not make rows asked for another reason audits.
+  const Json kept = Json::parse(store.kept("reserve").value_or("[]"), nullptr, false);
+  if (kept.is_array())
+    for (const Json& origin : kept)
+      if (const auto row = by_origin.find(origin.is_number_integer() ? origin.get<Index>() : -1);
+          row != by_origin.end())
+        audit_order.push_back(row->second);
+  if (options.audit > 0 && audit_order.empty()) {
+    std::vector<Index> fresh, answered;
+    for (const Index row : pool) (open(row) ? fresh : answered).push_back(row);
+    fresh = without_groups_of(answered, std::move(fresh), data.group);
     const Index wanted = std::max(least_reserve, 2 * options.budget / options.audit);
-    const std::vector<Index> reserve = draw_groups(pool, data.group, std::min(wanted, size / 2), random);
+    Random random = context.random("audit rows");
+    const std::vector<Index> reserve =
+        draw_groups(fresh, data.group, std::min<Index>(wanted, std::ssize(fresh) / 2), random);
     for (const Index i : random.permutation(std::ssize(reserve))) audit_order.push_back(reserve[at(i)]);
-    for (const Index row : reserve) reserved[at(row)] = 1;
+    Json origins = Json::array();
+    for (const Index row : audit_order) origins.push_back(origin_of(data.origin, row));
+    store.keep("reserve", origins.dump());
   }
+  for (const Index row : audit_order) reserved[at(row)] = 1;
   learned_from_start = without_groups_of(audit_order, known, data.group);
+}
+
+void Desk::Impl::draw_seed() {
+  std::vector<std::int32_t> domain;
+  for (const Index row : pool) domain.push_back(data.domain.index[at(row)]);
+  Random random = context.random("order of questions");
   // The first `seed_size` from every domain in proportion, then all others.
-  const std::vector<Query> first = pick_seed(domain, strategy.options.seed_size, random);
   std::vector<Index> order;
   std::vector<char> placed(pool.size(), 0);
-  for (const Query& query : first) {
+  for (const Query& query : pick_seed(domain, strategy.options.seed_size, random)) {
     order.push_back(query.place);
     placed[at(query.place)] = 1;
   }
@@ -106,26 +128,37 @@ std::optional<Asked> Desk::Impl::next(const std::string& page) {
 
 Asked& Desk::Impl::ask(const std::string& page, Asked question) {
   asked[page] = {std::move(question)};
-  keep_asked();
+  if (!in_round) keep_asked();
   return asked[page].front();
 }
 
 std::optional<Belief> Desk::Impl::belief(Index row, const FitResult& fit) const {
   if (!fit.model) return {};
-  const Index rows[] = {row};
-  const Prediction prediction = fit.model->predict(batch(data, rows), context);
+  const Index i = place[at(row)];
   Belief belief;
   if (y.task == Task::regress) {
-    belief.value = prediction.value[0];
-    if (prediction.variance.size() > 0) belief.sd = std::sqrt(prediction.variance[0]);
+    belief.value = fit.prediction.value[i];
+    if (fit.prediction.variance.size() > 0) belief.sd = std::sqrt(fit.prediction.variance[i]);
     return belief;
   }
   for (const std::string& name : y.classes) {
     const auto found = std::ranges::find(fit.model->classes(), name);
-    belief.probability.push_back(
-        found == fit.model->classes().end() ? 0.0 : prediction.probability(0, found - fit.model->classes().begin()));
+    belief.probability.push_back(found == fit.model->classes().end()
+                                     ? 0.0
+                                     : fit.prediction.probability(i, found - fit.model->classes().begin()));
   }
   return belief;
+}
+
+void Desk::Impl::note_belief(const std::string& page, const Question& question) {
+  if (!question.belief) return;
+  const std::lock_guard lock(mutex);
+  const auto own = asked.find(page);
+  if (own == asked.end()) return;
+  for (Asked& shown : own->second)
+    if (shown.row == question.row && shown.belief.empty())
+      shown.belief = question.belief->value ? fmt::format("{:.6g}", *question.belief->value)
+                                            : fmt::format("{:.4g}", fmt::join(question.belief->probability, " "));
 }
 
 std::string Desk::Impl::reason(const Asked& question, const FitResult& fit, const NearRows& near) const {
@@ -133,7 +166,9 @@ std::string Desk::Impl::reason(const Asked& question, const FitResult& fit, cons
     case Why::audit:
       return "This row measures how good the model is. Answer from the values alone.";
     case Why::seed:
-      return "Drawn at random, because there are too few labels for a model yet.";
+      return background && !background->error().empty()
+                 ? "Drawn at random, because the model cannot be fitted."
+                 : "Drawn at random, because there are too few labels for a model yet.";
     case Why::explore:
       return near.new_region ? "Drawn at random, and unlike any row labelled so far: a new region."
                              : "Drawn at random, to find where the model is wrong without knowing it.";
@@ -143,7 +178,8 @@ std::string Desk::Impl::reason(const Asked& question, const FitResult& fit, cons
   std::string text = strategy.rule == QueryRule::neighbours ? "The labelled rows nearest to this one disagree"
                      : y.task == Task::regress              ? "The model is unsure of this number"
                                                             : "The model is unsure of this row";
-  if (question.model_labels < fit.labels) text = "The model was unsure of this row when it was chosen";
+  if (question.model_labels < fit.labels && strategy.rule != QueryRule::neighbours)
+    text = "The model was unsure of this row when it was chosen";
   return text + (near.new_region ? ", and nothing like it is labelled yet." : ".");
 }
 
@@ -166,6 +202,9 @@ Question Desk::Impl::describe(const Asked& question, const FitResult& fit) const
 }
 
 void Desk::Impl::keep_asked() {
+  const auto now = std::chrono::steady_clock::now();
+  std::erase_if(seen, [&](const auto& page) { return now - page.second > closed_for_good; });
+  std::erase_if(asked, [&](const auto& page) { return page.first != spreadsheet && !seen.contains(page.first); });
   Json pages = Json::object();
   for (const auto& [page, questions] : asked)
     for (const Asked& question : questions)

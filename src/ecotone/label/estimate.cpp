@@ -20,9 +20,9 @@ std::string change_text(Task task, const AnswerChange& change) {
   if (change.share == 0) return fmt::format("The last {} labels changed no answer in the target.", change.labels);
   if (task == Task::classify)
     return fmt::format(
-        "The last {} labels changed the answer for {:.1f}% of the target's rows, so as many more may gain "
-        "at most about {}.",
-        change.labels, 100 * change.share, points(change.share));
+        "The last {} labels changed the answer for {:.1f}% of the target's rows; if the next {} change as much, the "
+        "accuracy moves by at most {}.",
+        change.labels, 100 * change.share, change.labels, points(change.share));
   return fmt::format("The last {} labels moved the predictions by {:.0f}% of the present error.", change.labels,
                      100 * change.share);
 }

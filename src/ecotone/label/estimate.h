@@ -27,7 +27,8 @@ std::optional<AuditEstimate> audit_rmse(std::span<const double> errors);
 /// How much the last labels changed the answers in the target.
 struct AnswerChange {
   Index labels = 0;  ///< between the two models
-  double share = 0;  ///< of the rows whose class changed; for numbers the rms change over the RMSE (0 if unknown)
+  double share = 0;  ///< of the rows whose class changed; for numbers the rms change over the RMSE
+  Index at = 0;      ///< labels of the later model
 };
 
 /// What the person may do now, in one or two sentences, and whether further labels still change the answers.

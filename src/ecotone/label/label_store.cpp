@@ -141,13 +141,14 @@ struct LabelStore::State {
                         nullptr) != SQLITE_OK)
       refuse(database, path);
     sqlite3_extended_result_codes(database, 1);
-    // One process at a time; a click is on the disk before it is confirmed.
-    run("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; BEGIN EXCLUSIVE;");
+    run("PRAGMA locking_mode = EXCLUSIVE");
     const bool fresh = pragma("SELECT count(*) FROM sqlite_master") == 0;
     if (!fresh && pragma("PRAGMA application_id") != application)
       file_error("not_a_journal", "{} is not a journal of labels", path.string());
     if (pragma("PRAGMA user_version") > format)
       file_error("newer_format", "{} was written by a newer ecotone; use that one", path.string());
+    // One process at a time; a click is on the disk before it is confirmed.
+    run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; BEGIN EXCLUSIVE;");
     run(tables);
     run(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};", application, format).c_str());
   }

@@ -11,10 +11,11 @@
 namespace ecotone {
 namespace {
 
-constexpr Index most_fields = 40;    // shown of one row
-constexpr Index most_tried = 2000;   // columns whose effect is looked at
-constexpr double most_values = 4e5;  // of labelled rows that are looked at
-constexpr double differing = 0.5;    // standard deviations
+constexpr Index most_fields = 40;         // shown of one row
+constexpr Index most_tried = 2000;        // columns whose effect is looked at
+constexpr Index most_varied = 4'000'000;  // values of the rows that are varied for it
+constexpr double most_values = 4e5;       // of labelled rows that are looked at
+constexpr double differing = 0.5;         // standard deviations
 constexpr std::size_t most_important = 5;
 
 Matrix rows_of(const Dataset& data, std::span<const Index> rows) { return data.x.take(rows).to_matrix(); }
@@ -60,7 +61,8 @@ struct RowFacts::State {
 
   /// The effect of every column on the answer for a row: how much it changes if the value is the usual one.
   std::vector<double> effects(Index row, const Matrix& x, const Model& model, const Context& context) const {
-    const Index tried = std::min<Index>(columns.count(), most_tried);
+    const Index affordable = std::max<Index>(1, most_varied / std::max<Index>(1, x.cols()));
+    const Index tried = std::min({columns.count(), most_tried, affordable});
     Matrix varied = x.replicate(tried + 1, 1);
     for (Index c = 0; c < tried; ++c) columns.make_usual(c, data.domain.index[at(row)], varied, c + 1);
     const std::vector<Index> same(at(tried + 1), row);
@@ -75,7 +77,8 @@ struct RowFacts::State {
   std::vector<Index> looked_at(std::span<const Index> labelled) const {
     std::vector<Index> target, source;
     for (const Index row : labelled) (is_target(data, row) ? target : source).push_back(row);
-    const auto most = static_cast<std::size_t>(std::max(100.0, most_values / static_cast<double>(data.x.cols())));
+    const auto most =
+        static_cast<std::size_t>(std::max(100.0, most_values / static_cast<double>(std::max<Index>(1, data.x.cols()))));
     for (std::vector<Index>* rows : {&target, &source}) {
       if (rows->size() <= most) continue;
       std::vector<Index> thinned;

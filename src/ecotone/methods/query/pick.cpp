@@ -80,9 +80,9 @@ class Picker {
   std::vector<bool> taken_;
   std::vector<Index> batch_;  ///< picked since the last fit
 
-  bool before(Index a, Index b) const {
-    return pool_.score[a] != pool_.score[b] ? pool_.score[a] > pool_.score[b] : a < b;
-  }
+  /// A score that is not a number comes last.
+  double score(Index place) const { return std::isnan(pool_.score[place]) ? -INFINITY : pool_.score[place]; }
+  bool before(Index a, Index b) const { return score(a) != score(b) ? score(a) > score(b) : a < b; }
 
   bool too_near(Index place) const {
     if (least_distance_ <= 0) return false;

@@ -240,6 +240,7 @@ class Standard {
     kept.hessian.reset();
     kept.pairs.clear();
     kept.fresh = kept.excess = 0;
+    kept.rows = 0;  // the next fit takes coordinates of its own rows
   }
 
   /// Whether a Hessian that serves many fits costs less than the iterations that it saves them.
@@ -461,7 +462,9 @@ LinearFit fit_linear(const LinearProblem& problem, const Context& context) {
   // Values are not finite, or need more care.
   check_finite(problem, context);
   shape.exact = true;
-  return Standard(problem, *loss, Standardised(problem.x, problem.weight, shape, context), context).solve(solver);
+  LinearProblem anew = problem;
+  anew.curvature = nullptr;  // it belongs to other coordinates
+  return Standard(anew, *loss, Standardised(problem.x, problem.weight, shape, context), context).solve(solver);
 }
 
 void check_linear(const LinearProblem& problem, const Context& context) {

@@ -224,6 +224,8 @@ StageResult Linear::fit(LinearFamily family, const TrainView& view, const Refits
   if (warm && fit.converged) {
     cache.leave(key, LinearScores{fit.weights, fit.offset});
     if (fit.curvature) cache.leave("curvature, " + key, *fit.curvature);
+  } else if (problem.grows) {
+    cache.leave("curvature, " + key, LinearCurvature{});
   }
   fit.curvature.reset();  // it is the size of the rows, and a model need not hold it
   notes.solver = solver_name(fit.solver);

@@ -51,15 +51,14 @@ void refuse_idle(const LabelFlags& flags, LabelMode mode) {
   constexpr std::pair<const char*, LabelMode> of_modes[] = {
       {"--repeat", LabelMode::simulate}, {"--test-share", LabelMode::simulate}, {"--reach", LabelMode::simulate},
       {"--report", LabelMode::simulate}, {"--title", LabelMode::simulate},      {"--count", LabelMode::queries},
-      {"--host", LabelMode::page},       {"--port", LabelMode::page},           {"--token", LabelMode::page},
-      {"--images", LabelMode::page}};
+      {"--host", LabelMode::page},       {"--port", LabelMode::page},           {"--token", LabelMode::page}};
   for (const auto& [name, of] : of_modes) {
     if (!flags.flags->given(name) || of == mode) continue;
     const auto flag = std::ranges::find(mode_flags, of, &ModeFlag::mode);
     if (flag == std::end(mode_flags)) option_error("idle_flag", "{} works only with the page", name);
     option_error("idle_flag", "{} works only with {}", name, flag->name);
   }
-  for (const char* name : {"--output", "--classes"})
+  for (const char* name : {"--output", "--classes", "--images"})
     if (flags.flags->given(name) && mode == LabelMode::simulate)
       option_error("idle_flag", "{} cannot be combined with --simulate", name);
   if (mode != LabelMode::simulate && flags.strategies.size() > 1)
@@ -90,7 +89,7 @@ void prepare_folder(const std::filesystem::path& folder, const std::vector<std::
 /// What a journal belongs to.
 std::map<std::string, std::string> journal_facts(const Dataset& data, const LabelFlags& flags, const Context& context) {
   const auto words = digest_of(data, context).words();
-  std::vector<std::string> targets = flags.read.target;
+  std::vector<std::string> targets = flags.options.target;
   std::ranges::sort(targets);
   return {{"data", fmt::format("{:016x}{:016x}", words[0], words[1])},
           {"label", data.schema.label},
@@ -141,6 +140,18 @@ void await_model(const Desk& desk) {
     std::this_thread::sleep_for(milliseconds(5));
 }
 
+/// Refuses to ask for labels that nothing can learn from: there are enough for a model, and it cannot be fitted. With
+/// few labels it may be able to later, so that is only told.
+void require_model(const LabelWork& work) {
+  constexpr Index enough = 30;
+  const DeskProgress progress = work.desk.progress();
+  if (progress.fitting || progress.problem.empty()) return;
+  Index labels = progress.labels;
+  for (Index row = 0; row < work.data.rows(); ++row) labels += work.data.y->missing(row) ? 0 : 1;
+  if (labels >= enough) data_error("cannot_fit", "{}", progress.problem);
+  work.session.warn_aside(progress.advice.text);
+}
+
 /// Writes the outputs and says so.
 void close_work(const LabelWork& work, std::optional<Index> stored = {}) {
   if (cancel_flag().requested())
@@ -155,14 +166,18 @@ void run_mode(const LabelFlags& flags, LabelMode mode, const LabelWork& work, st
   switch (mode) {
     case LabelMode::page: {
       await_model(work.desk);
+      require_model(work);
       const std::optional<LabelOutputs> written = serve_label_page(work, flags, std::move(images));
       return written ? tell_label_outputs(work, work.desk.progress(), *written) : close_work(work);
     }
     case LabelMode::terminal:
       await_model(work.desk);
+      require_model(work);
       ask_in_terminal(work);
       return close_work(work);
     case LabelMode::queries:
+      work.desk.catch_up();
+      require_model(work);
       return write_queries(work, flags.queries, flags.count);
     case LabelMode::answers:
       return close_work(work, store_answers(work, flags.answers));
@@ -185,9 +200,10 @@ void run_interactive(const LabelFlags& flags, LabelMode mode, const DataAndPipel
   run_mode(flags, mode, work, std::move(images));
 }
 
-/// Columns of pictures are no features.
+/// Columns of pictures are no features; targets are flags of this verb, because their labels are learned from.
 ReadOptions read_options(const LabelFlags& flags) {
   ReadOptions read = flags.read;
+  read.target = flags.options.target;
   if (!flags.images.empty() && flags.images != read.id) read.ignore.push_back(flags.images);
   return read;
 }
@@ -239,11 +255,11 @@ void declare_label(Flags& flags, LabelFlags& inputs) {
   flags.group("How to answer (default: on a page in the browser)");
   flags.flag("--terminal", inputs.terminal, "Ask here, with the keys of the page");
   flags.text("--queries", "FILE.csv", inputs.queries, "Write the next questions for a spreadsheet");
-  flags.number("--count", inputs.count, 1, 1'000'000, "--queries: how many, if the budget leaves as many");
+  flags.number("--count", inputs.count, 1, 1'000'000, "--queries: how many, if the budget leaves as many (default 20)");
   flags.text("--answers", "FILE.csv", inputs.answers, "Read the answers of a spreadsheet");
   flags.flag("--export", inputs.export_only, "Write labelled.csv, journal.jsonl and model.eco and ask nothing");
   flags.text("--images", "COLUMN", inputs.images, "Show the picture that this column names, beside each row");
-  flags.number("--port", inputs.port, 0, 65535, "Port of the page; 0: any that is free");
+  flags.number("--port", inputs.port, 0, 65535, "Port of the page (default 0: any that is free)");
   flags.text("--host", "ADDRESS", inputs.host, "Serve the page on this address, also to others; needs --token");
   flags.text("--token", "TEXT", inputs.token, "The secret in the page's address (default: a random one)");
   flags.group("Simulation, of data that have all labels");
@@ -252,7 +268,7 @@ void declare_label(Flags& flags, LabelFlags& inputs) {
   flags.text("--report", "FILE.html", inputs.report, "Write a self-contained HTML report");
   flags.text("--title", "TEXT", inputs.title, "Title of the report");
   flags.group("");
-  add_data_flags(flags, inputs.read, DataUse::training);
+  add_data_flags(flags, inputs.read, DataUse::evaluation);
 }
 
 }  // namespace
@@ -261,14 +277,12 @@ Verb label_verb() {
   return make_verb(
       {"label", "Label rows of a new domain, the most useful ones first",
        "label DATA... PIPELINE --label COLUMN [flags]",
-       "  ecotone label clinics.csv \"impute | scale | logistic\" --label disease --domain hospital --target north "
-       "--budget 200\n"
-       "  ecotone label clinics.csv \"impute | scale | logistic\" --label disease --domain hospital --target north "
-       "--terminal\n"
+       "  ecotone label data.csv \"impute | scale | logistic\" --label y --domain site --target new --budget 200\n"
+       "  ecotone label data.csv \"impute | scale | logistic\" --label y --domain site --target new --terminal\n"
        "  ecotone label data.csv \"scale | logistic\" --label y --domain site --target new --queries round1.csv\n"
        "  ecotone label data.csv \"scale | logistic\" --label y --domain site --target new --answers round1.csv\n"
-       "  ecotone label data.csv \"scale | logistic\" --label y --domain site --target new --simulate --strategy "
-       "entropy --repeat 20\n"},
+       "  ecotone label clinics.csv \"impute | scale | logistic\" --label disease --domain hospital --target "
+       "Brightwater --simulate --strategy entropy\n"},
       declare_label, run_label);
 }
 

@@ -19,13 +19,18 @@
 /// The verb `label`: a person, or a simulation, says what rows of a new domain are.
 namespace ecotone::cli {
 
-/// Options of the interactive modes alone.
+/// Options of this verb alone.
 struct LabelOptions {
+  std::vector<std::string> target;
   std::vector<std::string> classes;
 
   static constexpr auto fields() {
-    return std::tuple{field("classes", &LabelOptions::classes, "Classes that may be answered beside those of the data",
-                            shown_as("CLASS,.."))};
+    return std::tuple{
+        field("target", &LabelOptions::target,
+              "Domains whose rows without a label are asked; labels that they have are learned from. Default: all",
+              shown_as("NAME,..")),
+        field("classes", &LabelOptions::classes, "Classes that may be answered beside those of the data",
+              shown_as("CLASS,.."))};
   }
 };
 

@@ -8,6 +8,7 @@
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
 #include "ecotone/data/formats/csv/csv_field.h"
+#include "ecotone/data/formats/roles.h"
 #include "ecotone/data/read.h"
 #include "ecotone/report/json/json.h"
 #include "ecotone/report/text/line.h"
@@ -64,7 +65,7 @@ class LabelledTable {
   }
 
  private:
-  static constexpr const char* further[] = {"ecotone_why", "ecotone_probability", "ecotone_answer"};
+  static constexpr const auto& further = labelling_columns;
 
   void append(const TextRow& row, std::string& text) const {
     std::vector<std::string> fields(row.fields.begin(), row.fields.end());
@@ -115,8 +116,9 @@ std::string write_model(const LabelWork& work, const std::filesystem::path& path
     return {};
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::data && error.kind() != ErrorKind::option) throw;
-    std::filesystem::remove(path);
-    return error.what();
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored)) return error.what();
+    return fmt::format("{}; {} is of fewer labels", error.what(), path.string());
   }
 }
 

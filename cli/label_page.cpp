@@ -128,7 +128,9 @@ Json LabelPage::state(const std::string& page) { return to_json(work_.desk.state
 
 HttpResponse LabelPage::finish() {
   finished_ = write_label_outputs(work_);
-  return json_answer(200, {{"finished", true}, {"files", finished_->files}});
+  Json json = {{"finished", true}, {"files", finished_->files}};
+  if (!finished_->model_error.empty()) json["model_error"] = finished_->model_error;
+  return json_answer(200, json);
 }
 
 HttpResponse LabelPage::post(const HttpRequest& request) {

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <utility>
@@ -89,6 +91,13 @@ class RoundTable {
   std::vector<std::vector<std::string>> fields_;
 };
 
+constexpr double largest_number = 1e150;  // as for labels elsewhere: squares must stay in the range of numbers
+
+std::string lower_case(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
 /// One answer of a spreadsheet and where it stands.
 struct GivenAnswer {
   Answer answer;
@@ -147,12 +156,12 @@ class AnswersFile {
     double value = 0;
     if (std::ranges::find(classes, text) != classes.end()) {
       answer.label = text;
-    } else if (text == "unsure" || text == "skip") {
-      answer.kind = text == "unsure" ? AnswerKind::unsure : AnswerKind::skip;
+    } else if (const std::string word = lower_case(text); word == "unsure" || word == "skip") {
+      answer.kind = word == "unsure" ? AnswerKind::unsure : AnswerKind::skip;
     } else if (work_.task.task() == Task::classify) {
       data_error("bad_label", "{}: line {}: '{}' is neither unsure, skip nor one of the classes {}", path_, line(),
                  text, fmt::join(classes, ", "));
-    } else if (parse_number(text, value) && std::isfinite(value)) {
+    } else if (parse_number(text, value) && std::abs(value) <= largest_number) {
       answer.label = number_text(value);
     } else {
       data_error("bad_label", "{}: line {}: '{}' is neither a number, unsure nor skip", path_, line(), text);
@@ -192,7 +201,7 @@ std::vector<GivenAnswer> new_answers(const LabelWork& work, const std::string& p
                  event.kind == AnswerKind::label ? event.label : std::string(answer_name(event.kind)));
     }
     if (!asked.contains(row))
-      data_error("not_asked", "{}: line {}: row {} is not of the last round that --queries wrote", path, one.line,
+      data_error("not_asked", "{}: line {}: row {} is in no file that --queries wrote for this folder", path, one.line,
                  row + 1);
     fresh.push_back(std::move(one));
   }
@@ -202,26 +211,31 @@ std::vector<GivenAnswer> new_answers(const LabelWork& work, const std::string& p
 }  // namespace
 
 void write_queries(const LabelWork& work, const std::string& path, Index count) {
-  work.desk.catch_up();
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(path, ignored) && std::filesystem::file_size(path, ignored) > 0)
+    file_error("file_exists", "{} is there already and may hold answers; read it with --answers, or name another file",
+               path);
   const DeskProgress progress = work.desk.progress();
   if (progress.labels >= progress.budget)
     data_error("budget_spent", "label: all {} labels of the budget are given; raise it with --budget", progress.budget);
   std::vector<Question> questions = work.desk.round(std::min(count, progress.budget - progress.labels));
   if (questions.empty()) data_error("empty_data", "label: no row is left to ask");
-  std::vector<Index> rows;
-  for (const Question& question : questions) rows.push_back(question.origin);
+  // Rows of earlier rounds may still be answered.
+  std::set<Index> rows = rows_of_round(work.store);
+  for (const Question& question : questions) rows.insert(question.origin);
   work.store.keep(round_name, Json(rows).dump());
+  const auto written = static_cast<Index>(questions.size());
   const RoundTable table(work, std::move(questions));
   Output output(path);
   output.write(table.text());
   output.commit();
-  const auto written = static_cast<Index>(rows.size());
   work.session.say(fmt::format("wrote {}: {}; fill in the column answer and read it with --answers\n", path,
                                counted(written, "question")));
   work.session.print({{"queries", path}, {"questions", written}, {"folder", work.task.folder}});
 }
 
 Index store_answers(const LabelWork& work, const std::string& path) {
+  work.desk.catch_up();  // so that what the answers change can be told
   const std::vector<GivenAnswer> answers = new_answers(work, path, AnswersFile(path, work).read());
   for (const GivenAnswer& given : answers) work.desk.answer(given.answer);
   return static_cast<Index>(answers.size());

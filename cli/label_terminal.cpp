@@ -17,12 +17,10 @@ namespace ecotone::cli {
 namespace {
 
 constexpr const char* terminal_page = "terminal";
-constexpr std::size_t keys_for_classes = 9;
-
 /// The class, or number, that the model believes in; empty without a belief.
 std::string believed(const Question& question, const std::vector<std::string>& classes) {
   if (!question.belief || question.why == Why::audit) return {};
-  if (question.belief->value) return number_text(*question.belief->value);
+  if (question.belief->value) return fmt::format("{:.4g}", *question.belief->value);  // as it is shown
   const auto& probability = question.belief->probability;
   if (probability.empty()) return {};
   return classes[at(std::ranges::max_element(probability) - probability.begin())];
@@ -31,11 +29,14 @@ std::string believed(const Question& question, const std::vector<std::string>& c
 /// The label that was typed, by its key or in full; empty if it is none. Keys come first: a class may be called 2.
 std::string typed_label(const std::string& typed, const LabelTask& task) {
   if (task.task() == Task::regress) return typed;
-  if (typed.size() == 1 && typed[0] >= '1' && typed[0] <= '9') {
-    const auto place = static_cast<std::size_t>(typed[0] - '1');
-    if (place < task.classes.size()) return task.classes[place];
-  }
+  const std::vector<std::string> keys = class_keys(task.classes);
+  if (const auto key = std::ranges::find(keys, typed); !typed.empty() && key != keys.end())
+    return task.classes[at(key - keys.begin())];
   return std::ranges::find(task.classes, typed) != task.classes.end() ? typed : std::string();
+}
+
+bool all_have_keys(const std::vector<std::string>& classes) {
+  return std::ranges::none_of(class_keys(classes), [](const std::string& key) { return key.empty(); });
 }
 
 /// The conversation: shows a question, reads a key, does what it says.
@@ -43,8 +44,8 @@ class Conversation {
  public:
   explicit Conversation(const LabelWork& work)
       : work_(work),
-        keys_(work.task.task() == Task::classify && work.task.classes.size() <= keys_for_classes ? Keys::Mode::single
-                                                                                                 : Keys::Mode::lines),
+        keys_(work.task.task() == Task::classify && all_have_keys(work.task.classes) ? Keys::Mode::single
+                                                                                     : Keys::Mode::lines),
         state_(work.desk.state(terminal_page)) {}
 
   void hold() {
@@ -79,8 +80,9 @@ class Conversation {
     const std::string label =
         by_belief ? believed(*state_.question, work_.task.classes) : typed_label(command, work_.task);
     if (label.empty()) {
-      say(by_belief ? "no belief is shown for this row; answer from its values\n"
-                    : fmt::format("'{}' is no answer\n", one_line(command)));
+      say(by_belief
+              ? "no belief is shown for this row; answer from its values\n"
+              : fmt::format("'{}' is no answer; {}\n", one_line(command), keys_text(*state_.question, work_.task)));
       return false;
     }
     answer(AnswerKind::label, label);

@@ -1,5 +1,6 @@
 #include "ecotone/label/desk.h"
 
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -292,6 +293,82 @@ TEST(Desk, ManyPagesAtOnceLoseNothing) {
   EXPECT_EQ(events.size(), 40U);
   std::set<Index> rows;
   for (const LabelEvent& event : events) EXPECT_TRUE(rows.insert(event.row).second);
+}
+
+TEST(Desk, AuditRowsAreDrawnOnce) {
+  const Clinics clinics;
+  const TempFolder folder;
+  {
+    Person person(clinics, folder, {.budget = 40});
+    DeskState state = person.desk.state("a");
+    while (state.question) state = person.click(*state.question);
+  }
+  // Another budget and another share of audits do not make rows audits that were asked for another reason.
+  for (const DeskOptions& options :
+       {DeskOptions{.budget = 2000}, DeskOptions{.budget = 50, .audit = 2}, DeskOptions{.budget = 50, .audit = 0}}) {
+    Person person(clinics, folder, options);
+    person.desk.catch_up();
+    const DeskProgress progress = person.desk.progress();
+    EXPECT_EQ(progress.audits, 8);
+    ASSERT_TRUE(progress.estimate);
+    EXPECT_EQ(progress.estimate->rows, 8);
+    EXPECT_EQ(progress.model_labels, 32);
+  }
+}
+
+TEST(Desk, SaysWhyThereIsNoModel) {
+  const Clinics clinics;
+  const TempFolder folder;
+  Person person(clinics, folder, {.budget = 20}, "scale | logistic l2=0.01");
+  person.desk.catch_up();
+  const DeskState state = person.desk.state("a");
+  EXPECT_THAT(state.progress.problem, HasSubstr("impute"));
+  EXPECT_THAT(state.progress.advice.text, HasSubstr("cannot be fitted"));
+}
+
+TEST(Desk, RanksAtRandomWhereNothingKnowsItsUncertainty) {
+  Clinics clinics;
+  Labels y{Task::regress, {}, {}, Vector::Constant(clinics.data.rows(), NAN)};
+  for (Index i = 0; i < clinics.data.rows(); ++i)
+    if (!clinics.data.y->missing(i)) y.value[i] = static_cast<double>(i % 5);
+  clinics.data.y = y;
+  const TempFolder folder;
+  Person person(clinics, folder, {.budget = 60, .audit = 0, .strategy = Strategy::parse("entropy")},
+                "impute | scale | ridge lam=0.1");
+  person.desk.catch_up();
+  DeskState state = person.desk.state("a");
+  EXPECT_THAT(state.progress.problem, HasSubstr("how sure"));
+  EXPECT_TRUE(state.question->belief) << "there is a model all the same";
+  for (int i = 0; i < 50; ++i)
+    state = person.desk.answer({"a", fmt::format("n{}", i), state.question->origin, AnswerKind::label, "900"});
+  person.desk.catch_up();
+  EXPECT_FALSE(person.desk.progress().advice.may_stop) << "without an estimate nobody knows";
+}
+
+TEST(Desk, StoresTheBeliefThatWasShown) {
+  const Clinics clinics;
+  const TempFolder folder;
+  Person person(clinics, folder, {.budget = 20, .audit = 0});
+  person.desk.catch_up();
+  const Question first = *person.desk.state("a").question;
+  const Question second = *person.desk.state("b").question;
+  person.click(second, AnswerKind::label, "b");
+  person.desk.catch_up();
+  person.click(first);
+  const LabelEvent event = person.store.events().back();
+  EXPECT_EQ(event.belief, fmt::format("{:.4g}", fmt::join(first.belief->probability, " ")));
+}
+
+TEST(Desk, RowsOfEarlierRoundsMayStillBeAnswered) {
+  const Clinics clinics;
+  const TempFolder folder;
+  Person person(clinics, folder);
+  const std::vector<Question> first = person.desk.round(4);
+  const std::vector<Question> second = person.desk.round(4);
+  person.click(first[0], AnswerKind::label, Desk::spreadsheet);
+  person.click(second[3], AnswerKind::label, Desk::spreadsheet);
+  EXPECT_EQ(person.desk.progress().labels, 2);
+  EXPECT_EQ(code_of([&] { person.click(first[0], AnswerKind::label, Desk::spreadsheet); }), "answered");
 }
 
 TEST(Desk, RefusesDataWithNothingToAsk) {

@@ -167,7 +167,12 @@ DeskProgress Desk::Impl::progress() const {
   if (!changes.empty()) result.changed = changes.back();
   result.advice = label_advice(y.task, result.labels, estimate, changes);
   result.problem = background ? background->error() : "";
-  if (result.problem.empty()) result.problem = latest->problem;
+  if (!result.problem.empty()) {
+    result.advice.text = fmt::format("The model cannot be fitted, so rows are asked at random: {}", result.problem);
+  } else if (!latest->problem.empty()) {
+    result.problem = latest->problem;
+    result.advice.text = fmt::format("Rows cannot be ranked and are asked at random: {}", result.problem);
+  }
   return result;
 }
 
@@ -210,7 +215,10 @@ DeskState Desk::answer(const Answer& answer) {
     if (!impl_->requests.contains(answer.request)) {
       const Index row = impl_->row_of(answer.origin);
       if (!impl_->open(row)) data_error("answered", "row {} has been answered already", answer.origin + 1);
-      std::vector<Asked>& asked = impl_->asked[answer.page];
+      const bool earlier =
+          answer.page == spreadsheet &&
+          std::ranges::find(impl_->asked[spreadsheet], row, &Asked::row) == impl_->asked[spreadsheet].end();
+      std::vector<Asked>& asked = impl_->asked[earlier ? Impl::earlier_rounds : answer.page];
       const auto found = std::ranges::find(asked, row, &Asked::row);
       if (found == asked.end()) data_error("not_asked", "row {} was not asked here", answer.origin + 1);
       LabelEvent event;
@@ -282,6 +290,9 @@ std::vector<Question> Desk::round(Index count) {
   std::shared_ptr<const FitResult> fit;
   {
     const std::lock_guard lock(impl_->mutex);
+    // Rows of earlier rounds may still be answered, but no longer wait for it.
+    std::vector<Asked>& earlier = impl_->asked[Impl::earlier_rounds];
+    std::ranges::move(impl_->asked[spreadsheet], std::back_inserter(earlier));
     impl_->asked[spreadsheet].clear();
     impl_->in_round = true;
     while (std::ssize(round) < count) {

@@ -107,7 +107,8 @@ class Desk {
   DeskProgress progress() const;
   const std::vector<std::string>& classes() const;
   /// The next questions of a round by spreadsheet, audits among them, up to `count`. They stay open, also after the
-  /// process has ended, until the page `spreadsheet` answers them or the next round is made.
+  /// process has ended, until the page `spreadsheet` answers them; after the next round they may be asked elsewhere,
+  /// too.
   static constexpr const char* spreadsheet = "spreadsheet";
   std::vector<Question> round(Index count);
 

@@ -80,6 +80,7 @@ struct Desk::Impl {
   void keep_curve();
   void load_curve();
 
+  static constexpr const char* earlier_rounds = "spreadsheet, earlier rounds";
   enum class Status : char { closed, open, labelled, unsure, skipped };
 
   const Dataset& data;

@@ -83,7 +83,7 @@ std::set<Index> Desk::Impl::held_by_others(const std::string& page) const {
   const auto now = std::chrono::steady_clock::now();
   std::set<Index> rows;
   for (const auto& [other, questions] : asked) {
-    if (other == page) continue;
+    if (other == page || other == earlier_rounds) continue;
     const auto found = seen.find(other);
     const bool gone = found != seen.end() && now - found->second > forgotten;
     if (gone && other != spreadsheet) continue;
@@ -204,7 +204,9 @@ Question Desk::Impl::describe(const Asked& question, const FitResult& fit) const
 void Desk::Impl::keep_asked() {
   const auto now = std::chrono::steady_clock::now();
   std::erase_if(seen, [&](const auto& page) { return now - page.second > closed_for_good; });
-  std::erase_if(asked, [&](const auto& page) { return page.first != spreadsheet && !seen.contains(page.first); });
+  std::erase_if(asked, [&](const auto& page) {
+    return page.first != spreadsheet && page.first != earlier_rounds && !seen.contains(page.first);
+  });
   Json pages = Json::object();
   for (const auto& [page, questions] : asked)
     for (const Asked& question : questions)

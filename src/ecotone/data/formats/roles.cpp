@@ -76,7 +76,8 @@ ColumnRoles resolve_roles(const std::vector<std::string>& names, const ReadOptio
   for (const std::string& name : options.features) roles.features.push_back(marks.mark(name, "a feature"));
   if (options.features.empty()) {
     for (std::size_t j = 0; j < names.size(); ++j)
-      if (marks.free(j)) roles.features.push_back(static_cast<Index>(j));
+      if (marks.free(j) && std::ranges::find(labelling_columns, names[j]) == std::end(labelling_columns))
+        roles.features.push_back(static_cast<Index>(j));
   }
   std::ranges::sort(roles.features);
   roles.features.erase(std::unique(roles.features.begin(), roles.features.end()), roles.features.end());

@@ -9,6 +9,10 @@
 
 namespace ecotone {
 
+/// Columns that `label` adds to a table: what was answered, why the row was asked and with what probability. They are
+/// no features unless they are named as such.
+inline constexpr std::string_view labelling_columns[] = {"ecotone_why", "ecotone_probability", "ecotone_answer"};
+
 /// The columns of a table by role; -1: none.
 struct ColumnRoles {
   Index label = -1;

@@ -94,15 +94,6 @@ std::string belief_text(const Belief& belief, const std::vector<std::string>& cl
   return text + '\n';
 }
 
-std::string keys_text(const Question& question, const LabelTask& task) {
-  std::string text = "keys: ";
-  if (task.task() == Task::regress) text += "the number";
-  for (std::size_t c = 0; c < task.classes.size(); ++c)
-    text += (c > 0 ? ", " : "") + (c < 9 ? std::to_string(c + 1) + '=' : "") + one_line(task.classes[c]);
-  if (question.belief) text += ", space belief";
-  return text + ", u unsure, s skip, z undo, q quit";
-}
-
 std::string head_line(const Question& question, const DeskProgress& progress, const LabelTask& task) {
   const std::string& id = LabelTask::text_of(task.ids, question.origin);
   return fmt::format("row {}{} of {}: label {} of {}{}", question.origin + 1,
@@ -112,8 +103,29 @@ std::string head_line(const Question& question, const DeskProgress& progress, co
 
 }  // namespace
 
+std::vector<std::string> class_keys(const std::vector<std::string>& classes) {
+  const bool digits = std::ranges::all_of(
+      classes, [](const std::string& name) { return name.size() == 1 && name[0] >= '0' && name[0] <= '9'; });
+  if (digits) return classes;
+  std::vector<std::string> keys(classes.size());
+  for (std::size_t c = 0; c < std::min<std::size_t>(9, classes.size()); ++c) keys[c] = std::to_string(c + 1);
+  return keys;
+}
+
+std::string keys_text(const Question& question, const LabelTask& task) {
+  std::string text = "keys: ";
+  if (task.task() == Task::regress) text += "the number, with a point as in 1.5";
+  const std::vector<std::string> keys = class_keys(task.classes);
+  for (std::size_t c = 0; c < task.classes.size(); ++c) {
+    const bool own = keys[c].empty() || keys[c] == task.classes[c];
+    text += (c > 0 ? ", " : "") + (own ? "" : keys[c] + '=') + one_line(task.classes[c]);
+  }
+  if (question.belief) text += ", space belief";
+  return text + ", u unsure, s skip, z undo, q quit";
+}
+
 std::string question_text(const DeskState& state, const LabelTask& task, Index width) {
-  if (!state.question) return wrapped(state.progress.advice.text, width, "");
+  if (!state.question) return wrapped(state.progress.advice.text, width, "") + "keys: z undo, any other ends\n";
   const Question& question = *state.question;
   const bool audit = question.why == Why::audit;
   std::string text = display_text(head_line(question, state.progress, task), width) + '\n';

@@ -27,6 +27,7 @@ struct LabelSimulation;
 struct LabelTask;
 struct Method;
 struct Moments;
+struct Question;
 struct Reproduction;
 struct TrainView;
 struct Tuning;
@@ -66,6 +67,11 @@ std::string model_text(const Model& model, const std::optional<GuardNote>& guard
 std::string fit_text(const Model& model, const Dataset& data, const TrainView& view,
                      const std::optional<GuardNote>& guard);
 
+/// The key of each class, as on the page: its own digit if all classes are single digits, otherwise 1 to 9 for the
+/// first nine and none for the others.
+std::vector<std::string> class_keys(const std::vector<std::string>& classes);
+/// What may be typed to answer a question.
+std::string keys_text(const Question& question, const LabelTask& task);
 /// A row to label in front of a person, for a terminal of `width` columns: its fields against their distribution, the
 /// nearest labelled rows, the model's belief and why it is asked; or, without a question, what to do now.
 std::string question_text(const DeskState& state, const LabelTask& task, Index width = page_width);

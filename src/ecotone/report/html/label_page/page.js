@@ -5,6 +5,7 @@
 
 const POLL_MS = 2000; // how often the page asks for news while it is visible
 const TIMEOUT_MS = 10000; // a request without an answer after this time counts as lost
+const FINISH_MS = 1800000; // the same while the last model is fitted and the files are written
 const LONGEST_WAIT_MS = 8000; // between two attempts to send the same answer
 const UNREAD_MS = 250; // nobody reads a row faster: keys and clicks in this time were meant for the row before
 const FIELDS_AT_FIRST = 24;
@@ -115,7 +116,8 @@ function pageId() {
 
 /** One request: its JSON answer, or NoAnswer or Refused. */
 async function call(path, body) {
-  const options = { headers: { "X-Token": token }, cache: "no-store", signal: AbortSignal.timeout(TIMEOUT_MS) };
+  const patience = path === "/api/finish" ? FINISH_MS : TIMEOUT_MS;
+  const options = { headers: { "X-Token": token }, cache: "no-store", signal: AbortSignal.timeout(patience) };
   if (body) {
     options.method = "POST";
     options.headers["Content-Type"] = "application/json";
@@ -276,7 +278,7 @@ async function finish() {
       { page: pageId() },
       "the files are perhaps not written yet; the page will ask again.",
     );
-    showFinished(done.files);
+    showFinished(done.files, done.model_error);
   } catch (error) {
     refused(error);
   }
@@ -364,6 +366,7 @@ function showRow(question) {
   byId("before").hidden = before === "";
   showBelief(question);
   showPicture(question);
+  setText("facts-title", question.audit ? "This row" : "This row and its nearest labelled rows");
   showFacts(question);
 }
 
@@ -373,9 +376,11 @@ function aboutRow(question) {
 }
 
 function showNoRow() {
-  setText("row-title", "There is no row left to label");
-  setText("reason", app.state.progress.advice);
-  setText("announce", `There is no row left to label. ${app.state.progress.advice}`);
+  const { labels, budget, advice } = app.state.progress;
+  const title = labels >= budget ? `All ${plural(budget, "label")} are given` : "There is no row left to label";
+  setText("row-title", title);
+  setText("reason", "Finish writes the files. To give more labels, start the program again with a larger --budget.");
+  setText("announce", `${title}. ${advice}`);
   byId("before").hidden = true;
 }
 
@@ -993,7 +998,7 @@ function askToFinish() {
 }
 
 /** The last view: which files were written, if this page asked for them. */
-function showFinished(files) {
+function showFinished(files, modelError) {
   app.finished = true;
   app.question = null;
   hideBanner();
@@ -1004,6 +1009,7 @@ function showFinished(files) {
     section.append(
       el("p", {}, "The program has written these files and has ended:"),
       el("ul", {}, ...files.map((file) => el("li", {}, el("code", {}, file)))),
+      ...(modelError ? [el("p", {}, `There is no model: ${modelError}`)] : []),
     );
   else
     section.append(

@@ -23,13 +23,13 @@ def test_the_terminal_by_script(ecotone, label, tmp_path):
     assert all(len(line) <= 100 for line in done.stdout.splitlines())
 
 
-def test_keys_come_before_classes_that_look_like_them(ecotone, tmp_path):
+def test_classes_that_are_digits_have_their_own_keys(ecotone, tmp_path):
     lines = ["site,x,y"] + [f"old,{i % 9},{i % 9 // 3}" for i in range(30)] + [f"new,{i % 9}," for i in range(30)]
     (tmp_path / "digits.csv").write_text("\n".join(lines) + "\n")
     args = ("label", "digits.csv", "scale | logistic", "--label", "y", "--domain", "site", "--target", "new", "--terminal")
     done = ecotone(*args, cwd=tmp_path, input="1\n2\n3\n0\nq\n")
-    assert "1=0, 2=1, 3=2" in done.stdout
-    assert [event["label"] for event in journal(tmp_path / "digits.labels")] == ["0", "1", "2", "0"]
+    assert "keys: 0, 1, 2," in done.stdout and "'3' is no answer; keys: 0, 1, 2," in done.stdout
+    assert [event["label"] for event in journal(tmp_path / "digits.labels")] == ["1", "2", "0"]
 
 
 def test_the_terminal_takes_the_belief_but_shows_none_for_audits(ecotone, label, tmp_path):
@@ -120,7 +120,7 @@ def test_wrong_spreadsheets_store_nothing(ecotone, label, tmp_path):
         filled[:4] + [filled[4].replace("yes", "maybe")], "bad_label")
     assert "line 3: 'x' is no row number" in refused(filled[:2] + ["x," + filled[2].split(",", 1)[1]], "bad_row")
     assert "line 3: row" in refused(filled[:2] + [filled[1]], "repeated_row")
-    assert f"line 2: row {other} is not of the last round" in refused(
+    assert f"line 2: row {other} is in no file that --queries wrote" in refused(
         [filled[0], other + "," + filled[1].split(",", 1)[1]], "not_asked")
     assert "no column 'answer'" in refused(["row,reply", "1,yes"], "missing_column")
     assert "no such file" in ecotone.error(*label("--answers", "none.csv"), exit=4, code="no_such_file", cwd=tmp_path)
@@ -131,6 +131,46 @@ def test_wrong_spreadsheets_store_nothing(ecotone, label, tmp_path):
     ecotone(*label("--answers", "round.csv"), cwd=tmp_path)
     assert "has been answered already, with yes" in refused([filled[0], filled[1].replace("yes", "no")], "answered")
     assert good.count("\n") == 5
+
+
+def test_rounds_overwrite_nothing_and_stay_open(ecotone, label, tmp_path):
+    ecotone(*label("--queries", "a.csv", "--count", 3), cwd=tmp_path)
+    assert "may hold answers" in ecotone.error(*label("--queries", "a.csv"), exit=4, code="file_exists", cwd=tmp_path)
+    ecotone(*label("--queries", "b.csv", "--count", 3), cwd=tmp_path)
+    fill(tmp_path / "a.csv", lambda row: "yes")
+    fill(tmp_path / "b.csv", lambda row: "UNSURE")
+    assert ecotone.json(*label("--answers", "a.csv"), cwd=tmp_path)["stored"] == 3
+    assert ecotone.json(*label("--answers", "b.csv"), cwd=tmp_path)["unsure"] >= 1
+
+
+def test_another_budget_leaves_the_estimate_alone(ecotone, label, tmp_path):
+    ecotone(*label("--queries", "a.csv", "--count", 40, "--budget", 60), cwd=tmp_path)
+    fill(tmp_path / "a.csv", lambda row: truth(float(row["x1"]), float(row["x2"])))
+    first = ecotone.json(*label("--answers", "a.csv", "--budget", 60), cwd=tmp_path)
+    assert first["estimate"]["rows"] == first["audits"]
+    for flags in (("--budget", 5000), ("--budget", 60, "--seed", 7), ("--budget", 60, "--audit", 2)):
+        assert ecotone.json(*label("--export", *flags), cwd=tmp_path)["estimate"]["rows"] == first["audits"]
+
+
+def test_a_pipeline_that_cannot_be_fitted_is_refused_before_the_first_question(ecotone, pool, tmp_path):
+    head, first, *others = pool.read_text().splitlines()
+    fields = first.split(",")
+    fields[head.split(",").index("x2")] = ""
+    (tmp_path / "holes.csv").write_text("\n".join([head, ",".join(fields), *others]) + "\n")
+    args = ("label", "holes.csv", "scale | logistic", "--label", "y", "--domain", "site", "--target", "new", "--id", "key")
+    for mode in (("--terminal",), ("--queries", "q.csv"), ()):
+        message = ecotone.error(*args, *mode, exit=3, code="cannot_fit", cwd=tmp_path)
+        assert "impute" in message
+
+
+def test_columns_of_label_are_no_features(ecotone, label, tmp_path):
+    ecotone(*label("--queries", "a.csv", "--count", 10), cwd=tmp_path)
+    fill(tmp_path / "a.csv", lambda row: truth(float(row["x1"]), float(row["x2"])))
+    ecotone(*label("--answers", "a.csv"), cwd=tmp_path)
+    told = ecotone.json("fit", "pool.labels/labelled.csv", "scale | logistic", "--label", "y", "--domain", "site", "--id", "key",
+                        "-o", "m.eco", cwd=tmp_path)
+    features = ecotone.json("inspect", "m.eco", cwd=tmp_path)["features"]
+    assert told["output"] == "m.eco" and not any(name.startswith("ecotone_") for name in features)
 
 
 def test_queries_stay_within_the_budget(ecotone, label, tmp_path):

@@ -299,7 +299,7 @@ TEST(Desk, AuditRowsAreDrawnOnce) {
   const Clinics clinics;
   const TempFolder folder;
   {
-    Person person(clinics, folder, {.budget = 40});
+    Person person(clinics, folder, {.budget = 20});
     DeskState state = person.desk.state("a");
     while (state.question) state = person.click(*state.question);
   }
@@ -309,10 +309,10 @@ TEST(Desk, AuditRowsAreDrawnOnce) {
     Person person(clinics, folder, options);
     person.desk.catch_up();
     const DeskProgress progress = person.desk.progress();
-    EXPECT_EQ(progress.audits, 8);
+    EXPECT_EQ(progress.audits, 4);
     ASSERT_TRUE(progress.estimate);
-    EXPECT_EQ(progress.estimate->rows, 8);
-    EXPECT_EQ(progress.model_labels, 32);
+    EXPECT_EQ(progress.estimate->rows, 4);
+    EXPECT_EQ(progress.model_labels, 16);
   }
 }
 

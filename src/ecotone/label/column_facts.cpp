@@ -174,7 +174,7 @@ FieldFact ColumnFacts::fact(Index column, Index domain, RowView x) const {
   if (fact.missing || here.sorted.empty()) return fact;
   fact.bin = bin_of(value, fact.low, fact.high);
   // Rows below, and half of the equal ones.
-  const auto [low, high] = std::ranges::equal_range(here.sorted, value);
+  const auto [low, high] = std::equal_range(here.sorted.begin(), here.sorted.end(), value);
   const double below = static_cast<double>(low - here.sorted.begin()) + static_cast<double>(high - low) / 2;
   fact.percentile = 100 * below / static_cast<double>(here.sorted.size());
   return fact;

@@ -37,7 +37,8 @@ std::vector<Strategy> completed_strategies(std::vector<Strategy> strategies, Tas
     random.options.seed_size = strategies.front().options.seed_size;
     strategies.push_back(random);
   }
-  std::ranges::stable_partition(strategies, [&](const Strategy& strategy) { return !is_random(strategy); });
+  std::stable_partition(strategies.begin(), strategies.end(),
+                        [&](const Strategy& strategy) { return !is_random(strategy); });
   std::set<std::string> texts;
   for (const Strategy& strategy : strategies)
     if (!texts.insert(strategy.text()).second)

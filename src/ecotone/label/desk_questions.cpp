@@ -83,7 +83,8 @@ std::set<Index> Desk::Impl::held_by_others(const std::string& page) const {
   const auto now = std::chrono::steady_clock::now();
   std::set<Index> rows;
   for (const auto& [other, questions] : asked) {
-    if (other == page || other == earlier_rounds) continue;
+    // Rounds have rows of their own; elsewhere, rows of earlier ones may be asked again.
+    if (other == page || (other == earlier_rounds && !in_round)) continue;
     const auto found = seen.find(other);
     const bool gone = found != seen.end() && now - found->second > forgotten;
     if (gone && other != spreadsheet) continue;

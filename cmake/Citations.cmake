@@ -7,6 +7,4 @@ string(SUBSTRING "${text}" ${begin} -1 text)
 string(CONCAT content "// Made by cmake/Citations.cmake from docs/glossary.md.\n#include \"ecotone/report/citations.h\"\n\n"
   "namespace ecotone {\n\nstd::string_view citations_of_the_glossary() {\n  return R\"citations(" "${text}"
   ")citations\";\n}\n\n}  // namespace ecotone\n")
-set(generated ${PROJECT_BINARY_DIR}/generated/citations.cpp)
-file(CONFIGURE OUTPUT ${generated} CONTENT "${content}" @ONLY)
-target_sources(ecotone_report PRIVATE ${generated})
+ecotone_generate(report citations.cpp content)

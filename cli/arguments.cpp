@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/file.h"
 #include "ecotone/base/options.h"
 #include "ecotone/data/formats/format.h"
+#include "ecotone/data/formats/number.h"
 #include "ecotone/diagnose/suspicious.h"
 #include "ecotone/methods/grid.h"
 #include "ecotone/methods/registry.h"
@@ -53,11 +53,7 @@ bool replaces_a_file(const std::string& path) {
 }
 
 /// The ending of a name in small letters: ".csv".
-std::string ending_of(const std::string& path) {
-  std::string ending = std::filesystem::path(path).extension().string();
-  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return ending;
-}
+std::string ending_of(const std::string& path) { return lower_case(std::filesystem::path(path).extension().string()); }
 
 /// The path behind all links, whether there is a file or not.
 std::filesystem::path resolved(std::filesystem::path path) {

@@ -14,6 +14,7 @@
 #include <chrono>
 
 #include "ecotone/base/error.h"
+#include "ecotone/data/formats/number.h"
 
 namespace ecotone::cli {
 namespace {
@@ -24,11 +25,6 @@ namespace http = boost::beast::http;
 using asio::ip::tcp;
 using Message = http::request<http::string_body>;
 using Answer = http::response<http::string_body>;
-
-std::string small_letters(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 /// The request as handlers see it; empty if its address is malformed.
 std::optional<HttpRequest> read_request(Message& message) {
@@ -50,7 +46,7 @@ std::optional<HttpRequest> read_request(Message& message) {
   }
   for (const auto& field : message) {
     const std::string value(field.value());
-    const auto [place, fresh] = request.headers.emplace(small_letters(std::string(field.name_string())), value);
+    const auto [place, fresh] = request.headers.emplace(lower_case(std::string(field.name_string())), value);
     if (!fresh) place->second += ", " + value;
   }
   return request;

@@ -81,7 +81,7 @@ class LabelledTable {
       fields[place_[2]] = answer_name(event.kind);
     }
     for (const std::string& field : fields) {
-      append_text_field(text, field, texts_.delimiter());
+      append_csv_field(text, field, texts_.delimiter());
       text += texts_.delimiter();
     }
     text.back() = '\n';

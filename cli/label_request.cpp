@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 
@@ -56,9 +55,7 @@ Index checked_row(Index row) {
 }  // namespace
 
 bool is_json_type(std::string_view type) {
-  std::string name(trim(type.substr(0, type.find(';'))));
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return name == "application/json";
+  return lower_case(std::string(trim(type.substr(0, type.find(';'))))) == "application/json";
 }
 
 Json parse_request(const std::string& body) {

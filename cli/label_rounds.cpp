@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -92,11 +91,6 @@ class RoundTable {
 };
 
 constexpr double largest_number = 1e150;  // as for labels elsewhere: squares must stay in the range of numbers
-
-std::string lower_case(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 /// One answer of a spreadsheet and where it stands.
 struct GivenAnswer {

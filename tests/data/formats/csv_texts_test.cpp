@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "data/formats/read_support.h"
+#include "ecotone/data/formats/csv/csv_field.h"
 #include "ecotone/data/formats/csv/texts.h"
 
 namespace ecotone {
@@ -15,7 +16,7 @@ std::string written(const CsvTexts& texts) {
         text += std::to_string(row.row);
         for (const std::string& field : row.fields) {
           text += texts.delimiter();
-          append_text_field(text, field, texts.delimiter());
+          append_csv_field(text, field, texts.delimiter());
         }
         text += '\n';
       },

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/options.h"
 #include "ecotone/data/formats/arrays.h"
+#include "ecotone/data/formats/number.h"
 
 namespace ecotone {
 
@@ -40,8 +40,7 @@ const Format& format_by_name(std::string_view name) {
 }
 
 const Format* format_by_ending(const std::filesystem::path& path) {
-  std::string name = path.filename().string();
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::string name = lower_case(path.filename().string());
   if (name.ends_with(".gz")) name.resize(name.size() - 3);
   for (const Format& format : formats())
     for (const std::string& ending : format.endings)

@@ -76,6 +76,12 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
+std::string lower_case(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
 namespace {
 
 /// The value of a number beyond the range of doubles: infinity or zero, depending on the position of its first digit.

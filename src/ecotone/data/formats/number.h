@@ -17,6 +17,9 @@ bool is_missing(std::string_view text);
 /// The text without spaces and tabs at both ends.
 std::string_view trim(std::string_view text);
 
+/// The text with the letters A to Z made small.
+std::string lower_case(std::string text);
+
 /// Reads the number that the whole text spells (a leading '+', inf and nan are allowed); false if it is not a number.
 /// Values too large or too small for a double become +-inf or +-0.
 bool parse_number(std::string_view text, double& value);

@@ -6,10 +6,11 @@
 
 namespace ecotone {
 
-void append_csv_field(std::string& row, std::string_view text) {
-  // Readers may trim blanks at the ends, and semicolons and tabs separate fields elsewhere.
-  const bool blank_end = trim(text).size() != text.size();
-  if (!blank_end && text.find_first_of(",\"\r\n;\t") == std::string_view::npos) {
+namespace {
+
+/// Appends a text, in quotes if one of these characters is in it. Readers may trim blanks at the ends.
+void append_field(std::string& row, std::string_view text, std::string_view special) {
+  if (trim(text).size() == text.size() && text.find_first_of(special) == std::string_view::npos) {
     row += text;
     return;
   }
@@ -19,6 +20,18 @@ void append_csv_field(std::string& row, std::string_view text) {
     row += c;
   }
   row += '"';
+}
+
+}  // namespace
+
+void append_csv_field(std::string& row, std::string_view text) {
+  // Semicolons and tabs separate fields elsewhere.
+  append_field(row, text, ",\"\r\n;\t");
+}
+
+void append_csv_field(std::string& row, std::string_view text, char delimiter) {
+  const char special[] = {'"', '\r', '\n', delimiter};
+  append_field(row, text, {special, std::size(special)});
 }
 
 std::string csv_field(std::string_view text) {

@@ -10,6 +10,8 @@ namespace ecotone {
 
 /// Appends a text, quoted if it would not read back unchanged.
 void append_csv_field(std::string& row, std::string_view text);
+/// The same in a row whose fields are separated by `delimiter` alone.
+void append_csv_field(std::string& row, std::string_view text, char delimiter);
 std::string csv_field(std::string_view text);
 /// Appends a number in the shortest form that reads back unchanged; nothing for a missing value (NaN).
 void append_csv_value(std::string& row, double value);

@@ -108,19 +108,4 @@ void CsvTexts::write(const Append& append, const std::function<void(std::string_
   in_order(static_cast<Index>(table_.tasks().size()), context, make, use);
 }
 
-void append_text_field(std::string& row, std::string_view text, char delimiter) {
-  const bool plain = trim(text).size() == text.size() && text.find(delimiter) == std::string_view::npos &&
-                     text.find_first_of("\"\r\n") == std::string_view::npos;
-  if (plain) {
-    row += text;
-    return;
-  }
-  row += '"';
-  for (const char c : text) {
-    if (c == '"') row += '"';
-    row += c;
-  }
-  row += '"';
-}
-
 }  // namespace ecotone

@@ -55,7 +55,4 @@ class CsvTexts {
   CsvTable table_;
 };
 
-/// Appends a field of a row whose columns are kept apart by `delimiter`, quoted if it would not read back unchanged.
-void append_text_field(std::string& row, std::string_view text, char delimiter);
-
 }  // namespace ecotone

@@ -90,8 +90,6 @@ class RoundTable {
   std::vector<std::vector<std::string>> fields_;
 };
 
-constexpr double largest_number = 1e150;  // as for labels elsewhere: squares must stay in the range of numbers
-
 /// One answer of a spreadsheet and where it stands.
 struct GivenAnswer {
   Answer answer;
@@ -155,7 +153,7 @@ class AnswersFile {
     } else if (work_.task.task() == Task::classify) {
       data_error("bad_label", "{}: line {}: '{}' is neither unsure, skip nor one of the classes {}", path_, line(),
                  text, fmt::join(classes, ", "));
-    } else if (parse_number(text, value) && std::abs(value) <= largest_number) {
+    } else if (parse_number(text, value) && std::abs(value) <= largest_label) {
       answer.label = number_text(value);
     } else {
       data_error("bad_label", "{}: line {}: '{}' is neither a number, unsure nor skip", path_, line(), text);

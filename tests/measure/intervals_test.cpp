@@ -9,6 +9,17 @@
 namespace ecotone {
 namespace intervals_test {
 
+TEST(Intervals, QuantilesLieBetweenTheNearestValues) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  const std::vector<double> sorted = {1, 2, 4, inf};
+  EXPECT_EQ(sorted_quantile(sorted, 0), 1);
+  EXPECT_DOUBLE_EQ(sorted_quantile(sorted, 0.5), 3);
+  EXPECT_EQ(sorted_quantile(sorted, 2.0 / 3), 4);
+  EXPECT_EQ(sorted_quantile(sorted, 0.9), inf);
+  EXPECT_EQ(sorted_quantile(sorted, 1), inf);
+  EXPECT_EQ(sorted_quantile(std::vector<double>{5}, 0.3), 5);
+}
+
 TEST(TQuantile, PublishedTable) {
   // Two-sided 95 % points of Student's t.
   EXPECT_NEAR(t_quantile(0.975, 1), 12.7062047362, 1e-9);

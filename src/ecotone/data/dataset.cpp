@@ -43,7 +43,7 @@ std::vector<Index> rows_with_role(const Dataset& data, Role role) {
   for (Index i = 0; i < data.rows(); ++i) {
     const std::int32_t partner = data.domain.partner_of(i);
     if (role == Role::source && partner >= 0 && data.role[at(partner)] != Role::source) continue;
-    if (data.role[at(data.domain.index[at(i)])] == role) rows.push_back(i);
+    if (data.role_of(i) == role) rows.push_back(i);
   }
   return rows;
 }
@@ -129,6 +129,20 @@ Domains Domains::take(std::span<const Index> rows) const {
   return result;
 }
 
+std::vector<std::string> Dataset::target_names() const {
+  std::vector<std::string> names;
+  for (std::size_t d = 0; d < domain.names.size(); ++d)
+    if (role[d] == Role::target) names.push_back(domain.names[d]);
+  return names;
+}
+
+std::vector<Column> Dataset::table_columns() const {
+  if (schema.feature_names() == x.names()) return schema.columns;
+  std::vector<Column> columns;
+  for (const std::string& name : x.names()) columns.push_back({name, ColumnKind::numeric, {}});
+  return columns;
+}
+
 TrainView train_view(const Dataset& data, std::span<const Index> source, std::span<const Index> target,
                      const Context& context) {
   context.check_cancelled();
@@ -174,6 +188,15 @@ TrainView train_view(const Dataset& data, const Context& context) {
 
 Batch batch(const Dataset& data, std::span<const Index> rows) {
   return {data.x.take(rows), data.domain.take(rows), take_origin(data.origin, rows)};
+}
+
+std::vector<Index> spread_over(const std::vector<Index>& rows, Index most) {
+  const auto size = static_cast<Index>(rows.size());
+  if (size <= most) return rows;
+  std::vector<Index> chosen;
+  chosen.reserve(at(most));
+  for (Index i = 0; i < most; ++i) chosen.push_back(rows[at(i * size / most)]);
+  return chosen;
 }
 
 void drop_unused_classes(Labels& labels) {

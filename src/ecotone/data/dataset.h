@@ -15,6 +15,9 @@
 
 namespace ecotone {
 
+/// Numbers to predict beyond it cannot be learned from: squares and sums of them would leave the range of numbers.
+inline constexpr double largest_label = 1e150;
+
 /// One label per row: a class index or a number. A missing label is -1 or NaN.
 struct Labels {
   Task task = Task::classify;
@@ -53,6 +56,7 @@ struct Domains {
 enum class Role { source, target, unseen };
 const char* role_name(Role role);
 using Roles = std::vector<Role>;  ///< one per domain
+inline bool has_target(const Roles& roles) { return std::ranges::find(roles, Role::target) != roles.end(); }
 
 /// The row of the files that each row comes from, counted from 0 over all files in the given order; empty: row i is row
 /// i. Rows may be left out or reordered, but messages and saved predictions name rows as the user finds them.
@@ -84,6 +88,13 @@ struct Dataset {
   std::vector<std::string> left_out = {};  ///< columns of text that is another in every row: they are not features
 
   Index rows() const { return x.rows(); }
+  bool has_target() const { return ecotone::has_target(role); }
+  /// What the domain of a row is for.
+  Role role_of(Index row) const { return role[at(domain.index[at(row)])]; }
+  /// The names of the target domains, in order.
+  std::vector<std::string> target_names() const;
+  /// The columns of the table as they were read, or one for each feature where these are others.
+  std::vector<Column> table_columns() const;
 };
 
 /// All that fitting may see. Rows of source domains come first and each has a label; rows of target domains follow and
@@ -101,7 +112,7 @@ struct TrainView {
   bool kernel_coordinates = false;
 
   Index labelled() const { return y.size(); }
-  bool has_target() const { return std::ranges::find(role, Role::target) != role.end(); }
+  bool has_target() const { return ecotone::has_target(role); }
   /// The labelled rows' features.
   Features labelled_x() const { return x.head(labelled()); }
   /// Weight of labelled row i.
@@ -126,6 +137,9 @@ TrainView train_view(const Dataset& data, std::span<const Index> source, std::sp
 TrainView train_view(const Dataset& data, const Context& context);
 /// The given rows as a batch, with their domains.
 Batch batch(const Dataset& data, std::span<const Index> rows);
+
+/// At most `most` of the rows, at equal distances.
+std::vector<Index> spread_over(const std::vector<Index>& rows, Index most);
 
 /// Keeps only the classes that occur, in their order.
 void drop_unused_classes(Labels& labels);

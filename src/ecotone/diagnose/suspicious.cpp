@@ -24,25 +24,8 @@ constexpr double nearly_one = 0.9995;
 std::vector<Index> source_rows(const Dataset& data) {
   std::vector<Index> rows;
   for (Index i = 0; i < data.rows(); ++i)
-    if (data.role.empty() || data.role[at(data.domain.index[at(i)])] == Role::source) rows.push_back(i);
+    if (data.role.empty() || data.role_of(i) == Role::source) rows.push_back(i);
   return rows;
-}
-
-/// At most `most` of the rows, at equal distances.
-std::vector<Index> some(const std::vector<Index>& rows, Index most) {
-  const auto n = static_cast<Index>(rows.size());
-  if (n <= most) return rows;
-  std::vector<Index> taken;
-  for (Index k = 0; k < most; ++k) taken.push_back(rows[at(k * n / most)]);
-  return taken;
-}
-
-/// The columns of the table as they were read, or one for each feature.
-std::vector<Column> columns_of(const Dataset& data) {
-  if (data.schema.feature_names() == data.x.names()) return data.schema.columns;
-  std::vector<Column> columns;
-  for (const std::string& name : data.x.names()) columns.push_back({name, ColumnKind::numeric, {}});
-  return columns;
 }
 
 /// One number per row: the value, or that of the category; NaN: missing.
@@ -119,11 +102,11 @@ std::optional<SuspiciousColumn> look_at(const std::vector<double>& values, const
 std::vector<SuspiciousColumn> suspicious_columns(const Dataset& data, const Context& context) {
   if (data.x.cols() == 0 || data.x.cols() > most_looked_at_columns) return {};
   const std::vector<Index> rows =
-      some(source_rows(data), std::min(most_looked_at_rows, most_looked_at_values / data.x.cols()));
+      spread_over(source_rows(data), std::min(most_looked_at_rows, most_looked_at_values / data.x.cols()));
   if (static_cast<Index>(rows.size()) < fewest_telling_rows) return {};
   const Matrix x = data.x.take(rows).to_matrix();
   const std::optional<Labels> y = data.y ? std::optional(data.y->take(rows)) : std::nullopt;
-  const std::vector<Column> columns = columns_of(data);
+  const std::vector<Column> columns = data.table_columns();
   std::vector<Index> first(columns.size(), 0);
   for (std::size_t j = 1; j < columns.size(); ++j) first[j] = first[j - 1] + static_cast<Index>(columns[j - 1].width());
   std::vector<std::optional<SuspiciousColumn>> found(columns.size());

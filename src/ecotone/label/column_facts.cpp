@@ -14,14 +14,6 @@ namespace {
 
 constexpr Index bins = 24;
 
-std::vector<Index> spread_over(const std::vector<Index>& rows, Index most) {
-  const auto size = static_cast<Index>(rows.size());
-  if (size <= most) return rows;
-  std::vector<Index> chosen;
-  for (Index i = 0; i < most; ++i) chosen.push_back(rows[at(i * size / most)]);
-  return chosen;
-}
-
 std::vector<double> known_values(const Matrix& x, Index column) {
   std::vector<double> values;
   for (Index i = 0; i < x.rows(); ++i)
@@ -30,14 +22,15 @@ std::vector<double> known_values(const Matrix& x, Index column) {
   return values;
 }
 
-double quantile(const std::vector<double>& sorted, double share) {
+/// The value that this share of the others lie below.
+double value_at(const std::vector<double>& sorted, double share) {
   return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
 }
 
 /// The range in which all but the farthest values lie: a few of them would push all others into one bin.
 std::pair<double, double> usual_range(const std::vector<double>& sorted) {
   if (sorted.empty()) return {0, 0};
-  const std::pair range{quantile(sorted, 0.01), quantile(sorted, 0.99)};
+  const std::pair range{value_at(sorted, 0.01), value_at(sorted, 0.99)};
   return range.first < range.second ? range : std::pair{sorted.front(), sorted.back()};
 }
 
@@ -71,14 +64,10 @@ std::string label_text(const Labels& y, Index row) {
 
 ColumnFacts::ColumnFacts(const Dataset& data, const Context& context) : rows_(data.rows()) {
   Index first = 0;
-  for (const Column& column : data.schema.columns) {
+  for (const Column& column : data.table_columns()) {
     columns_.push_back({.column = column, .first = first, .width = static_cast<Index>(column.width())});
     first += columns_.back().width;
   }
-  if (columns_.empty())
-    for (Index j = 0; j < data.x.cols(); ++j) {
-      columns_.push_back({.column = {.name = data.x.name(j), .levels = {}}, .first = j});
-    }
   const Index most = std::clamp<Index>(2'000'000 / std::max<Index>(1, data.x.cols()), 200, 5000);
   std::vector<Index> sources;
   std::vector<std::vector<Index>> of_domain(data.domain.names.size());
@@ -187,7 +176,7 @@ void ColumnFacts::make_usual(Index column, Index domain, Matrix& x, Index row) c
     for (Index level = 0; level < place.width; ++level) x(row, place.first + level) = 0;
     if (place.width > 0) x(row, place.first + (std::ranges::max_element(here.share) - here.share.begin())) = 1;
   } else if (!here.sorted.empty()) {
-    x(row, place.first) = quantile(here.sorted, 0.5);
+    x(row, place.first) = value_at(here.sorted, 0.5);
   }
 }
 

@@ -55,7 +55,7 @@ Desk::Impl::Impl(const Dataset& given, const Pipeline& of, const DeskOptions& ho
       y(with_classes(labels_of(given), how.classes)) {
   if (!pipeline.predicts())
     option_error("no_learner", "label: the pipeline '{}' has no learner at its end", pipeline.text());
-  if (strategy.options.domain_aware && std::ranges::find(data.role, Role::target) == data.role.end())
+  if (strategy.options.domain_aware && !data.has_target())
     data_error("no_target", "label: domain_aware needs a target to spend the labels in; name it with --target");
   find_rows();
   const std::vector<LabelEvent> events = store.events();
@@ -117,8 +117,7 @@ std::string Desk::Impl::checked_label(const std::string& label) const {
     return label;
   }
   double value = 0;
-  constexpr double largest = 1e150;  // squares must stay in the range of numbers
-  if (!parse_number(trim(label), value) || !(std::abs(value) <= largest))
+  if (!parse_number(trim(label), value) || !(std::abs(value) <= largest_label))
     data_error("bad_label", "'{}' is not a number to learn from", label);
   return number_text(value);
 }

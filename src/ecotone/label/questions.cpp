@@ -11,10 +11,6 @@
 namespace ecotone {
 namespace {
 
-bool has_target(const Dataset& data) { return std::ranges::find(data.role, Role::target) != data.role.end(); }
-
-Role role_of(const Dataset& data, Index row) { return data.role[at(data.domain.index[at(row)])]; }
-
 /// What the stages before the learner make of these rows.
 Matrix coordinates_of(const Dataset& data, const Model& model, std::span<const Index> rows, const Context& context) {
   return model.transform(batch(data, rows), context).to_matrix();
@@ -23,11 +19,11 @@ Matrix coordinates_of(const Dataset& data, const Model& model, std::span<const I
 /// How much likelier the rows are in the target than among the labelled rows of the sources, (59.61).
 Vector target_weights(const Dataset& data, const Model& model, std::span<const Index> labelled,
                       const Matrix& coordinates, const Context& context) {
-  if (!has_target(data))
+  if (!data.has_target())
     data_error("no_target", "domain_aware: there is no target to spend the labels in; name it with --target");
   std::vector<Index> sources;
   std::ranges::copy_if(labelled, std::back_inserter(sources),
-                       [&](Index row) { return role_of(data, row) == Role::source; });
+                       [&](Index row) { return data.role_of(row) == Role::source; });
   if (sources.empty()) data_error("no_labels", "domain_aware: no row of a source domain has a label");
   const Matrix source_rows = coordinates_of(data, model, sources, context);
   Matrix all(source_rows.rows() + coordinates.rows(), coordinates.cols());
@@ -47,14 +43,14 @@ Vector target_weights(const Dataset& data, const Model& model, std::span<const I
 }  // namespace
 
 LabelRows label_rows(const Dataset& data, Hide hide) {
-  const bool target = has_target(data);
+  const bool target = data.has_target();
   LabelRows result;
   for (Index row = 0; row < data.rows(); ++row) {
     const bool known = data.y && !data.y->missing(row);
-    const bool askable = !target || role_of(data, row) == Role::target;
+    const bool askable = !target || data.role_of(row) == Role::target;
     if (askable && (hide == Hide::pool ? known : !known)) {
       result.pool.push_back(row);
-    } else if (known && (!askable || hide == Hide::nothing) && role_of(data, row) != Role::unseen) {
+    } else if (known && (!askable || hide == Hide::nothing) && data.role_of(row) != Role::unseen) {
       result.known.push_back(row);
     }
   }

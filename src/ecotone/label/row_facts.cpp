@@ -20,7 +20,7 @@ constexpr std::size_t most_important = 5;
 
 Matrix rows_of(const Dataset& data, std::span<const Index> rows) { return data.x.take(rows).to_matrix(); }
 
-bool is_target(const Dataset& data, Index row) { return data.role[at(data.domain.index[at(row)])] == Role::target; }
+bool is_target(const Dataset& data, Index row) { return data.role_of(row) == Role::target; }
 
 /// How far apart two answers are: decision values, probabilities of several classes, or numbers.
 double change(const Prediction& prediction, Index row) {
@@ -78,13 +78,9 @@ struct RowFacts::State {
     std::vector<Index> target, source;
     for (const Index row : labelled) (is_target(data, row) ? target : source).push_back(row);
     const auto most =
-        static_cast<std::size_t>(std::max(100.0, most_values / static_cast<double>(std::max<Index>(1, data.x.cols()))));
-    for (std::vector<Index>* rows : {&target, &source}) {
-      if (rows->size() <= most) continue;
-      std::vector<Index> thinned;
-      for (std::size_t i = 0; i < most; ++i) thinned.push_back((*rows)[i * rows->size() / most]);
-      *rows = std::move(thinned);
-    }
+        static_cast<Index>(std::max(100.0, most_values / static_cast<double>(std::max<Index>(1, data.x.cols()))));
+    target = spread_over(target, most);
+    source = spread_over(source, most);
     target.insert(target.end(), source.begin(), source.end());
     return target;
   }

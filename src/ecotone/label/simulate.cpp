@@ -64,9 +64,8 @@ void check_simulation(const Dataset& data, const Pipeline& pipeline, const std::
                "and then asked for",
                rows.pool.size(), rows.pool.size() == 1 ? "has" : "have", least);
   if (!has_two_labels(*data.y, rows)) data_error("one_class", "simulate: all labelled rows have the same class");
-  const bool target = std::ranges::find(data.role, Role::target) != data.role.end();
   for (const Strategy& strategy : strategies)
-    if (strategy.options.domain_aware && !target)
+    if (strategy.options.domain_aware && !data.has_target())
       data_error("no_target", "simulate: \"{}\" needs a target domain to spend the labels in; name it with --target",
                  strategy.text());
 }
@@ -80,15 +79,6 @@ void require_room(const Dataset& data, const SimulateOptions& options, std::size
                              static_cast<std::size_t>(options.repeat) * strategies;
   require_memory(3 * values * sizeof(double) + points * (sizeof(RunPoint) + sizeof(AskedRow)), "simulate",
                  "the copies of rows of one run and the points of all", "give fewer rows, a smaller budget or repeat");
-}
-
-/// The p-quantile of sorted values, between the two nearest in proportion.
-double run_percentile(const std::vector<double>& sorted, double p) {
-  const double place = p * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const double share = place - static_cast<double>(below);
-  if (share == 0) return sorted[below];
-  return sorted[below] + share * (sorted[below + 1] - sorted[below]);
 }
 
 /// The labels from which on a run stays at its goal; see StrategyCurve.
@@ -112,7 +102,7 @@ std::optional<double> reached_percentile(const std::vector<std::optional<Index>>
   std::vector<double> labels;
   for (const auto& count : reached) labels.push_back(count ? static_cast<double>(*count) : infinity);
   std::ranges::sort(labels);
-  const double value = run_percentile(labels, p);
+  const double value = sorted_quantile(labels, p);
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
@@ -130,8 +120,8 @@ CurvePoint summary_of(const std::vector<const RunPoint*>& runs) {
   point.mean = *mean_of(values);
   point.sd = sample_sd(values);
   std::ranges::sort(values);
-  point.low = run_percentile(values, 0.05);
-  point.high = run_percentile(values, 0.95);
+  point.low = sorted_quantile(values, 0.05);
+  point.high = sorted_quantile(values, 0.95);
   point.audits = runs.front()->audit ? runs.front()->audit->rows : 0;
   point.coverage = mean_of(covered);
   point.width = mean_of(widths);
@@ -222,13 +212,6 @@ class Simulation {
   std::vector<std::vector<RunCurve>> curves_;  ///< by strategy, then run
 };
 
-std::vector<std::string> names_of_targets(const Dataset& data) {
-  std::vector<std::string> names;
-  for (std::size_t d = 0; d < data.domain.names.size(); ++d)
-    if (data.role[d] == Role::target) names.push_back(data.domain.names[d]);
-  return names;
-}
-
 }  // namespace
 
 LabelSimulation simulate_labelling(const Dataset& data, const Pipeline& pipeline,
@@ -247,7 +230,7 @@ LabelSimulation simulate_labelling(const Dataset& data, const Pipeline& pipeline
   result.metric = result.task == Task::classify ? "accuracy" : "rmse";
   result.options = options;
   result.seed = context.seed();
-  result.targets = names_of_targets(data);
+  result.targets = data.target_names();
   result.known = std::ssize(rows.known);
   const RunRows first = draw_run(data, rows, options, context.derived("labelling run", 0));
   result.pool = std::ssize(first.pool);

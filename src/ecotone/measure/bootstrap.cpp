@@ -3,19 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ecotone/measure/intervals.h"
+
 namespace ecotone {
-
-namespace {
-
-/// The quantile q of sorted values, linear between neighbours.
-double quantile(const std::vector<double>& sorted, double q) {
-  const double place = q * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
-
-}  // namespace
 
 std::vector<double> resample_counts(Index units, Random random) {
   std::vector<double> counts(at(units), 0.0);
@@ -29,7 +19,7 @@ std::optional<Bounds> percentile_bounds(std::span<const double> resampled, doubl
     if (!std::isnan(each)) values.push_back(each);
   if (values.empty() || 10 * values.size() < 9 * resampled.size()) return {};
   std::ranges::sort(values);
-  return Bounds{std::min(value, quantile(values, 0.025)), std::max(value, quantile(values, 0.975))};
+  return Bounds{std::min(value, sorted_quantile(values, 0.025)), std::max(value, sorted_quantile(values, 0.975))};
 }
 
 }  // namespace ecotone

@@ -25,6 +25,14 @@ std::optional<double> standard_error(std::span<const double> values) {
   return *sd / std::sqrt(static_cast<double>(values.size()));
 }
 
+double sorted_quantile(std::span<const double> sorted, double p) {
+  const double place = p * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const double share = place - static_cast<double>(below);
+  if (share == 0) return sorted[below];
+  return sorted[below] + share * (sorted[below + 1] - sorted[below]);
+}
+
 double t_quantile(double p, double freedom) { return boost::math::quantile(boost::math::students_t(freedom), p); }
 
 double t_two_sided(double t, double freedom) {

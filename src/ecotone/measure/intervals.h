@@ -20,6 +20,8 @@ std::optional<double> mean_of(std::span<const double> values);
 std::optional<double> sample_sd(std::span<const double> values);
 /// Standard error of the mean, sd / sqrt(n); empty with fewer than two values.
 std::optional<double> standard_error(std::span<const double> values);
+/// The p quantile of sorted values, between the two nearest in proportion; the values may be infinite.
+double sorted_quantile(std::span<const double> sorted, double p);
 /// The p quantile of Student's t distribution with `freedom` degrees of freedom, 0 < p < 1.
 double t_quantile(double p, double freedom);
 /// Probability that |T| exceeds |t| for Student's t; 0 for an infinite t.

@@ -46,16 +46,14 @@ void check_parts(const TrainView& view, const Schema& schema) {
     require_weight(view.weight[i], schema.weight, origin_of(view.origin, i));
 }
 
-/// Squares of the numbers to predict, and sums of them, must stay in the range of numbers.
 void check_label_range(const TrainView& view, const Schema& schema) {
-  constexpr double largest = 1e150;
   for (Index i = 0; i < view.y.value.size(); ++i) {
     const double y = view.y.value[i];
-    if (std::abs(y) <= largest || !std::isfinite(y)) continue;
+    if (std::abs(y) <= largest_label || !std::isfinite(y)) continue;
     data_error("bad_label",
                "fit: the label{} is {} in row {}; divide all labels by one number, so that none exceeds {:g}",
                schema.label.empty() ? "" : fmt::format(" in column '{}'", schema.label), y,
-               origin_of(view.origin, i) + 1, largest);
+               origin_of(view.origin, i) + 1, largest_label);
   }
 }
 

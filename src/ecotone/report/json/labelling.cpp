@@ -6,13 +6,6 @@
 
 namespace ecotone {
 
-std::vector<std::string> LabelTask::targets() const {
-  std::vector<std::string> names;
-  for (std::size_t d = 0; d < data.role.size(); ++d)
-    if (data.role[d] == Role::target) names.push_back(data.domain.names[d]);
-  return names;
-}
-
 const std::string& LabelTask::text_of(const std::vector<std::string>& texts, Index origin) {
   static const std::string none;
   return at(origin) < texts.size() ? texts[at(origin)] : none;
@@ -131,7 +124,7 @@ Json to_json(const DeskState& state, const LabelTask& task) {
   return {{"task", task_name(task.task())},
           {"label", task.data.schema.label},
           {"classes", task.classes},
-          {"target", task.targets()},
+          {"target", task.data.target_names()},
           {"domain_word", domain.empty() ? "domain" : domain},
           {"question", question_json(state.question, task)},
           {"progress", to_json(state.progress)},

@@ -16,8 +16,6 @@ struct LabelTask {
   std::string folder;                ///< of the journal and outputs
 
   Task task() const { return data.y ? data.y->task : Task::classify; }
-  /// Names of the target domains.
-  std::vector<std::string> targets() const;
   /// What a row of the files is called in `texts`, or empty.
   static const std::string& text_of(const std::vector<std::string>& texts, Index origin);
 };

@@ -83,15 +83,16 @@ void Desk::Impl::fit() {
   keep_curve();
 }
 
-std::vector<Asked> Desk::Impl::ranking(const FitResult& fit, const std::vector<Index>& rows,
-                                       std::uint64_t number) const {
+std::vector<Asked> Desk::Impl::ranking(const FitResult& fit, const std::vector<Index>& rows, std::uint64_t number) {
   Strategy ahead = strategy;
   ahead.options.batch = std::max(ahead.options.batch, batch_ahead);
   const Ranked ranked = rank_rows(data, *fit.model, ahead, rows, fit.labelled, fit.y, context);
+  if (!far && explores(strategy)) far.emplace(data, pool, context);
+  const Vector distance = far ? far->squared(rows, fit.labelled) : Vector();
   Random random = context.random("questions", number);
   const Index rows_ahead = std::clamp(options.budget, least_ahead, most_ahead);
   std::vector<Asked> result;
-  for (const Query& query : pick({ranked.score, ranked.coordinates}, ahead, rows_ahead, random))
+  for (const Query& query : pick({ranked.score, ranked.coordinates, distance}, ahead, rows_ahead, random))
     result.push_back({rows[at(query.place)], query.why, query.probability, fit.labels});
   return result;
 }

@@ -11,6 +11,7 @@
 
 #include "ecotone/base/background.h"
 #include "ecotone/label/desk.h"
+#include "ecotone/label/far_rows.h"
 #include "ecotone/label/growing_model.h"
 #include "ecotone/label/questions.h"
 
@@ -72,7 +73,7 @@ struct Desk::Impl {
 
   // ---- desk_fits.cpp: what is learned, on the thread of `background`
   void fit();
-  std::vector<Asked> ranking(const FitResult& fit, const std::vector<Index>& rows, std::uint64_t number) const;
+  std::vector<Asked> ranking(const FitResult& fit, const std::vector<Index>& rows, std::uint64_t number);
   void note_change(const FitResult& fit);
   void keep_compared();
   void load_compared();
@@ -92,6 +93,7 @@ struct Desk::Impl {
   Context context;  ///< with threads of its own, which stop when the desk closes, and one fewer, for who answers
   RowFacts facts;
   GrowingModel growing;
+  std::optional<FarRows> far;  ///< made where it is needed: on the thread of `background`
 
   mutable std::mutex mutex;  ///< guards all below
   Labels y;

@@ -8,6 +8,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/data/groups.h"
+#include "ecotone/label/far_rows.h"
 #include "ecotone/methods/query/uncertainty.h"
 
 namespace ecotone {
@@ -54,7 +55,9 @@ class Asking {
         growing_(data, pipeline),
         held_out_(data, rows.held_out),
         learned_(rows.known),
-        left_(rows.askable) {}
+        left_(rows.askable) {
+    if (explores(strategy)) far_.emplace(data, rows.askable, run);
+  }
 
   bool done() const { return asked() >= rows_.questions || (left_.empty() && !audit_is_due(asked() + 1)); }
   Index asked() const { return std::ssize(curve_.asked); }
@@ -95,6 +98,7 @@ class Asking {
   Random random_;
   GrowingModel growing_;
   MarkedRows held_out_;
+  std::optional<FarRows> far_;  ///< where the strategy explores
   std::vector<Index> learned_;
   std::vector<Index> left_;  ///< that may still be asked; ascending
   Index seed_ = 0;           ///< questions of the seed
@@ -140,7 +144,8 @@ class Asking {
       return chosen;
     }
     const Ranked ranked = rank_rows(data_, *model_, strategy_, left_, learned_, y_, run_);
-    for (const Query& query : pick({ranked.score, ranked.coordinates}, strategy_, count, random_))
+    const Vector far = far_ ? far_->squared(left_, learned_) : Vector();
+    for (const Query& query : pick({ranked.score, ranked.coordinates, far}, strategy_, count, random_))
       chosen.push_back({ranked.rows[at(query.place)], query.why});
     return chosen;
   }

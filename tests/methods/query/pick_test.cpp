@@ -60,18 +60,33 @@ TEST(Pick, ABatchHasNoNearDuplicates) {
 
 TEST(Pick, ProbabilitiesAreThoseOfTheDraws) {
   const Vector score{{3, 2, 1, 0}};
-  for (const char* text :
-       {"entropy explore=0.4", "entropy explore=0 subset=2", "entropy explore=0.3 subset=3", "random"}) {
-    std::array<double, 4> count{}, told{};
-    const int draws = 40000;
-    for (int i = 0; i < draws; ++i) {
-      Random random(1, "draw", static_cast<std::uint64_t>(i));
-      const Query query = pick({score, Matrix()}, strategy(text), 1, random)[0];
-      count[at(query.place)] += 1.0 / draws;
-      told[at(query.place)] = query.probability;
+  for (const Vector& far : {Vector(), Vector{{0, 4, 1, 0}}, Vector(Vector::Zero(4))})
+    for (const char* text :
+         {"entropy explore=0.4", "entropy explore=0 subset=2", "entropy explore=0.3 subset=3", "random"}) {
+      std::array<double, 4> count{}, told{};
+      const int draws = 40000;
+      for (int i = 0; i < draws; ++i) {
+        Random random(1, "draw", static_cast<std::uint64_t>(i));
+        const Query query = pick({score, Matrix(), far}, strategy(text), 1, random)[0];
+        count[at(query.place)] += 1.0 / draws;
+        told[at(query.place)] = query.probability;
+      }
+      for (std::size_t i = 0; i < count.size(); ++i) EXPECT_NEAR(count[i], told[i], 0.01) << text << ", row " << i;
     }
-    for (std::size_t i = 0; i < count.size(); ++i) EXPECT_NEAR(count[i], told[i], 0.01) << text << ", row " << i;
+}
+
+TEST(Pick, ExploresFarFromWhatIsLabelled) {
+  const Vector score = Vector::Zero(100);
+  Vector far = Vector::Constant(100, 0.01);
+  far[70] = 100;
+  Index found = 0;
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    Random random(3, "draw", i);
+    const Query query = pick({score, Matrix(), far}, strategy("entropy explore=1"), 1, random)[0];
+    found += query.place == 70;
+    EXPECT_NEAR(query.probability, 0.005 + far[query.place] / (2 * far.sum()), 1e-15);
   }
+  EXPECT_NEAR(static_cast<double>(found), 500, 60);
 }
 
 TEST(Pick, ExploresTheShareAskedFor) {

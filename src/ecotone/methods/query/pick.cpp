@@ -61,8 +61,9 @@ class Picker {
     const bool narrowed = by_score_ && options_.subset > 0 && at(options_.subset) < left_.size();
     // The rows in order, of which a subset is drawn; without one only the first matters.
     const std::vector<Index> ranked = narrowed ? apart_rows() : std::vector{first_apart()};
-    const Index place = explores ? left_[random_.below(left_.size())] : first_of(ranked);
-    const Query query{place, explores ? Why::explore : Why::uncertain, probability(place, ranked)};
+    const double far = far_in_all();
+    const Index place = explores ? at_random(far) : first_of(ranked);
+    const Query query{place, explores ? Why::explore : Why::uncertain, probability(place, ranked, far)};
     left_.erase(std::ranges::lower_bound(left_, place));
     taken_[at(place)] = true;
     batch_.push_back(place);
@@ -113,10 +114,29 @@ class Picker {
     return ranked[at(std::ranges::min(random_.sample(rows, options_.subset)))];
   }
 
-  /// explore / n + (1 - explore) P(first of the subset)
-  double probability(Index place, const std::vector<Index>& ranked) const {
-    const double at_random = 1.0 / static_cast<double>(left_.size());
-    if (!by_score_) return at_random;
+  /// The sum of `far` over the rows left; 0: they are drawn evenly.
+  double far_in_all() const {
+    if (!by_score_ || pool_.far.size() == 0) return 0;
+    double sum = 0;
+    for (const Index place : left_) sum += pool_.far[place];
+    return sum;
+  }
+
+  Index at_random(double far) {
+    if (far <= 0 || random_.uniform() < 0.5) return left_[random_.below(left_.size())];
+    double rest = random_.uniform() * far;
+    for (const Index place : left_) {
+      rest -= pool_.far[place];
+      if (rest < 0) return place;
+    }
+    return left_.back();
+  }
+
+  /// explore P(at random) + (1 - explore) P(first of the subset)
+  double probability(Index place, const std::vector<Index>& ranked, double far) const {
+    const double evenly = 1.0 / static_cast<double>(left_.size());
+    if (!by_score_) return evenly;
+    const double at_random = far > 0 ? (evenly + pool_.far[place] / far) / 2 : evenly;
     const auto ahead = std::ranges::find(ranked, place) - ranked.begin();
     const auto n = static_cast<double>(ranked.size());
     const double m = std::min(n, std::max(1.0, static_cast<double>(options_.subset)));

@@ -13,7 +13,7 @@ namespace ecotone {
 enum class Why {
   seed,       ///< nothing is labelled yet, or not every class
   uncertain,  ///< the strategy ranks it first
-  explore,    ///< at random, and learned from
+  explore,    ///< at random, far from what is labelled rather than near, and learned from
   audit       ///< at random, to measure by; not learned from until the end
 };
 /// "seed", "uncertain", "explore", "audit".
@@ -30,13 +30,15 @@ struct Query {
 
 /// The rows that may be asked.
 struct QueryPool {
-  ConstVectorView score;        ///< of each row: the larger, the sooner it is asked
-  ConstMatrixView coordinates;  ///< of each row, for distances within a batch; no columns: none are kept apart
+  ConstVectorView score;           ///< of each row: the larger, the sooner it is asked
+  ConstMatrixView coordinates;     ///< of each row, for distances within a batch; no columns: none are kept apart
+  ConstVectorView far = Vector();  ///< squared distance of each row from all that is labelled; empty: not known
 };
 
-/// Picks `count` different rows (fewer if the pool is smaller): each at random with probability `explore`, otherwise
-/// the one of highest score, at equal scores the one of smallest index, that is not too near to a row of the same
-/// batch. If all that are left are too near, the nearest rule is dropped.
+/// Picks `count` different rows (fewer if the pool is smaller): each at random with probability `explore` (half of
+/// these evenly, half in proportion to `far`, so that regions without a label are found soon), otherwise the one of
+/// highest score, at equal scores the one of smallest index, that is not too near to a row of the same batch. If all
+/// that are left are too near, the nearest rule is dropped.
 std::vector<Query> pick(const QueryPool& pool, const Strategy& strategy, Index count, Random& random);
 
 /// `count` rows at random, from every domain in proportion to its rows (the largest remainders get the rows left over).

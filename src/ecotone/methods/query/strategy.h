@@ -37,9 +37,11 @@ struct QueryOptions {
         field("batch", &QueryOptions::batch, "Rows asked between two fits", between(1, 1e6)),
         field("subset", &QueryOptions::subset, "Rank only this many rows of the pool, drawn anew each time; 0: all",
               between(0, 1e9)),
-        field("explore", &QueryOptions::explore,
-              "Share of rows asked at random, so that a region the model is wrongly sure of is found",
-              between(0.0, 1.0)),
+        field(
+            "explore", &QueryOptions::explore,
+            "Share of rows asked at random, half of them the likelier the farther they are from labelled rows, so that "
+            "a region the model is wrongly sure of is found",
+            between(0.0, 1.0)),
         field("seed_size", &QueryOptions::seed_size,
               "Rows asked first where none is labelled, from every domain in proportion", between(1, 1e6)),
         field("domain_aware", &QueryOptions::domain_aware,

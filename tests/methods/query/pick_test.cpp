@@ -64,14 +64,14 @@ TEST(Pick, ProbabilitiesAreThoseOfTheDraws) {
     for (const char* text :
          {"entropy explore=0.4", "entropy explore=0 subset=2", "entropy explore=0.3 subset=3", "random"}) {
       std::array<double, 4> count{}, told{};
-      const int draws = 40000;
+      const int draws = 10000;
       for (int i = 0; i < draws; ++i) {
         Random random(1, "draw", static_cast<std::uint64_t>(i));
         const Query query = pick({score, Matrix(), far}, strategy(text), 1, random)[0];
         count[at(query.place)] += 1.0 / draws;
         told[at(query.place)] = query.probability;
       }
-      for (std::size_t i = 0; i < count.size(); ++i) EXPECT_NEAR(count[i], told[i], 0.01) << text << ", row " << i;
+      for (std::size_t i = 0; i < count.size(); ++i) EXPECT_NEAR(count[i], told[i], 0.02) << text << ", row " << i;
     }
 }
 

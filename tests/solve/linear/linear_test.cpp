@@ -435,7 +435,7 @@ TEST(LinearModel, GrowingRowsEndAtTheSameOptimum) {
   const Index cols = 400;
   for (const Index first : {120, 600}) {
     for (const bool weighted : {false, true}) {
-      Data data = draw(first + 100, cols);
+      Data data = draw(first + 50, cols);
       data.x.col(7).head(first + 20).setZero();
       if (weighted) {
         data.weight = Vector::LinSpaced(data.x.rows(), 0.5, 2.0);

@@ -112,6 +112,7 @@ void require_memory_of_predictions(const Labels& y, const std::vector<Split>& sp
   const double classes = static_cast<double>(y.classes.size());
   double bytes_per_row = sizeof(Index) + sizeof(std::int32_t) + sizeof(double) * (classes + 1);
   if (options.keep_predictions) bytes_per_row += sizeof(HeldOutPrediction) + 100 + 2 * sizeof(double) * classes;
+  if (options.curves) bytes_per_row += 4 * sizeof(double);
   std::size_t rows = 0;
   for (const Split& split : splits) rows += split.held_out.size();
   const double fits = static_cast<double>(splits.size());
@@ -123,6 +124,13 @@ void require_memory_of_predictions(const Labels& y, const std::vector<Split>& sp
       fmt::format("{} prediction{} of held-out rows by {} pipeline{}{}", rows, rows == 1 ? "" : "s", pipelines,
                   pipelines == 1 ? "" : "s", repeated ? fmt::format(" in {} repetitions", options.repetitions) : ""),
       repeated ? "use fewer repetitions" : "use fewer rows or pipelines");
+}
+
+/// What each split's model uses.
+std::vector<std::vector<double>> take_importances(std::vector<SplitFit>& fits) {
+  std::vector<std::vector<double>> importances;
+  for (SplitFit& fit : fits) importances.push_back(std::move(fit.importance));
+  return importances;
 }
 
 /// The outcomes of a pipeline that could be fitted on all splits; otherwise none, and the first split's error.
@@ -305,8 +313,13 @@ Evaluation evaluate_contenders(const Dataset& data, const std::vector<Contender>
   context.parallel(static_cast<Index>(contenders.size()), [&](Index p) {
     const auto i = static_cast<std::size_t>(p);
     result.pipelines[i].pipeline = std::visit(Name{}, contenders[i]);
+    const auto importances = take_importances(fits[i]);
     outcomes[i] = take_outcomes(std::move(fits[i]), splits, scoring.threshold, result.pipelines[i]);
     result.pipelines[i].domains = score_domains(scored, held_out, outcomes[i], scoring, context);
+    if (options.importance > 0 && !result.pipelines[i].error)
+      result.pipelines[i].importance = importances_of(data, splits, importances);
+    if (options.curves && data.y->classes.size() == 2 && !result.pipelines[i].error)
+      result.pipelines[i].curves = probability_curves(scored, held_out, outcomes[i]);
   });
   fill_failed(result);
   compare_pipelines(result);

@@ -9,6 +9,8 @@
 #include "ecotone/base/context.h"
 #include "ecotone/base/error.h"
 #include "ecotone/data/dataset.h"
+#include "ecotone/evaluate/curves.h"
+#include "ecotone/evaluate/importance.h"
 #include "ecotone/evaluate/protocol.h"
 #include "ecotone/measure/bootstrap.h"
 #include "ecotone/measure/intervals.h"
@@ -57,6 +59,14 @@ struct WorstDomain {
   std::string domain;
 };
 
+/// The scores of a pipeline on new rows of domains that it was trained on, by k-fold within domains.
+struct KnownSite {
+  std::vector<DomainScore> domains;  ///< in the order of the scores at new domains
+  Metrics mean;                      ///< over domains with a value
+  /// What a new domain costs: the scores there minus these, paired over domains where both have a value.
+  std::vector<std::pair<std::string, std::optional<Interval>>> cost;
+};
+
 struct PipelineScore {
   std::string pipeline;
   std::vector<DomainScore> domains;  ///< those held out at least once, in order of first appearance
@@ -68,7 +78,10 @@ struct PipelineScore {
   std::string choice_metric = {};               ///< of a grid: what it was chosen by
   std::vector<SplitThreshold> thresholds = {};  ///< with a threshold rule: one per split with scored rows
   std::vector<std::pair<std::string, std::optional<WorstDomain>>> worst = {};
-  std::optional<Error> error = std::nullopt;  ///< why it could not be fitted; no metric then has a value
+  std::optional<Error> error = std::nullopt;     ///< why it could not be fitted; no metric then has a value
+  std::optional<KnownSite> known = {};           ///< only when asked for (known_site.h)
+  std::optional<Importances> importance = {};    ///< only when asked for
+  std::optional<ProbabilityCurves> curves = {};  ///< of two classes, only when asked for
 };
 
 /// The prediction of one held-out row, for --save-predictions.

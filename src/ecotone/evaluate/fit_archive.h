@@ -34,7 +34,7 @@ void archive_error(Archive& with, std::optional<Error>& error) {
 
 template <class Archive>
 void archive(Archive& with, SplitFit& fit) {
-  with(fit.outcome, fit.choice);
+  with(fit.outcome, fit.choice, fit.importance);
   archive_error(with, fit.error);
 }
 

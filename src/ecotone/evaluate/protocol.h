@@ -41,6 +41,8 @@ struct EvaluateOptions {
   std::string threshold;      ///< rule of the metrics at a threshold (evaluate/threshold.h); empty: without them
   int resamples = 500;        ///< of the intervals within domains; 0: none
   bool keep_predictions = false;
+  int importance = 0;   ///< rows of each split among which every column is shuffled, to see what models use; 0: none
+  bool curves = false;  ///< of two classes: what every threshold does, and calibration, in each domain
   Journal* journal = nullptr;  ///< keeps finished fits, and gives them back in the next run; null: none
 
   static constexpr auto fields() {

@@ -40,6 +40,11 @@ std::vector<DomainScore> score_domains(const Dataset& data, const std::vector<bo
                                        const std::vector<Outcome>& outcomes, const ScoreOptions& options,
                                        const Context& context);
 
+/// The curves of one pipeline, of two classes, in each domain marked in `held_out`. Rows without a label or of weight 0
+/// are left out.
+ProbabilityCurves probability_curves(const Dataset& data, const std::vector<bool>& held_out,
+                                     const std::vector<Outcome>& outcomes);
+
 /// Fills in what follows from the scores by domain: mean, spread and worst over domains, the reference (the first
 /// pipeline without an error) and the paired differences from it with adjusted p-values.
 void compare_pipelines(Evaluation& evaluation);

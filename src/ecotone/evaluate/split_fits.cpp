@@ -9,6 +9,7 @@
 #include "ecotone/evaluate/finished_work.h"
 #include "ecotone/evaluate/fit_archive.h"
 #include "ecotone/evaluate/fits_at_once.h"
+#include "ecotone/evaluate/importance.h"
 #include "ecotone/evaluate/messages.h"
 #include "ecotone/evaluate/metric_of_choice.h"
 #include "ecotone/evaluate/threshold.h"
@@ -90,6 +91,7 @@ SplitFit run_fit(const Dataset& data, const PipelineGrid& grid, SplitWork& work,
     const Pipeline& pipeline = chosen_point(data, grid, split, options, fit, context);
     const Model model = Model::fit(pipeline, parts->view, data.schema, fit_context, parts->cache);
     fit.outcome = outcome_of(model.predict(parts->batch, fit_context), model.classes(), *data.y, split);
+    if (options.importance > 0) fit.importance = column_importance(model, data, split, options.importance, fit_context);
     if (!options.threshold.empty())
       fit.outcome.threshold =
           chosen_threshold(ThresholdRule::parse(options.threshold), pipeline, parts->view, data.schema, fit_context);
@@ -177,7 +179,9 @@ class SplitFits {
     for (const Pipeline& point : grid.points) key.add(point.text());
     add_split(key, splits_[split_of(task)]);
     key.add(context_.seed()).add(context_of(task).seed());
-    return key.add(metric_of_choice(options_.choice_metric, grid.points, *data_.y)).add(options_.threshold);
+    return key.add(metric_of_choice(options_.choice_metric, grid.points, *data_.y))
+        .add(options_.threshold)
+        .add(options_.importance);
   }
 
   /// Whether a previous run has left this fit.

@@ -12,6 +12,7 @@ namespace ecotone {
 struct SplitFit {
   Outcome outcome;
   std::optional<SplitChoice> choice;  ///< of a grid with several points
+  std::vector<double> importance;     ///< of each column, if asked for (importance.h)
   std::optional<Error> error;         ///< why there is no outcome: a data or option error of the choice or the fit
 };
 

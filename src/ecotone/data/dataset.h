@@ -86,6 +86,7 @@ struct Dataset {
   Groups group = {};
   Vector time = {};                        ///< of each row, in days or the unit of its column; empty: none
   std::vector<std::string> left_out = {};  ///< columns of text that is another in every row: they are not features
+  Index dropped = 0;                       ///< rows of the files that the reader's conditions left out
 
   Index rows() const { return x.rows(); }
   bool has_target() const { return ecotone::has_target(role); }

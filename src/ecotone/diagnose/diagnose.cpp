@@ -213,11 +213,13 @@ Diagnosis diagnose(const Dataset& data, const DiagnoseOptions& options, const Co
   adjust(result.against_rest);
   adjust_features(result.pairs);
   result.feature_shift = rank_features(result.against_rest);
+  add_shift_table(result);
   keep_most_shifted(result.pairs);
   keep_most_shifted(result.against_rest);
   sort_by_distance(result.pairs);
   // Two domains are equally far from each other, but for rounding.
   if (data.domain.count() > 2) sort_by_distance(result.against_rest);
+  add_map(result, context);
   add_labels(result, data);
   add_missing(result, data, moments);
   add_advice(result);

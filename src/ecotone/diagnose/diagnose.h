@@ -72,6 +72,19 @@ struct MissingShift {
   double spread = 0;          ///< largest minus smallest
 };
 
+/// Standardised mean differences of domains from all others, as a table.
+struct ShiftTable {
+  std::vector<std::string> features;                    ///< the most shifted ones, at most 30
+  std::vector<std::string> domains;                     ///< those that were compared with the rest
+  std::vector<std::vector<std::optional<double>>> smd;  ///< by domain, then feature; as in FeatureShift
+};
+
+/// A domain on a map of two dimensions whose distances are about those of the MMD.
+struct DomainPlace {
+  std::string domain;
+  double x = 0, y = 0;
+};
+
 struct Advice {
   std::string domain;  ///< empty: of all
   std::string text;
@@ -97,7 +110,10 @@ struct Diagnosis {
   std::vector<Comparison> pairs;         ///< the same order; empty with more than 12 domains, unless targets are given
   /// Every feature with the domain that stands out most: those beyond chance first, then by ks.
   std::vector<FeatureShift> feature_shift;
-  std::optional<Task> task;  ///< empty: no labels
+  ShiftTable shifts;
+  std::vector<DomainPlace> map;  ///< where all pairs were compared
+  double map_share = 0;          ///< of the squared distances that the map shows
+  std::optional<Task> task;      ///< empty: no labels
   std::string label;
   std::vector<std::string> classes;
   std::vector<DomainLabels> labels;

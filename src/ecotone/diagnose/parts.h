@@ -11,6 +11,11 @@ std::vector<bool> category_flags(const Dataset& data);
 void add_labels(Diagnosis& diagnosis, const Dataset& data);
 /// The share of missing values per column of the table and domain; a text column is missing where no category holds.
 void add_missing(Diagnosis& diagnosis, const Dataset& data, const DomainMoments& moments);
+/// The table of the most shifted features. Called while every comparison with the rest still has all features, in
+/// order.
+void add_shift_table(Diagnosis& diagnosis);
+/// The domains on a map (classical multidimensional scaling of the MMD), if all pairs have one.
+void add_map(Diagnosis& diagnosis, const Context& context);
 /// One sentence for each domain that stands out, or one for all.
 void add_advice(Diagnosis& diagnosis);
 

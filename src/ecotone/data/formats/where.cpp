@@ -171,6 +171,7 @@ Dataset filter_rows(Dataset data, const std::vector<std::string>& where, const s
   for (std::size_t i = 0; i < keep.size(); ++i)
     if (keep[i]) rows.push_back(static_cast<Index>(i));
   if (rows.empty()) data_error("empty_data", "{}: no row satisfies where", origin);
+  data.dropped += data.rows() - std::ssize(rows);
   if (data.weight.size() > 0) data.weight = Vector(data.weight(rows));
   if (data.time.size() > 0) data.time = Vector(data.time(rows));
   data.group = take_groups(data.group, rows);

@@ -116,6 +116,7 @@ Dataset finish(CsvTable table, CsvColumns& columns, CsvValues values, const Read
   data.time = std::move(values.time);
   data.origin = table.origin_rows();
   data.left_out = columns.left_out;
+  data.dropped = table.dropped();
   if (values.converted) context.warn("not_utf8", "{}: some text is not UTF-8; it was read as Latin-1", table.origin());
   std::vector<std::string> names = data.schema.feature_names();
   if (values.blocks.empty()) {

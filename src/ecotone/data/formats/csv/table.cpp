@@ -221,6 +221,7 @@ void CsvTable::keep_where(const std::vector<std::string>& where, const Context& 
   for (CsvTask& task : tasks_) {
     task.first_kept = rows_;
     rows_ += task.kept;
+    dropped_ += task.chunk.rows - task.kept;
   }
   if (rows_ == 0) data_error("empty_data", "{}: no row satisfies where", origin());
 }

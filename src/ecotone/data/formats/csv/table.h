@@ -58,6 +58,8 @@ class CsvTable {
   const std::vector<CsvFile>& files() const { return files_; }
   const std::vector<CsvTask>& tasks() const { return tasks_; }
   Index rows() const { return rows_; }
+  /// Rows that keep_where left out.
+  Index dropped() const { return dropped_; }
   /// Numbers of the kept rows among all records, from 0 over the files in order; empty if all are kept.
   std::vector<Index> origin_rows() const;
   const std::string& origin() const { return files_.front().source.name(); }
@@ -93,6 +95,7 @@ class CsvTable {
   std::vector<std::string> names_;
   std::vector<CsvTask> tasks_;
   Index rows_ = 0;
+  Index dropped_ = 0;
   std::shared_ptr<BufferPool> pool_ = std::make_shared<BufferPool>();
 };
 

@@ -3,10 +3,10 @@
 #include <optional>
 
 #include "cli/arguments.h"
+#include "cli/page.h"
 #include "cli/verbs.h"
 #include "ecotone/data/read.h"
 #include "ecotone/diagnose/represented.h"
-#include "ecotone/report/json/json.h"
 #include "ecotone/report/text/text.h"
 
 namespace ecotone::cli {
@@ -19,12 +19,15 @@ struct DiagnoseFlags {
   bool strict = false;
   DiagnoseOptions options;
   int top = 10;
+  PageFlags page;
   const Flags* flags = nullptr;
 };
 
 void run_diagnose(const DiagnoseFlags& flags, Session& session) {
   const std::vector<std::filesystem::path> files(flags.data.begin(), flags.data.end());
   require_files(files);
+  require_separate(files_read(files, flags.read), {flags.page.report});
+  require_page(flags.page);
   std::optional<Pipeline> pipeline;
   if (flags.flags->given("--pipeline")) {
     pipeline = Pipeline::parse(flags.pipeline);
@@ -32,12 +35,20 @@ void run_diagnose(const DiagnoseFlags& flags, Session& session) {
   }
   const Context& context = session.context();
   Dataset data = read_checked(files, flags.read, flags.strict, session);
+  Report report;
+  if (session.json() || flags.page.asked()) report.provenance = {provenance_of(data, files, flags.read, session)};
+  if (flags.page.asked()) {
+    add_background(report, data, Differences::left_out, session);
+    report.projections = projections_of(data, context);
+  }
   if (pipeline)
     data = session.timed("fit", [&] { return represented(data, *pipeline, flags.options.targets, context); });
   Diagnosis diagnosis = session.timed("diagnose", [&] { return diagnose(data, flags.options, context); });
   if (pipeline) diagnosis.pipeline = pipeline->text();
-  if (!session.json()) session.say(diagnosis_text(diagnosis, static_cast<std::size_t>(flags.top)));
-  session.print(to_json(diagnosis));
+  report.diagnosis = std::move(diagnosis);
+  write_page(flags.page, report, session);
+  if (!session.json()) session.say(diagnosis_text(*report.diagnosis, static_cast<std::size_t>(flags.top)));
+  session.print(document_of(report));
 }
 
 void declare_diagnose(Flags& flags, DiagnoseFlags& inputs) {
@@ -47,6 +58,7 @@ void declare_diagnose(Flags& flags, DiagnoseFlags& inputs) {
   flags.text("--pipeline", "PIPELINE", inputs.pipeline, "Fit this pipeline and compare the features it produces");
   flags.number("--top", inputs.top, 1, 1'000'000, "Largest number of lines of each table (default 10); JSON has all");
   flags.options(inputs.options, {"permutations", "sample"});
+  add_page_flags(flags, inputs.page);
   add_strict_flag(flags, inputs.strict);
   add_data_flags(flags, inputs.read, DataUse::evaluation);
 }

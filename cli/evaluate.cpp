@@ -6,6 +6,7 @@
 
 #include "cli/arguments.h"
 #include "cli/output.h"
+#include "cli/page.h"
 #include "cli/resume.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
@@ -14,11 +15,11 @@
 #include "ecotone/choose/plain.h"
 #include "ecotone/data/formats/csv/csv_field.h"
 #include "ecotone/data/read.h"
+#include "ecotone/evaluate/known_site.h"
 #include "ecotone/evaluate/threshold.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/methods/grid.h"
 #include "ecotone/methods/registry.h"
-#include "ecotone/report/html/html.h"
 #include "ecotone/report/json/json.h"
 #include "ecotone/report/text/text.h"
 
@@ -31,8 +32,8 @@ struct EvaluateFlags {
   EvaluateOptions options;
   std::string metric;
   std::string predictions;
-  std::string report;
-  std::string title;
+  PageFlags page;
+  bool cost = false;
   std::string choose;
   std::string resume;
   bool strict = false;
@@ -111,14 +112,16 @@ void refuse_idle(const EvaluateFlags& flags, Protocol chosen) {
 /// Refuses outputs that --choose does not produce, and the metric of choices that it does not make.
 void refuse_outputs(const EvaluateFlags& flags) {
   const std::pair<const char*, const std::string&> outputs[] = {{"--save-predictions", flags.predictions},
-                                                                {"--report", flags.report},
-                                                                {"--title", flags.title},
+                                                                {"--report", flags.page.report},
+                                                                {"--title", flags.page.title},
+                                                                {"--intended-use", flags.page.intended_use},
                                                                 {"--resume", flags.resume},
                                                                 {"--choice-metric", flags.options.choice_metric},
                                                                 {"--threshold", flags.options.threshold}};
   for (const auto& [name, value] : outputs)
     if (!value.empty()) option_error("idle_flag", "{} cannot be combined with --choose", name);
-  if (flags.flags->given("--resamples")) option_error("idle_flag", "--resamples cannot be combined with --choose");
+  for (const char* name : {"--resamples", "--cost"})
+    if (flags.flags->given(name)) option_error("idle_flag", "{} cannot be combined with --choose", name);
 }
 
 /// The candidates with "no adaptation" first; notes report which pipeline that is.
@@ -166,6 +169,13 @@ void report_failures(const Evaluation& evaluation, Session& session) {
   session.set_status(exit_code(ErrorKind::data));
 }
 
+/// --cost needs a protocol whose domains are new.
+void check_cost(const EvaluateFlags& flags, Protocol protocol) {
+  if (flags.cost && !scores_new_domains(protocol))
+    option_error("idle_flag", "--cost compares new domains with known ones; {} holds no domain out",
+                 protocol_name(protocol));
+}
+
 /// --target alone means that the named domains are left out together.
 EvaluateOptions options_of(const EvaluateFlags& flags) {
   EvaluateOptions options = flags.options;
@@ -175,33 +185,69 @@ EvaluateOptions options_of(const EvaluateFlags& flags) {
   return options;
 }
 
+/// Scores the same pipelines on new rows of known domains, and adds what new domains cost.
+void add_cost(Evaluation& evaluation, const Dataset& data, std::vector<PipelineGrid> grids, EvaluateOptions options,
+              const Context& context) {
+  const std::size_t all = grids.size();
+  std::erase_if(grids, [](const PipelineGrid& grid) { return !has_known_site(grid); });
+  if (grids.size() < all)
+    context.note("evaluate: {} of {} pipelines adapt to a target, which k-fold does not have; they have no cost",
+                 all - grids.size(), all);
+  if (grids.empty()) return;
+  options.protocol = Protocol::k_fold;
+  options.target.clear();
+  options.keep_predictions = options.curves = false;
+  options.importance = options.resamples = 0;
+  try {
+    add_known_site(evaluation, evaluate_grids(data, grids, options, context));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::data || error.code() == "not_enough_memory") throw;
+    context.warn("no_cost", "evaluate: the pipelines could not be scored at known sites: {}", error.what());
+  }
+}
+
+/// Few rows of each split where there are many, so that shuffling columns takes no longer than the fits.
+int importance_rows(const Dataset& data) {
+  return static_cast<int>(std::clamp<Index>(50'000 / std::max<Index>(1, data.domain.count()), 20, 1000));
+}
+
 void run_evaluate(const EvaluateFlags& flags, Session& session) {
   check_metric(flags.metric);
   EvaluateOptions options = options_of(flags);
   refuse_idle(flags, options.protocol);
+  check_cost(flags, options.protocol);
   if (!flags.choose.empty()) return run_choose(flags, session);
   const DataAndGrids given = data_and_each_grid(flags.arguments);
   check_choice(flags, given.grids);
-  require_separate(files_read(given.data, flags.read), {flags.predictions, flags.report, flags.resume});
+  require_separate(files_read(given.data, flags.read), {flags.predictions, flags.page.report, flags.resume});
   require_csv_name("--save-predictions", flags.predictions);
-  require_html_name("--report", flags.report);
   require_writable(flags.predictions);
-  require_writable(flags.report);
+  require_page(flags.page);
   Resume resume(flags.resume, session);
   const Context& context = session.context();
   const Dataset data = read_checked(given.data, flags.read, flags.strict, session);
-  const Evaluation evaluation = resume.run([&](Journal* journal) {
+  options.curves = flags.page.asked() || session.json();
+  if (flags.page.asked()) options.importance = importance_rows(data);
+  const bool cost = (flags.cost || flags.page.asked()) && scores_new_domains(options.protocol);
+  Evaluation evaluation = resume.run([&](Journal* journal) {
     options.journal = journal;
-    return session.timed("evaluate", [&] { return evaluate_grids(data, given.grids, options, context); });
+    Evaluation scored = session.timed("evaluate", [&] { return evaluate_grids(data, given.grids, options, context); });
+    if (cost) session.timed("cost", [&] { add_cost(scored, data, given.grids, options, context); });
+    return scored;
   });
   const std::string table = session.json() ? "" : evaluation_table(evaluation, flags.metric);
   session.timed("write", [&] {
     if (!flags.predictions.empty()) write_predictions(flags.predictions, evaluation, data, context);
-    if (!flags.report.empty()) write_text(flags.report, html_report(evaluation, flags.title));
   });
+  evaluation.predictions = {};
   session.say(table);
-  session.print(to_json(evaluation));
-  report_failures(evaluation, session);
+  Report report;
+  report.evaluation = std::move(evaluation);
+  if (session.json() || flags.page.asked()) report.provenance = {provenance_of(data, given.data, flags.read, session)};
+  if (flags.page.asked()) add_background(report, data, Differences::shown, session);
+  write_page(flags.page, report, session);
+  session.print(document_of(report));
+  report_failures(*report.evaluation, session);
 }
 
 void declare_evaluate(Flags& flags, EvaluateFlags& inputs) {
@@ -220,8 +266,10 @@ void declare_evaluate(Flags& flags, EvaluateFlags& inputs) {
              "Metric shown (default: auroc or rmse; --choose: accuracy or rmse); sensitivity, .. imply youden");
   flags.text("--save-predictions", "FILE", inputs.predictions,
              "Write the prediction of every held-out row as CSV; rows count from 1");
-  flags.text("--report", "FILE.html", inputs.report, "Write a self-contained HTML report");
-  flags.text("--title", "TEXT", inputs.title, "Title of the report");
+  add_page_flags(flags, inputs.page);
+  flags.flag("--cost", inputs.cost,
+             "Also score the pipelines on new rows of known domains, by k-fold, to see what a new one costs (with "
+             "--report: always)");
   add_resume_flag(flags, inputs.resume);
   add_strict_flag(flags, inputs.strict);
   add_data_flags(flags, inputs.read, DataUse::evaluation);

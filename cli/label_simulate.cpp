@@ -1,8 +1,8 @@
 #include "cli/arguments.h"
 #include "cli/label.h"
+#include "cli/page.h"
 #include "ecotone/base/file.h"
 #include "ecotone/report/html/html.h"
-#include "ecotone/report/json/json.h"
 #include "ecotone/report/text/text.h"
 
 namespace ecotone::cli {
@@ -12,10 +12,13 @@ void simulate_labels(const LabelFlags& flags, const Dataset& data, const Pipelin
   for (const std::string& text : flags.strategies) strategies.push_back(Strategy::parse(text));
   const LabelSimulation simulation = session.timed(
       "simulate", [&] { return simulate_labelling(data, pipeline, strategies, flags.simulation, session.context()); });
-  if (!flags.report.empty())
-    session.timed("write", [&] { write_text(flags.report, html_report(simulation, flags.title)); });
+  Report report;
+  report.title = flags.title;
+  report.simulation = simulation;
+  report.provenance = {provenance_of(session)};
+  if (!flags.report.empty()) session.timed("write", [&] { write_text(flags.report, html_report(report)); });
   session.say(simulation_text(simulation));
-  session.print(to_json(simulation));
+  session.print(document_of(report));
 }
 
 }  // namespace ecotone::cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/page.h"
 #include "cli/resume.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
@@ -22,6 +23,7 @@ struct ReproduceFlags {
   std::string data;
   std::string out;
   std::string resume;
+  PageFlags page;
   bool list = false;
 };
 
@@ -84,15 +86,23 @@ void run_reproduce(const ReproduceFlags& flags, Session& session) {
   const Experiment found = experiment(flags.name);
   const ExperimentItem& item = chosen_item(found, flags);
   check_folder(flags.out);
+  require_page(flags.page);
   ReproduceOptions options{.repetitions = flags.repetitions, .data = flags.data};
   Resume resume(flags.resume, session);
-  const Figures figures = flags.out.empty() ? Figures{} : draw_figures(found, item, session.context());
+  // A folder for the pictures of a table is an error; a page shows them where there are some.
+  const bool draws = !flags.out.empty() || (flags.page.asked() && has_figures(item));
+  const Figures figures = draws ? draw_figures(found, item, session.context()) : Figures{};
   const Reproduction result = resume.run([&](Journal* journal) {
     options.journal = journal;
     return session.timed("reproduce", [&] { return reproduce(found, item, options, session.context()); });
   });
   session.say(reproduction_table(result));
-  Json json = to_json(result);
+  Report report;
+  report.reproductions = {result};
+  report.figures = figures;
+  report.provenance = {provenance_of(session)};
+  write_page(flags.page, report, session);
+  Json json = document_of(report);
   if (!flags.out.empty()) {
     json["files"] = write_figures(figures, flags.out);
     for (const Json& file : json["files"]) session.say(fmt::format("wrote {}\n", file.get<std::string>()));
@@ -110,6 +120,7 @@ void declare_reproduce(Flags& flags, ReproduceFlags& inputs) {
                "Number of repetitions (default: the experiment's own)");
   flags.text("--data", "DIR", inputs.data, "Folder of the data files, for parts that need them");
   flags.text("--output,-o", "DIR", inputs.out, "Folder for the pictures of a figure (SVG) and their data (CSV)");
+  add_page_flags(flags, inputs.page);
   add_resume_flag(flags, inputs.resume);
   flags.flag("--list", inputs.list, "Show all experiments, or the one named, with their parts");
   ArgumentWords words{.files = false};

@@ -1,10 +1,10 @@
 #include "cli/arguments.h"
+#include "cli/page.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
 #include "ecotone/choose/selection.h"
 #include "ecotone/data/read.h"
 #include "ecotone/methods/registry.h"
-#include "ecotone/report/json/json.h"
 #include "ecotone/report/text/text.h"
 #include "ecotone/solve/moments/moments_file.h"
 
@@ -15,6 +15,7 @@ struct SelectFlags {
   std::vector<std::string> arguments;
   ReadOptions read;
   SelectOptions options;
+  PageFlags page;
   const Flags* flags = nullptr;
 };
 
@@ -39,7 +40,10 @@ void run_select(const SelectFlags& flags, Session& session) {
                  given.data.size());
   if (moments) refuse_data_flags(*flags.flags, "a file of moments already has domains and labels");
   require_selector(pipeline);
+  require_separate(files_read(given.data, flags.read), {flags.page.report});
+  require_page(flags.page);
   const Context& context = session.context();
+  Report report;
   FeatureSelection found;
   if (moments) {
     const Moments read = session.timed("read", [&] { return load_moments(given.data.front()); });
@@ -48,9 +52,14 @@ void run_select(const SelectFlags& flags, Session& session) {
   } else {
     const Dataset data = session.timed("read", [&] { return read_dataset(given.data, flags.read, context); });
     found = session.timed("select", [&] { return select_features(pipeline, data, flags.options, context); });
+    if (session.json() || flags.page.asked())
+      report.provenance = {provenance_of(data, given.data, flags.read, session)};
+    if (flags.page.asked()) add_background(report, data, Differences::left_out, session);
   }
   session.say(selection_text(found));
-  session.print(to_json(found));
+  report.selection = std::move(found);
+  write_page(flags.page, report, session);
+  session.print(document_of(report));
 }
 
 void declare_select(Flags& flags, SelectFlags& inputs) {
@@ -61,6 +70,7 @@ void declare_select(Flags& flags, SelectFlags& inputs) {
                               or_list(selector_names())));
   flags.complete_arguments({method_names()});
   flags.options(inputs.options);
+  add_page_flags(flags, inputs.page);
   add_data_flags(flags, inputs.read, DataUse::training);
 }
 

@@ -21,6 +21,7 @@ struct CommonFlags {
   bool timing = false;
   int threads = 0;
   std::uint64_t seed = 0;
+  std::string command = {};  ///< as typed, but for flags that change no result
 };
 
 /// One run of one verb: its common flags, the context made from them, and its output.
@@ -30,6 +31,7 @@ class Session {
 
   bool json() const { return flags_.json; }
   std::uint64_t seed() const { return flags_.seed; }
+  const std::string& command() const { return flags_.command; }
   /// Created on first use, so that verbs that compute nothing start no threads.
   const Context& context();
   /// One like it that signals do not cancel: for work that is brought to an orderly end when the user stops the run.

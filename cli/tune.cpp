@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/arguments.h"
+#include "cli/page.h"
 #include "cli/resume.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
@@ -10,7 +11,6 @@
 #include "ecotone/methods/model.h"
 #include "ecotone/methods/one_answer.h"
 #include "ecotone/methods/registry.h"
-#include "ecotone/report/json/json.h"
 #include "ecotone/report/text/text.h"
 
 namespace ecotone::cli {
@@ -24,6 +24,7 @@ struct TuneFlags {
   std::string resume;
   bool no_rows = false;
   bool strict = false;
+  PageFlags page;
   const Flags* flags = nullptr;
 };
 
@@ -32,8 +33,9 @@ void run_tune(const TuneFlags& flags, Session& session) {
     option_error("idle_flag", "--draws works only with --search random");
   if (flags.no_rows && flags.output.empty()) option_error("idle_flag", "--no-rows works only with -o");
   const DataAndSpaces given = data_and_spaces(flags.arguments);
-  require_separate(files_read(given.data, flags.read), {flags.output, flags.resume});
+  require_separate(files_read(given.data, flags.read), {flags.output, flags.resume, flags.page.report});
   require_writable(flags.output);
+  require_page(flags.page);
   const Context& context = session.context();
   const std::vector<Pipeline> points = search_points(given.pipelines, flags.options, context);
   Resume resume(flags.resume, session);
@@ -43,7 +45,12 @@ void run_tune(const TuneFlags& flags, Session& session) {
     options.journal = journal;
     return session.timed("tune", [&] { return tune(data, points, options, context); });
   });
-  Json document = to_json(tuning);
+  Report report;
+  report.tuning = tuning;
+  if (session.json() || flags.page.asked()) report.provenance = {provenance_of(data, given.data, flags.read, session)};
+  if (flags.page.asked()) add_background(report, data, Differences::left_out, session);
+  write_page(flags.page, report, session);
+  Json document = document_of(report);
   std::string text = tuning_table(tuning);
   if (!flags.output.empty()) {
     const TrainView view = train_view(data, context);
@@ -68,6 +75,7 @@ void declare_tune(Flags& flags, TuneFlags& inputs) {
   flags.options(inputs.options);
   flags.output(inputs.output, "Also fit the chosen pipeline on all labelled rows and write the model (.eco)");
   flags.flag("--no-rows", inputs.no_rows, "Refuse to write a model that holds training rows");
+  add_page_flags(flags, inputs.page);
   add_resume_flag(flags, inputs.resume);
   add_strict_flag(flags, inputs.strict);
   add_data_flags(flags, inputs.read, DataUse::training);

@@ -128,7 +128,8 @@ class Selection(Result):
         """One line per step."""
         document = self.to_json()
         steps = len(document["selected"])
-        columns = {key: value for key, value in document.items() if isinstance(value, list) and len(value) == steps}
+        whole = ("classes", "domains", "feature_names")  # of all steps
+        columns = {key: value for key, value in document.items() if isinstance(value, list) and len(value) == steps and key not in whole}
         return _frame([{key: value[step] for key, value in columns.items()} for step in range(steps)])
 
 

@@ -6,7 +6,8 @@ from conftest import CLINIC_COLUMNS, SMALL_COLUMNS
 
 FIELDS = {
     "rows", "features", "domains", "sample_rows", "sampled", "permutations", "bandwidth", "distributional_variance",
-    "against_rest", "pairs", "feature_shift", "label_shift", "missing_shift", "advice",
+    "against_rest", "pairs", "feature_shift", "label_shift", "missing_shift", "advice", "shift_table", "map",
+    "domain_word", "missing_values", "kind", "provenance",
 }
 COMPARISON = {
     "mmd2", "mmd2_estimator", "mmd2_standard_error", "mmd2_block_p_value", "p_value", "q_value", "auroc",
@@ -29,7 +30,9 @@ def test_the_fields_of_json(ecotone, clinics):
     for one in found["against_rest"]:
         assert set(one) == COMPARISON | {"domain", "ess_rest_to_domain", "ess_domain_to_rest"}
     for shift in found["feature_shift"]:
-        assert set(shift) == {"feature", "domain", "smd", "ks", "p_value", "q_value"}
+        assert set(shift) - {"remark"} == {"feature", "domain", "smd", "ks", "p_value", "q_value"}
+    assert len(found["shift_table"]["features"]) == found["features"] and len(found["shift_table"]["domains"]) == 8
+    assert len(found["map"]["domains"]) == 8 and 0 < found["map"]["share"] <= 1
     assert len(found["feature_shift"]) == found["features"]
     assert found["label_shift"]["classes"] == ["0", "1"]
     assert set(found["label_shift"]["domains"][0]) == {"domain", "rows", "share"}

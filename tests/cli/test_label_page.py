@@ -15,20 +15,11 @@ import time
 import urllib.request
 
 import pytest
+from browser import BrowserPage, start_chromium
 from conftest import CLINIC_COLUMNS, PIPELINE
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
-pytest.importorskip("selenium")
-from selenium import webdriver  # noqa: E402
-from selenium.webdriver.chrome.service import Service  # noqa: E402
-from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
-from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.common.keys import Keys  # noqa: E402
-
-CHROMIUM, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
-FLAGS = (
-    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --window-size=1280,900"
-).split()
 TARGET, BUDGET = "Dunmere", 60
 
 
@@ -84,44 +75,22 @@ class Labelling:
         self.log.close()
 
 
-class Page:
+class Page(BrowserPage):
     """The page in the browser, used by its keys."""
-
-    def __init__(self, driver):
-        self.driver = driver
 
     def open(self, url):
         self.driver.get(url)
         self.wait_until_ready()
         return self
 
-    def script(self, text, *arguments):
-        return self.driver.execute_script(text, *arguments)
-
-    def wait(self, text, *arguments, seconds=15):
-        """Waits until a script gives a value that is true, and returns it."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            value = self.script(f"return {text}", *arguments)
-            if value:
-                return value
-            time.sleep(0.02)
-        raise AssertionError(f"waited {seconds} seconds for {text}\n{self.text()}")
-
     def wait_until_ready(self):
         self.wait("document.body?.dataset.ready === 'yes'")
-
-    def text(self, selector="body"):
-        return self.driver.find_element(By.CSS_SELECTOR, selector).text
 
     def id(self):
         return self.script("return sessionStorage.getItem('ecotone-label-page')")
 
     def row(self):
         return int(self.script("return document.getElementById('question').dataset.row"))
-
-    def press(self, *keys):
-        ActionChains(self.driver, duration=0).send_keys(*keys).perform()
 
     def answer(self, key):
         """Answers the row with a key, and waits for the next one; gives the row answered."""
@@ -136,32 +105,10 @@ class Page:
         buttons = self.driver.find_elements(By.CSS_SELECTOR, "#classes button")
         return {button.get_attribute("data-class"): button.get_attribute("aria-keyshortcuts") for button in buttons}
 
-    def size(self, width, height):
-        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-
-    def scheme(self, name):
-        features = [{"name": "prefers-color-scheme", "value": name}]
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-
-    def errors(self, *expected):
-        """What the browser's console complains about, but for messages that hold one of the expected texts."""
-        messages = [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] != "INFO"]
-        return [message for message in messages if not any(text in message for text in expected)]
-
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory):
-    if not (os.path.exists(CHROMIUM) and os.path.exists(DRIVER)):
-        pytest.skip("no Chromium with its driver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in [*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"]:
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-    driver.set_page_load_timeout(30)
-    driver.set_script_timeout(30)
+    driver = start_chromium(tmp_path_factory.mktemp("chromium"))
     yield driver
     driver.quit()
 

@@ -13,7 +13,7 @@ GRID = "impute | scale | logistic l2={1,0.1,0.01}"
 
 def test_scores_are_those_of_evaluate(ecotone, clinics):
     exact = GRID + " tol=1e-10"
-    out = ecotone.json("tune", clinics, exact, *CLINIC_COLUMNS, "--metric", "log_loss")
+    out = ecotone.results("tune", clinics, exact, *CLINIC_COLUMNS, "--metric", "log_loss")
     assert out["search"] == "grid" and out["metric"] == "log_loss" and out["held_out"] == "domains"
     texts = [point["pipeline"] for point in out["points"]]
     assert texts == [f"impute | scale | logistic l2={l2} tol=1e-10" for l2 in ("1", "0.1", "0.01")]
@@ -25,7 +25,7 @@ def test_scores_are_those_of_evaluate(ecotone, clinics):
     best = min(range(3), key=lambda i: out["points"][i]["score"])
     assert out["best"] == best and out["pipeline"] == texts[out["chosen"]]
     assert out["points"][best]["difference"] == {"mean": 0, "se": 0}
-    assert out == ecotone.json("tune", clinics, exact, *CLINIC_COLUMNS)  # the metric is the default
+    assert out == ecotone.results("tune", clinics, exact, *CLINIC_COLUMNS)  # the metric is the default
 
 
 def test_choice_is_the_simplest_within_one_standard_error(ecotone, clinics):

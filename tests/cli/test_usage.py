@@ -91,17 +91,17 @@ def test_bare_call_and_version_verb(ecotone):
 
 
 def test_flags_may_stand_before_the_verb(ecotone, small):
-    columns = ("--threads", "2", "--seed=3", "--label", "y", "--json")
-    expected = ecotone("evaluate", small, "constant", *SMALL_COLUMNS, *columns[:3], "--json")
-    assert ecotone(*columns, "evaluate", small, "constant", *SMALL_COLUMNS[2:]).stdout == expected.stdout
+    columns = ("--threads", "2", "--seed=3", "--label", "y")
+    expected = ecotone.results("evaluate", small, "constant", *SMALL_COLUMNS, *columns[:3])
+    assert ecotone.results(*columns, "evaluate", small, "constant", *SMALL_COLUMNS[2:]) == expected
     assert "unknown flag '--thread' of evaluate; did you mean '--threads'?" in ecotone.error(
         "--thread", "2", "evaluate", small, "constant", exit=2, code="unknown_flag"
     )
 
 
 def test_lists_may_be_given_in_parts(ecotone, small):
-    once = ecotone("evaluate", small, "constant", *SMALL_COLUMNS, "--ignore", "x1,x2", "--json")
-    assert ecotone("evaluate", small, "constant", *SMALL_COLUMNS, "--ignore", "x1", "--ignore", "x2", "--json").stdout == once.stdout
+    once = ecotone.results("evaluate", small, "constant", *SMALL_COLUMNS, "--ignore", "x1,x2")
+    assert ecotone.results("evaluate", small, "constant", *SMALL_COLUMNS, "--ignore", "x1", "--ignore", "x2") == once
 
 
 @pytest.mark.parametrize(
@@ -276,12 +276,15 @@ def test_eco_data_give_the_same_results(ecotone, clinics, tmp_path):
     eco, back = tmp_path / "data.eco", tmp_path / "back.csv"
     said = ecotone("convert", clinics, *CLINIC_COLUMNS, "-o", eco).stdout
     assert "8 domains" in said and "disease" in said
-    from_csv = ecotone("evaluate", clinics, PIPELINE, *CLINIC_COLUMNS, "--json", "--quiet")
-    from_eco = ecotone("evaluate", eco, PIPELINE, "--json", "--quiet")
-    assert from_csv.stdout == from_eco.stdout
+    from_csv = ecotone.json("evaluate", clinics, PIPELINE, *CLINIC_COLUMNS, "--quiet")
+    from_eco = ecotone.json("evaluate", eco, PIPELINE, "--quiet")
+    provenance = [found.pop("provenance") for found in (from_csv, from_eco)]
+    assert from_csv == from_eco
+    assert provenance[0]["data_hash"] == provenance[1]["data_hash"]
+    assert provenance[0]["command"].endswith("--label disease --domain hospital")
     ecotone("convert", eco, "-o", back)
-    again = ecotone("evaluate", back, PIPELINE, *CLINIC_COLUMNS, "--json", "--quiet")
-    assert json.loads(again.stdout)["pipelines"] == json.loads(from_csv.stdout)["pipelines"]
+    again = ecotone.json("evaluate", back, PIPELINE, *CLINIC_COLUMNS, "--quiet")
+    assert again["pipelines"] == from_csv["pipelines"]
 
 
 def test_generated_eco_equals_generated_csv(ecotone, tmp_path):
@@ -598,8 +601,8 @@ def test_pipes_may_be_compressed(ecotone, model, clinics):
 
 
 def test_data_from_standard_input(ecotone, small):
-    plain = ecotone("evaluate", small, "constant", *SMALL_COLUMNS, "--json").stdout
-    assert ecotone("evaluate", "-", "constant", *SMALL_COLUMNS, "--json", input=small.read_text()).stdout == plain
+    plain = ecotone.results("evaluate", small, "constant", *SMALL_COLUMNS)
+    assert ecotone.results("evaluate", "-", "constant", *SMALL_COLUMNS, input=small.read_text()) == plain
     with open(small) as content:
         done = ecotone("evaluate", "-", "-", "constant", *SMALL_COLUMNS, exit=2, stdin=content)
     assert "can be read once only" in done.stderr

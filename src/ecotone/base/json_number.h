@@ -13,6 +13,13 @@ inline Json json_number(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
 }
 
+/// The same of each number of a list.
+inline Json json_numbers(const std::vector<double>& list) {
+  Json result = Json::array();
+  for (const double value : list) result.push_back(json_number(value));
+  return result;
+}
+
 /// A number that may be infinite ("inf", "-inf") or undefined (null), neither of which JSON can express.
 inline Json json_or_word(double value) {
   if (std::isnan(value)) return nullptr;

@@ -169,6 +169,8 @@ VerdictCounts count_verdicts(const Reproduction& reproduction);
 Reproduction reproduce(const Experiment& experiment, const ExperimentItem& item, const ReproduceOptions& options,
                        const Context& context);
 
+/// Whether an item has pictures.
+bool has_figures(const ExperimentItem& item);
 /// The pictures of an item. Option error `idle_flag` when it has none.
 Figures draw_figures(const Experiment& experiment, const ExperimentItem& item, const Context& context);
 

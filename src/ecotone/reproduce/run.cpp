@@ -152,6 +152,8 @@ Reproduction reproduce(const Experiment& experiment, const ExperimentItem& item,
   return result;
 }
 
+bool has_figures(const ExperimentItem& item) { return kind_of(item).draw != nullptr; }
+
 Figures draw_figures(const Experiment& experiment, const ExperimentItem& item, const Context& context) {
   const ExperimentKind& kind = kind_of(item);
   if (kind.draw == nullptr)

@@ -6,6 +6,15 @@
 
 namespace ecotone::test {
 
+/// The page without what its script elements hold, which is no HTML.
+inline std::string without_scripts(std::string page) {
+  for (std::size_t at = page.find("<script"); at != std::string::npos; at = page.find("<script", at + 1)) {
+    const std::size_t begin = page.find('>', at) + 1;
+    page.erase(begin, page.find("</script>", begin) - begin);
+  }
+  return page;
+}
+
 /// Whether tags nest and close; void elements must close themselves.
 inline std::string balance_error(const std::string& page) {
   std::vector<std::string> open;

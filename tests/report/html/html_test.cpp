@@ -48,28 +48,36 @@ Evaluation two_pipelines() {
   return evaluation;
 }
 
+std::string page_of(const Evaluation& evaluation, const std::string& title) {
+  Report report;
+  report.title = title;
+  report.evaluation = evaluation;
+  return test::without_scripts(html_report(report));
+}
+
 TEST(HtmlReport, IsWellFormedAndSelfContained) {
-  const std::string page = html_report(two_pipelines(), "Two hospitals");
+  const std::string page = page_of(two_pipelines(), "Two hospitals");
   EXPECT_EQ(balance_error(page), "");
   EXPECT_THAT(page, testing::StartsWith("<!DOCTYPE html>\n<html lang=\"en\">"));
   EXPECT_THAT(page, HasSubstr("<title>Two hospitals</title>"));
-  EXPECT_THAT(html_report(two_pipelines(), ""), HasSubstr("<h1>What a new domain costs</h1>"));
+  EXPECT_THAT(page_of(two_pipelines(), ""), HasSubstr("<h1>What a new domain costs</h1>"));
   EXPECT_THAT(page, HasSubstr("default-src 'none'"));
   EXPECT_THAT(page, HasSubstr("prefers-color-scheme: dark"));
-  for (const char* outside : {"http://", "https://", "<script", "<link", "<img", "src=", "url(", "@import"})
+  for (const char* outside : {"http://", "https://", "<link", "<img", "src=", "url(", "@import", " style="})
     EXPECT_THAT(page, Not(HasSubstr(outside)));
 }
 
 TEST(HtmlReport, AnswersInWords) {
-  const std::string page = html_report(two_pipelines(), "t");
+  const std::string page = page_of(two_pipelines(), "t");
   EXPECT_THAT(
-      page, HasSubstr("<b class=\"tag\">B</b> <code>scale | logistic</code> scores best on unseen domains: mean AUROC "
-                      "<strong>0.8100</strong> over 2 domains."));
+      page,
+      HasSubstr("<b class=\"tag\">B</b> <code>scale | logistic</code> ranks rows well on unseen domains (mean AUROC "
+                "<strong>0.81</strong> over 2 domains, from 0.8 to 0.82)."));
   // Differences 0.30 and 0.32: 0.31 +- 12.7062 x 0.0141421 / sqrt(2)
   EXPECT_THAT(page, HasSubstr("the difference is <strong>+0.3100</strong> on average"));
   EXPECT_THAT(page, HasSubstr("interval from +0.1829 to +0.4371"));
   EXPECT_THAT(page, HasSubstr("excludes zero"));
-  EXPECT_THAT(page, HasSubstr("Its hardest domain is <strong>Basel</strong> with 0.8000."));
+  EXPECT_THAT(page, HasSubstr("Its hardest domain is <strong>Basel</strong> with 0.8."));
 }
 
 TEST(HtmlReport, ShowsIntervalsPrevalenceWorstAndThresholds) {
@@ -79,14 +87,13 @@ TEST(HtmlReport, ShowsIntervalsPrevalenceWorstAndThresholds) {
   evaluation.pipelines[1].domains[1].intervals = {{"accuracy", std::nullopt}, {"auroc", Bounds{0.7512, 0.8634}}};
   for (PipelineScore& score : evaluation.pipelines) score.domains[1].prevalence = {0.625, 0.375};
   evaluation.pipelines[1].thresholds = {{"Basel", 0.41}, {"Turin", std::nullopt}};
-  const std::string page = html_report(evaluation, "t");
+  const std::string page = page_of(evaluation, "t");
   EXPECT_EQ(balance_error(page), "");
   EXPECT_THAT(page, HasSubstr("0.8200<small>0.7512 to 0.8634</small>"));
-  EXPECT_THAT(page, HasSubstr("title=\"Turin: 0.8200 (95% interval 0.7512 to 0.8634)\""));
+  EXPECT_THAT(page, HasSubstr("<title>Turin: 0.8200 (95% interval 0.7512 to 0.8634)</title>"));
   EXPECT_THAT(page, HasSubstr("share of &lt;yes&gt;</th>"));
   EXPECT_THAT(page, HasSubstr("<td class=\"num rows\">37.5%</td>"));
-  EXPECT_THAT(page,
-              HasSubstr("<th scope=\"row\">worst</th><td></td><td></td><td class=\"num\">0.5000<small>Basel</small>"));
+  EXPECT_THAT(page, HasSubstr("<th scope=\"row\">worst</th><td class=\"num\">0.8000<small>Basel</small>"));
   EXPECT_THAT(page, HasSubstr("Threshold by youden"));
   EXPECT_THAT(page, HasSubstr("<li>Basel held out: 0.4100</li>"));
 }
@@ -96,18 +103,19 @@ TEST(HtmlReport, WhenTheFirstIsBestItIsComparedWithTheNext) {
   std::swap(evaluation.pipelines[0], evaluation.pipelines[1]);
   evaluation.pipelines[0].difference.clear();
   evaluation.pipelines[1].difference = {{"auroc", interval(-0.31, -0.4371, -0.1829)}};
-  const std::string page = html_report(evaluation, "t");
-  EXPECT_THAT(page, HasSubstr("<b class=\"tag\">A</b> <code>scale | logistic</code> scores best"));
+  const std::string page = page_of(evaluation, "t");
+  EXPECT_THAT(page, HasSubstr("<b class=\"tag\">A</b> <code>scale | logistic</code> ranks rows well"));
   EXPECT_THAT(page, HasSubstr("the difference is <strong>+0.3100</strong>"));
-  EXPECT_THAT(page, HasSubstr("<em class=\"worse\">worse</em>"));
+  EXPECT_THAT(page, HasSubstr("<text class=\"figure worse\""));
   EXPECT_EQ(balance_error(page), "");
 }
 
 TEST(HtmlReport, TablesHaveCaptionsAndScopes) {
-  const std::string page = html_report(two_pipelines(), "t");
+  const std::string page = page_of(two_pipelines(), "t");
   EXPECT_THAT(page, HasSubstr("<caption>AUROC by domain and pipeline"));
-  EXPECT_THAT(page, HasSubstr("<th scope=\"row\">Basel</th><td class=\"num rows\">120</td>"));
-  EXPECT_THAT(page, HasSubstr("<td class=\"num best\">0.8200<i class=\"bar\"><i style=\"width:82.0%\">"));
+  EXPECT_THAT(page,
+              HasSubstr("<th scope=\"row\">Basel <b class=\"worst\">worst</b></th><td class=\"num best\">0.8000"));
+  EXPECT_THAT(page, HasSubstr("<rect width=\"82.0\" height=\"3\">"));
   EXPECT_THAT(page, HasSubstr("not defined"));
 }
 
@@ -118,8 +126,8 @@ TEST(HtmlReport, UserTextIsEscapedEverywhere) {
     score.pipeline = attack;
     for (DomainScore& one : score.domains) one.domain = attack;
   }
-  const std::string page = html_report(evaluation, attack);
-  EXPECT_THAT(page, Not(HasSubstr("<script")));
+  const std::string page = page_of(evaluation, attack);
+  EXPECT_THAT(page, Not(HasSubstr("<script>alert")));
   EXPECT_THAT(page, HasSubstr("<title>&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&quot;&amp;</title>"));
   EXPECT_EQ(balance_error(page), "");
 }
@@ -127,16 +135,16 @@ TEST(HtmlReport, UserTextIsEscapedEverywhere) {
 TEST(HtmlReport, OnePipelineOneDomainAndNothingDefined) {
   Evaluation evaluation = two_pipelines();
   evaluation.pipelines.pop_back();
-  EXPECT_THAT(html_report(evaluation, "t"), Not(HasSubstr("Difference from the first")));
-  EXPECT_EQ(balance_error(html_report(evaluation, "t")), "");
+  EXPECT_THAT(page_of(evaluation, "t"), Not(HasSubstr("Difference from the first")));
+  EXPECT_EQ(balance_error(page_of(evaluation, "t")), "");
   PipelineScore& only = evaluation.pipelines.front();
   only.mean = only.spread = metrics({}, {});
   for (DomainScore& one : only.domains) one.metrics = metrics({}, {});
-  const std::string page = html_report(evaluation, "t");
+  const std::string page = page_of(evaluation, "t");
   EXPECT_THAT(page, HasSubstr("nothing to compare"));
   EXPECT_EQ(balance_error(page), "");
   only.domains.clear();
-  EXPECT_EQ(balance_error(html_report(evaluation, "t")), "");
+  EXPECT_EQ(balance_error(page_of(evaluation, "t")), "");
 }
 
 TEST(HtmlReport, RegressionIsAboutRmse) {
@@ -147,7 +155,7 @@ TEST(HtmlReport, RegressionIsAboutRmse) {
   evaluation.metrics = {"rmse", "mae", "r2"};
   evaluation.pipelines = {
       {.pipeline = "constant", .domains = {{"a", 5, values}}, .mean = values, .spread = {}, .difference = {}}};
-  const std::string page = html_report(evaluation, "t");
+  const std::string page = page_of(evaluation, "t");
   EXPECT_THAT(page, HasSubstr("RMSE in each domain"));
   EXPECT_THAT(page, HasSubstr("−3.0000"));
   EXPECT_EQ(balance_error(page), "");
@@ -158,7 +166,7 @@ TEST(HtmlReport, SpeaksOfBlocksOfTimeAndGroups) {
   evaluation.protocol = Protocol::forward;
   evaluation.forward = {"day", 2, 30, {}};
   evaluation.groups = {"<patient>", 12};
-  const std::string page = html_report(evaluation, "t");
+  const std::string page = page_of(evaluation, "t");
   EXPECT_THAT(page, HasSubstr("Forward in time"));
   EXPECT_THAT(page, HasSubstr("Its hardest block"));
   EXPECT_THAT(page, HasSubstr("12 groups by &lt;patient&gt;"));
@@ -169,20 +177,20 @@ TEST(HtmlReport, SpeaksOfBlocksOfTimeAndGroups) {
 TEST(HtmlReport, DifferencesWithoutAnIntervalAreWritten) {
   Evaluation evaluation = two_pipelines();
   evaluation.pipelines[1].difference[1].second = Difference{{.mean = 0.31, .low = {}, .high = {}}, {}, {}};
-  const std::string page = html_report(evaluation, "t");
+  const std::string page = page_of(evaluation, "t");
   EXPECT_THAT(page, HasSubstr("+0.3100"));
   EXPECT_EQ(balance_error(page), "");
 }
 
 TEST(HtmlReport, VerdictsGoByTheAdjustedPValue) {
   Evaluation evaluation = two_pipelines();
-  EXPECT_THAT(html_report(evaluation, "t"), HasSubstr("<em class=\"better\">better</em>"));
-  EXPECT_THAT(html_report(evaluation, "t"), Not(HasSubstr("(Holm)")));
+  EXPECT_THAT(page_of(evaluation, "t"), HasSubstr("<text class=\"figure better\""));
+  EXPECT_THAT(page_of(evaluation, "t"), Not(HasSubstr("(Holm)")));
   evaluation.pipelines.push_back(evaluation.pipelines[1]);
   for (std::size_t p : {1U, 2U}) evaluation.pipelines[p].difference[1].second->p_adjusted = 0.06;
-  const std::string page = html_report(evaluation, "t");
-  EXPECT_THAT(page, Not(HasSubstr("<em class=\"better\">")));
-  EXPECT_THAT(page, HasSubstr("<em class=\"unclear\">unclear</em>"));
+  const std::string page = page_of(evaluation, "t");
+  EXPECT_THAT(page, Not(HasSubstr("<text class=\"figure better\"")));
+  EXPECT_THAT(page, HasSubstr("<text class=\"figure unclear\""));
   EXPECT_THAT(page, HasSubstr("adjusted for 2 comparisons (Holm); the intervals are not"));
 }
 
@@ -196,13 +204,13 @@ TEST(HtmlReport, SaysWhatWasChosenAndWhatCouldNotBeFitted) {
   for (DomainScore& one : failed.domains) one.metrics = metrics({}, {});
   evaluation.pipelines.insert(evaluation.pipelines.begin(), failed);
   evaluation.reference = 1;
-  const std::string page = html_report(evaluation, "t");
+  const std::string page = page_of(evaluation, "t");
   EXPECT_EQ(balance_error(page), "");
   EXPECT_THAT(page, HasSubstr("by log loss"));
   EXPECT_THAT(page, HasSubstr("&lt;Turin&gt; held out: <code>logistic l2=1</code>"));
   EXPECT_THAT(page, HasSubstr("Not fitted:</strong> &quot;logistic&quot; with &lt;Basel&gt; held out: no"));
   EXPECT_THAT(page, HasSubstr("Difference from pipeline B"));
-  EXPECT_THAT(page, HasSubstr("Pipeline C minus B"));
+  EXPECT_THAT(page, HasSubstr("C minus B"));
   EXPECT_THAT(page, Not(HasSubstr("Pipeline A")));
 }
 

@@ -36,6 +36,7 @@ Plane plane_of(const CurveChart& chart) {
   }
   for (const ChartGuide& guide : chart.guides) plane.y_axis.cover(guide.y);
   for (const double value : chart.cover) plane.y_axis.cover(value);
+  for (const double value : chart.x_cover) plane.x_axis.cover(value);
   plane.x_axis.close();
   plane.y_axis.close();
   return plane;
@@ -95,8 +96,16 @@ std::string band(const Plane& plane, const ChartLine& line) {
 
 std::string stroke(const Plane& plane, const ChartLine& line) {
   if (line.x.empty()) return "";
-  return fmt::format("<polyline class=\"curve s{}\" points=\"{}\"/>\n", line.number % chart_lines,
-                     path_of(plane, line, line.y, drawn_places(line.x.size())));
+  return fmt::format("<polyline class=\"curve s{}{}\" points=\"{}\"/>\n", line.number % chart_lines,
+                     line.thin ? " thin" : "", path_of(plane, line, line.y, drawn_places(line.x.size())));
+}
+
+std::string point_marks(const Plane& plane, const ChartLine& line) {
+  std::string svg;
+  for (std::size_t i = 0; line.dots && i < line.x.size(); ++i)
+    svg += fmt::format("<circle class=\"point s{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.2\"/>\n",
+                       line.number % chart_lines, plane.x(line.x[i]), plane.y(line.y[i]));
+  return svg;
 }
 
 /// The names at the ends of the lines, moved apart where they would cover each other.
@@ -135,7 +144,8 @@ std::string curve_chart(const CurveChart& chart) {
   for (const ChartLine& line : chart.lines) svg += band(plane, line);
   for (const ChartGuide& guide : chart.guides) svg += guide_line(plane, guide);
   for (const ChartLine& line : chart.lines) svg += stroke(plane, line);
-  return svg + end_names(plane, chart.lines) + "</svg>\n";
+  for (const ChartLine& line : chart.lines) svg += point_marks(plane, line);
+  return svg + (chart.names ? end_names(plane, chart.lines) : "") + "</svg>\n";
 }
 
 std::string line_key(std::size_t number) {
@@ -143,27 +153,6 @@ std::string line_key(std::size_t number) {
       "<svg class=\"line-key\" viewBox=\"0 0 28 10\" aria-hidden=\"true\"><polyline class=\"curve s{}\" "
       "points=\"1,5 27,5\"/></svg>",
       number % chart_lines);
-}
-
-std::string_view chart_style() {
-  return R"css(
-:root { --s0: #1f7a5c; --s1: #b4552d; --s2: #2f63a8; --s3: #8a4a9e; --s4: #8a6d0b; --s5: #b03060; --s6: #3a7f8c; --s7: #6b746f; }
-@media (prefers-color-scheme: dark) { :root {
-  --s0: #63c79f; --s1: #e69a6f; --s2: #86b3f0; --s3: #cf9be0; --s4: #d9bd57; --s5: #f08bb0; --s6: #7fcbd9; --s7: #a7b2ac; } }
-.s0 { --own: var(--s0); } .s1 { --own: var(--s1); } .s2 { --own: var(--s2); } .s3 { --own: var(--s3); }
-.s4 { --own: var(--s4); } .s5 { --own: var(--s5); } .s6 { --own: var(--s6); } .s7 { --own: var(--s7); }
-.chart { display: block; width: 100%; min-width: 34rem; height: auto; font: 13px system-ui, -apple-system, "Segoe UI", sans-serif; }
-.chart text { fill: var(--soft); font-variant-numeric: tabular-nums; } .chart .name { fill: var(--own); font-weight: 700; }
-.curve { fill: none; stroke: var(--own); stroke-width: 2.2; stroke-linejoin: round; }
-.curve.s1, .curve.s5 { stroke-dasharray: 9 3; } .curve.s2, .curve.s6 { stroke-dasharray: 3 3; } .curve.s3 { stroke-dasharray: 11 3 2 3; }
-.curve.s7 { stroke-dasharray: 6 4; }
-.band { fill: var(--own); opacity: .13; } .rule { stroke: var(--faint); } .mark { stroke: var(--line); }
-.guide { stroke: var(--soft); stroke-dasharray: 2 4; }
-.line-key { width: 28px; height: 10px; vertical-align: middle; }
-.legend { list-style: none; margin: 0 0 .6rem; padding: 0; display: flex; flex-wrap: wrap; gap: .15rem 1.3rem; }
-.small-charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 21rem), 1fr)); gap: .8rem 1.2rem; margin-top: .9rem; }
-.small-charts .chart { min-width: 0; } .small-charts figure { margin: 0; } .small-charts figcaption { font-size: .93rem; }
-)css";
 }
 
 }  // namespace ecotone::report

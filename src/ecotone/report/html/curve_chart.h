@@ -16,6 +16,8 @@ struct ChartLine {
   std::vector<double> y;
   std::vector<double> low;
   std::vector<double> high;
+  bool dots = false;  ///< a mark at every point
+  bool thin = false;  ///< one of many
 };
 
 /// A horizontal line to compare with.
@@ -30,7 +32,9 @@ struct CurveChart {
   std::string y_title;
   std::vector<ChartLine> lines;
   std::vector<ChartGuide> guides;
-  std::vector<double> cover;  ///< values that the vertical axis includes
+  std::vector<double> cover;    ///< values that the vertical axis includes
+  std::vector<double> x_cover;  ///< the same of the other
+  bool names = true;            ///< at the ends of the lines
   double width = 760;
   double height = 360;
 };
@@ -42,7 +46,5 @@ std::string curve_chart(const CurveChart& chart);
 inline constexpr std::size_t chart_lines = 8;
 /// A short piece of the line with this number, for a legend.
 std::string line_key(std::size_t number);
-/// What the charts add to the page's style sheet.
-std::string_view chart_style();
 
 }  // namespace ecotone::report

@@ -9,7 +9,7 @@ namespace ecotone {
 /// with this nonce alone lets it work.
 std::string label_page(std::string_view nonce);
 
-/// The files of label_page/ that it is made of.
+/// The files of label_page/ that it is made of (cmake/HtmlPages.cmake).
 std::string_view label_page_html();
 std::string_view label_page_css();
 std::string_view label_page_js();

@@ -164,6 +164,13 @@ std::string number(const Value& value) {
   return shown;
 }
 
+std::string brief(const Value& value) {
+  if (!value || !std::isfinite(*value)) return "–";
+  std::string shown = fmt::format("{:.3g}", *value);
+  if (shown.front() == '-') shown.replace(0, 1, "−");
+  return shown;
+}
+
 std::string signed_number(const Value& value) {
   return value && *value >= 1e-12 ? fmt::format("+{}", number(value)) : number(value);
 }

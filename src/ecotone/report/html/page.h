@@ -60,6 +60,7 @@ struct Results {
   std::size_t reference = 0;  ///< index of the pipeline that the others are compared with
   std::string threshold;      ///< rule of the threshold; empty without one
   std::vector<std::string> classes;
+  std::string omitted;  ///< which of the domains are there, as the end of a sentence; empty: all
 
   const MetricInfo& metric() const { return *metrics[headline]; }
   /// Whether a pipeline is compared with the reference.
@@ -74,6 +75,8 @@ Results results_of(const Evaluation& evaluation);
 
 /// A number for a reader: four digits after the point, or four significant digits when large.
 std::string number(const Value& value);
+/// The same in three significant digits, for sentences.
+std::string brief(const Value& value);
 /// The same with its sign.
 std::string signed_number(const Value& value);
 

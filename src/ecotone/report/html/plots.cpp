@@ -1,68 +1,41 @@
 #include <fmt/format.h>
 
-#include "ecotone/report/html/axis.h"
-#include "ecotone/report/html/sections.h"
+#include "ecotone/report/html/panels.h"
+#include "ecotone/report/html/strip_chart.h"
+#include "ecotone/report/html/svg.h"
 
 namespace ecotone::report {
 
 namespace {
 
-std::string tick_marks(const Axis& axis) {
-  std::string html;
-  for (const Axis::Tick& tick : axis.ticks())
-    html += fmt::format("<span class=\"tick\" style=\"left:{:.2f}%\">{}</span>", axis.place(tick.value), tick.label);
-  return html;
-}
+std::string value_text(const Value& value) { return value ? plain_number(*value) : ""; }
 
-/// Thin lines at the ticks, behind a strip's marks.
-std::string grid_lines(const Axis& axis) {
-  std::string html;
-  for (const Axis::Tick& tick : axis.ticks())
-    html += fmt::format("<i class=\"grid\" style=\"left:{:.2f}%\"></i>", axis.place(tick.value));
-  return html;
-}
-
-std::string bar(std::string_view name, const Axis& axis, double low, double high) {
-  return fmt::format("<i class=\"{}\" style=\"left:{:.2f}%;width:{:.2f}%\"></i>", name, axis.place(low),
-                     axis.place(high) - axis.place(low));
-}
-
-std::string mark(std::string_view name, const Axis& axis, double value, const std::string& title) {
-  return fmt::format("<i class=\"{}\" style=\"left:{:.2f}%\" title=\"{}\"></i>", name, axis.place(value),
-                     escape(title));
-}
-
-std::string row(const PipelineResult& pipeline, const std::string& description, const std::string& marks,
-                std::string_view figure) {
-  return fmt::format(
-      "<div class=\"plot-row\"><div class=\"plot-name\">{} <code>{}</code></div>"
-      "<div class=\"strip\" role=\"img\" aria-label=\"{}\">{}</div><div class=\"plot-figure\">{}</div></div>\n",
-      badge(pipeline), escape(pipeline.pipeline), escape(description), marks, figure);
-}
-
-std::string axis_row(const Axis& axis, std::string_view title) {
-  return fmt::format(
-      "<div class=\"plot-row plot-axis\" aria-hidden=\"true\"><div class=\"plot-name\"></div><div "
-      "class=\"ticks\">{}</div>"
-      "<div class=\"plot-figure\">{}</div></div>\n",
-      tick_marks(axis), title);
-}
-
-std::string dot_row(const PipelineResult& pipeline, const Results& results, const Axis& axis) {
+StripRow dot_row(const PipelineResult& pipeline, const Results& results) {
   const std::size_t m = results.headline;
-  const Value mean = pipeline.mean[m];
-  const Value spread = pipeline.spread[m];
-  std::string marks = grid_lines(axis);
-  if (mean && spread) marks += bar("spread", axis, *mean - *spread, *mean + *spread);
+  StripRow row{.tag = pipeline.name, .name = pipeline.pipeline, .figure = number(pipeline.mean[m])};
+  row.mean = pipeline.mean[m];
+  if (row.mean && pipeline.spread[m]) row.band = {*row.mean - *pipeline.spread[m], *row.mean + *pipeline.spread[m]};
   for (const auto& domain : pipeline.domains)
     if (domain.metrics[m])
-      marks += mark("dot", axis, *domain.metrics[m],
-                    fmt::format("{}: {}{}", domain.domain, number(domain.metrics[m]), interval_text(domain, m)));
-  if (mean) marks += mark("mean", axis, *mean, fmt::format("mean {}", number(mean)));
-  const std::string description =
-      fmt::format("Pipeline {}: mean {} {}, spread {}, over {} {}s", pipeline.name, results.metric().title,
-                  number(mean), number(spread), pipeline.domains.size(), results.unit);
-  return row(pipeline, description, marks, number(mean));
+      row.dots.push_back(
+          {.value = *domain.metrics[m],
+           .name = domain.domain,
+           .note = fmt::format("{}: {}{}", domain.domain, number(domain.metrics[m]), interval_text(domain, m)),
+           .foremost = pipeline.worst[m] && pipeline.worst[m]->domain == domain.domain});
+  return row;
+}
+
+std::vector<std::vector<std::string>> dot_data(const Results& results) {
+  const std::size_t m = results.headline;
+  std::vector<std::vector<std::string>> table = {
+      {"pipeline", "domain", "rows", std::string(results.metric().name), "low", "high"}};
+  for (const auto& pipeline : results.pipelines)
+    for (const auto& domain : pipeline.domains) {
+      const auto& interval = domain.intervals[m];
+      table.push_back({pipeline.pipeline, domain.domain, fmt::format("{}", domain.rows), value_text(domain.metrics[m]),
+                       interval ? plain_number(interval->low) : "", interval ? plain_number(interval->high) : ""});
+    }
+  return table;
 }
 
 std::string_view verdict(const DifferenceResult& difference, const MetricInfo& metric) {
@@ -71,76 +44,183 @@ std::string_view verdict(const DifferenceResult& difference, const MetricInfo& m
   return (*difference.mean > 0) == metric.higher_is_better() ? "better" : "worse";
 }
 
-std::string difference_row(const PipelineResult& pipeline, const PipelineResult& reference, std::size_t m,
-                           const MetricInfo& metric, const Axis& axis) {
+StripRow difference_row(const PipelineResult& pipeline, std::size_t m, const MetricInfo& metric) {
   const DifferenceResult& difference = pipeline.difference[m];
-  const auto word = verdict(difference, metric);
-  std::string marks = grid_lines(axis) + mark("zero", axis, 0, "no difference");
-  std::string interval;
-  if (difference.low && difference.high) {
-    marks += bar(fmt::format("interval {}", word), axis, *difference.low, *difference.high);
-    interval = fmt::format("<small>{} to {}</small>", signed_number(difference.low), signed_number(difference.high));
-  }
+  const std::string_view word = verdict(difference, metric);
+  StripRow row{.tag = pipeline.name, .name = pipeline.pipeline, .figure = {}};
+  row.figure = fmt::format("{} {}", signed_number(difference.mean), word);
+  row.figure_look = word == "better" ? "figure better" : word == "worse" ? "figure worse" : "figure unclear";
+  if (difference.low && difference.high) row.band = {*difference.low, *difference.high};
+  row.band_look = word == "better" ? "interval better" : word == "worse" ? "interval worse" : "interval unclear";
   if (difference.mean)
-    marks += mark(fmt::format("dot {}", word == "no interval" ? "unclear" : word), axis, *difference.mean,
-                  signed_number(difference.mean));
-  const std::string description =
-      fmt::format("Pipeline {} minus {}: {} {}, 95% interval {} to {}: {}", pipeline.name, reference.name, metric.title,
-                  signed_number(difference.mean), signed_number(difference.low), signed_number(difference.high), word);
-  return row(pipeline, description, marks,
-             fmt::format("{} <em class=\"{}\">{}</em>{}", signed_number(difference.mean),
-                         word == "no interval" ? "unclear" : word, word, interval));
+    row.dots.push_back(
+        {.value = *difference.mean,
+         .name = difference.low && difference.high
+                     ? fmt::format("{} to {}", signed_number(difference.low), signed_number(difference.high))
+                     : "",
+         .note = signed_number(difference.mean),
+         .look = word == "better"  ? "dot better"
+                 : word == "worse" ? "dot worse"
+                                   : "dot unclear"});
+  return row;
+}
+
+std::string strip_figure(std::string name, const StripChart& chart, std::vector<std::vector<std::string>> table) {
+  return figure({.name = std::move(name),
+                 .caption = {},
+                 .wide = strip_chart(chart, wide_picture),
+                 .narrow = strip_chart(chart, narrow_picture),
+                 .table = std::move(table)});
 }
 
 }  // namespace
 
-std::string dot_plot(const Results& results) {
-  const std::size_t m = results.headline;
-  Axis axis;
+Panel dot_panel(const Results& results) {
+  StripChart chart{.description = fmt::format("{} in each {}.", results.metric().title, results.unit),
+                   .axis_title = std::string(results.metric().title),
+                   .rows = {}};
   for (const auto& pipeline : results.pipelines) {
-    for (const auto& domain : pipeline.domains) axis.cover(domain.metrics[m]);
-    axis.cover(pipeline.mean[m]);
+    if (!pipeline.error.empty()) continue;
+    chart.rows.push_back(dot_row(pipeline, results));
+    chart.description += fmt::format(" Pipeline {}: mean {}, spread {}, over {}.", pipeline.name,
+                                     number(pipeline.mean[results.headline]), number(pipeline.spread[results.headline]),
+                                     plural(pipeline.domains.size(), results.unit));
   }
-  axis.close();
-  std::string rows;
-  for (const auto& pipeline : results.pipelines)
-    if (pipeline.error.empty()) rows += dot_row(pipeline, results, axis);
-  return fmt::format(
-      "<section aria-labelledby=\"h-plot\">\n<h2 id=\"h-plot\">{0} in each {1}</h2>\n"
-      "<p class=\"note\"><i class=\"dot key\"></i> one {1} <i class=\"mean key\"></i> mean <i class=\"spread "
-      "key\"></i> one standard "
-      "deviation either side · {2} is better</p>\n<div class=\"plot\">\n{3}{4}</div>\n</section>\n",
-      results.metric().title, results.unit, results.metric().higher_is_better() ? "right" : "left", rows,
-      axis_row(axis, "mean"));
+  return {"dots", fmt::format("{} in each {}", results.metric().title, results.unit),
+          fmt::format("<p class=\"note\"><i class=\"key-dot\"></i> one {0} <i class=\"key-mean\"></i> mean <i "
+                      "class=\"key-spread\"></i> one standard deviation either side · {1} is better{3}</p>\n{2}",
+                      results.unit, results.metric().higher_is_better() ? "right" : "left",
+                      strip_figure("by-domain", chart, dot_data(results)), results.omitted)};
 }
 
-std::string difference_plot(const Results& results) {
+Panel difference_panel(const Results& results) {
   const std::size_t comparisons = results.comparisons();
-  if (comparisons == 0) return "";
+  if (comparisons == 0) return {};
   const std::size_t m = results.headline;
   const PipelineResult& reference = results.pipelines[results.reference];
-  Axis axis;
-  axis.cover(0.0);
-  for (const auto& pipeline : results.pipelines) {
-    axis.cover(pipeline.difference[m].mean);
-    axis.cover(pipeline.difference[m].low);
-    axis.cover(pipeline.difference[m].high);
+  StripChart chart{
+      .description = fmt::format("Difference of {} from pipeline {}.", results.metric().title, reference.name),
+      .axis_title = fmt::format("difference in {}", results.metric().title),
+      .rows = {},
+      .line = 0.0};
+  std::vector<std::vector<std::string>> table = {{"pipeline", "difference", "low", "high", "p_adjusted", "verdict"}};
+  for (std::size_t p = 0; p < results.pipelines.size(); ++p) {
+    if (!results.compared(p)) continue;
+    const PipelineResult& pipeline = results.pipelines[p];
+    const DifferenceResult& difference = pipeline.difference[m];
+    const std::string_view word = verdict(difference, results.metric());
+    chart.rows.push_back(difference_row(pipeline, m, results.metric()));
+    chart.description += fmt::format(" {} minus {}: {}, 95% interval {} to {}: {}.", pipeline.name, reference.name,
+                                     signed_number(difference.mean), signed_number(difference.low),
+                                     signed_number(difference.high), word);
+    table.push_back({pipeline.pipeline, value_text(difference.mean), value_text(difference.low),
+                     value_text(difference.high), value_text(difference.p_adjusted), std::string(word)});
   }
-  axis.close();
-  std::string rows;
-  for (std::size_t p = 0; p < results.pipelines.size(); ++p)
-    if (results.compared(p)) rows += difference_row(results.pipelines[p], reference, m, results.metric(), axis);
-  return fmt::format(
-      "<section aria-labelledby=\"h-difference\">\n<h2 id=\"h-difference\">Difference from {}</h2>\n"
-      "<p class=\"note\">{} minus that of {} <code>{}</code>, {} by {}, with the 95% interval of its "
-      "mean.{}</p>\n"
-      "<div class=\"plot differences\">\n{}{}</div>\n</section>\n",
-      results.reference == 0 ? "the first pipeline" : fmt::format("pipeline {}", reference.name),
-      results.metric().title, badge(reference), escape(reference.pipeline), results.unit, results.unit,
-      comparisons > 1
-          ? fmt::format(" The verdicts are adjusted for {} comparisons (Holm); the intervals are not.", comparisons)
-          : "",
-      rows, axis_row(axis, ""));
+  return {"difference",
+          fmt::format("Difference from {}",
+                      results.reference == 0 ? "the first pipeline" : fmt::format("pipeline {}", reference.name)),
+          fmt::format("<p class=\"note\">{} minus that of {} <code>{}</code>, {} by {}, with the 95% interval of its "
+                      "mean.{}</p>\n{}",
+                      results.metric().title, badge(reference), escape(reference.pipeline), results.unit, results.unit,
+                      comparisons > 1 ? fmt::format(" The verdicts are adjusted for {} comparisons (Holm); the "
+                                                    "intervals are not.",
+                                                    comparisons)
+                                      : "",
+                      strip_figure("difference", chart, std::move(table)))};
+}
+
+namespace {
+
+/// A metric at known and new sites.
+StripRow cost_row(const PipelineResult& pipeline, const KnownSite& known, const MetricInfo& metric,
+                  const Value& fresh) {
+  StripRow row{.tag = pipeline.name, .name = pipeline.pipeline, .figure = {}};
+  const Value at_known = value_of(known.mean, metric.name);
+  if (at_known && fresh) {
+    row.figure = signed_number(*fresh - *at_known);
+    row.figure_look = metric.badness(*fresh) > metric.badness(*at_known)   ? "figure worse"
+                      : metric.badness(*fresh) < metric.badness(*at_known) ? "figure better"
+                                                                           : "figure unclear";
+    row.band = std::minmax(*at_known, *fresh);
+    row.band_look = "interval unclear";
+    row.dots.push_back(
+        {.value = *at_known, .name = "known", .note = "known site: " + number(at_known), .look = "dot open"});
+    row.dots.push_back(
+        {.value = *fresh, .name = "new", .note = "new site: " + number(fresh), .look = "dot", .foremost = true});
+  }
+  return row;
+}
+
+std::string cost_cells(const Results& results, const KnownSite& known, const PipelineResult& pipeline, std::size_t m) {
+  const std::string name(results.metrics[m]->name);
+  std::string cost = "–";
+  for (const auto& [metric, interval] : known.cost)
+    if (metric == name && interval)
+      cost = fmt::format("{}{}", signed_number(interval->mean),
+                         interval->low ? fmt::format("<small>{} to {}</small>", signed_number(interval->low),
+                                                     signed_number(interval->high))
+                                       : "");
+  return fmt::format("<td class=\"num\">{}</td><td class=\"num\">{}</td><td class=\"num\">{}</td>",
+                     number(value_of(known.mean, name)), number(pipeline.mean[m]), cost);
+}
+
+/// The metrics that the cost is told in: the headline, and the loss of the probabilities.
+std::vector<std::size_t> cost_metrics(const Results& results) {
+  std::vector<std::size_t> metrics = {results.headline};
+  for (std::size_t m = 0; m < results.metrics.size(); ++m)
+    if (m != results.headline && results.metrics[m]->name == "log_loss") metrics.push_back(m);
+  return metrics;
+}
+
+}  // namespace
+
+Panel cost_panel(const Results& results, const Evaluation& evaluation) {
+  const MetricInfo& metric = results.metric();
+  StripChart chart{.description = fmt::format("{} at a known and at a new site.", metric.title),
+                   .axis_title = std::string(metric.title),
+                   .rows = {}};
+  std::vector<std::vector<std::string>> data = {
+      {"pipeline", "metric", "known_site", "new_site", "cost", "low", "high"}};
+  std::string head, body;
+  const std::vector<std::size_t> metrics = cost_metrics(results);
+  for (const std::size_t m : metrics)
+    head += fmt::format(
+        "<th scope=\"col\" class=\"num\">{0}, known</th><th scope=\"col\" class=\"num\">new</th><th "
+        "scope=\"col\" class=\"num\">cost</th>",
+        results.metrics[m]->title);
+  for (std::size_t p = 0; p < results.pipelines.size(); ++p) {
+    const PipelineResult& pipeline = results.pipelines[p];
+    const auto& known = evaluation.pipelines[p].known;
+    if (!known) continue;
+    chart.rows.push_back(cost_row(pipeline, *known, metric, pipeline.mean[results.headline]));
+    chart.description +=
+        fmt::format(" Pipeline {}: {} known, {} new.", pipeline.name, number(value_of(known->mean, metric.name)),
+                    number(pipeline.mean[results.headline]));
+    std::string cells;
+    for (const std::size_t m : metrics) {
+      cells += cost_cells(results, *known, pipeline, m);
+      for (const auto& [name, interval] : known->cost)
+        if (name == results.metrics[m]->name)
+          data.push_back({pipeline.pipeline, name, value_text(value_of(known->mean, name)),
+                          value_text(pipeline.mean[m]), interval ? plain_number(interval->mean) : "",
+                          interval && interval->low ? plain_number(*interval->low) : "",
+                          interval && interval->high ? plain_number(*interval->high) : ""});
+    }
+    body += fmt::format("<tr><th scope=\"row\">{} <code>{}</code></th>{}</tr>\n", badge(pipeline),
+                        escape(pipeline.pipeline), cells);
+  }
+  if (chart.rows.empty()) return {};
+  const std::string table = fmt::format(
+      "<table>\n<caption>Means over {0}; the cost is new minus known, paired over {0}, with its 95% "
+      "interval</caption>\n<thead><tr><th scope=\"col\">pipeline</th>{1}</tr></thead>\n<tbody>\n{2}</tbody>\n"
+      "</table>\n",
+      plural(results.unit), head, body);
+  return {"cost", "What a new site costs",
+          fmt::format("<p class=\"note\">At a <strong>known</strong> site the model has learned from other rows of the "
+                      "same {0} (k-fold); at a <strong>new</strong> one it has seen none of {3}. The difference is "
+                      "what going there costs.</p>\n{1}{2}",
+                      results.unit, strip_figure("cost", chart, std::move(data)),
+                      framed("The cost of a new site", table), results.protocol == "adapt" ? "their labels" : "them")};
 }
 
 }  // namespace ecotone::report

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "ecotone/report/html/curve_chart.h"
-#include "ecotone/report/html/html.h"
-#include "ecotone/report/html/sections.h"
+#include "ecotone/report/html/panels.h"
+#include "ecotone/report/html/svg.h"
 #include "ecotone/report/text/line.h"
 #include "ecotone/report/text/simulation_words.h"
 
@@ -17,11 +17,6 @@ constexpr std::size_t bands_in_one_chart = 3;
 /// The number of a strategy's line: `random`, the last, is the grey one.
 std::size_t line_number(const LabelSimulation& simulation, std::size_t s) {
   return s + 1 == simulation.curves.size() ? chart_lines - 1 : s % (chart_lines - 1);
-}
-
-std::string first_upper(std::string text) {
-  if (text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
-  return text;
 }
 
 std::string strategy_tag(std::size_t s) { return fmt::format("<b class=\"tag\">{}</b>", letter_name(s)); }
@@ -61,7 +56,7 @@ std::string legend(const LabelSimulation& simulation) {
 }
 
 CurveChart value_chart(const LabelSimulation& simulation, std::vector<std::size_t> shown, Band band) {
-  const std::string metric = first_upper(simulated_metric(simulation));
+  const std::string metric = capitalised(simulated_metric(simulation));
   CurveChart chart;
   chart.x_title = "labels";
   chart.y_title = metric;
@@ -73,6 +68,21 @@ CurveChart value_chart(const LabelSimulation& simulation, std::vector<std::size_
   }
   chart.guides.push_back({simulation.full, "all labels"});
   return chart;
+}
+
+/// A chart of some curves with all of their points as data.
+std::string curve_figure(const LabelSimulation& simulation, const CurveChart& chart,
+                         const std::vector<std::size_t>& shown, std::string name, std::string caption) {
+  std::vector<std::vector<std::string>> table = {{"strategy", "labels", "mean", "low", "high"}};
+  for (const std::size_t s : shown)
+    for (const CurvePoint& point : simulation.curves[s].points)
+      table.push_back({simulation.curves[s].strategy, fmt::format("{}", point.labels), plain_number(point.mean),
+                       plain_number(point.low), plain_number(point.high)});
+  return figure({.name = std::move(name),
+                 .caption = std::move(caption),
+                 .wide = curve_chart(chart),
+                 .narrow = {},
+                 .table = std::move(table)});
 }
 
 /// Each strategy beside `random`, with their ranges, where one chart would be too full.
@@ -88,28 +98,28 @@ std::string small_charts(const LabelSimulation& simulation) {
     chart.cover = cover;
     chart.width = 420;
     chart.height = 250;
-    figures += fmt::format("<figure><figcaption>{} beside {}</figcaption>\n{}</figure>\n",
-                           named_strategy(simulation, s), strategy_tag(random), curve_chart(chart));
+    figures += curve_figure(simulation, chart, {random, s}, fmt::format("curves-{}", letter_name(s)),
+                            fmt::format("{} beside {}", named_strategy(simulation, s), strategy_tag(random)));
   }
   return fmt::format("<div class=\"small-charts\">\n{}</div>\n", figures);
 }
 
-std::string curve_section(const LabelSimulation& simulation) {
+Panel curve_panel(const LabelSimulation& simulation) {
   std::vector<std::size_t> all;
   for (std::size_t s = 0; s < simulation.curves.size(); ++s) all.push_back(s);
   const bool bands = all.size() <= bands_in_one_chart;
-  return fmt::format(
-      "<section aria-labelledby=\"h-curves\">\n<h2 id=\"h-curves\">{} by labels</h2>\n"
+  std::string html = fmt::format(
       "<p class=\"note\">On {} held-out rows; mean over {}, {}where 90% of the runs lie · {} is better</p>\n"
-      "{}<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Learning "
-      "curves\">\n{}</div>\n{}</section>\n",
-      first_upper(simulated_metric(simulation)), simulation.held_out, counted(simulation.options.repeat, "run"),
-      bands ? "with a band " : "below with bands ", simulation.task == Task::classify ? "higher" : "lower",
-      legend(simulation), curve_chart(value_chart(simulation, all, bands ? Band::range : Band::none)),
+      "{}{}{}",
+      simulation.held_out, counted(simulation.options.repeat, "run"), bands ? "with a band " : "below with bands ",
+      simulation.task == Task::classify ? "higher" : "lower", legend(simulation),
+      curve_figure(simulation, value_chart(simulation, all, bands ? Band::range : Band::none), all, "learning-curves",
+                   ""),
       small_charts(simulation));
+  return {"simulation-curves", fmt::format("{} by labels", capitalised(simulated_metric(simulation))), std::move(html)};
 }
 
-std::string goal_section(const LabelSimulation& simulation) {
+Panel goal_panel(const LabelSimulation& simulation) {
   const auto cell = [](const std::optional<double>& labels) {
     return labels ? fmt::format("<td class=\"num\">{}</td>", label_count(*labels))
                   : "<td class=\"num none\"><span title=\"not within the budget\">–</span></td>";
@@ -127,8 +137,7 @@ std::string goal_section(const LabelSimulation& simulation) {
       "scope=\"col\" class=\"num\">5%</th><th scope=\"col\" class=\"num\">95%</th><th scope=\"col\" class=\"num\">runs "
       "that reach it</th></tr></thead>\n<tbody>\n{}</tbody>\n</table>\n",
       simulated_goal(simulation), body);
-  return "<section aria-labelledby=\"h-goal\">\n<h2 id=\"h-goal\">Labels to reach the goal</h2>\n" +
-         framed("Labels to reach the goal", table) + "</section>\n";
+  return {"simulation-goal", "Labels to reach the goal", framed("Labels to reach the goal", table)};
 }
 
 std::string value_cells(const LabelSimulation& simulation, Index labels) {
@@ -143,7 +152,7 @@ std::string value_cells(const LabelSimulation& simulation, Index labels) {
   return cells;
 }
 
-std::string value_section(const LabelSimulation& simulation) {
+Panel value_panel(const LabelSimulation& simulation) {
   std::string head, body;
   for (std::size_t s = 0; s < simulation.curves.size(); ++s)
     head += fmt::format("<th scope=\"col\" class=\"num\" title=\"{}\">{}</th>", escape(simulation.curves[s].strategy),
@@ -153,9 +162,8 @@ std::string value_section(const LabelSimulation& simulation) {
   const std::string table = fmt::format(
       "<table>\n<caption>{} on held-out rows: mean over runs, and the 5th to 95th percentile of "
       "runs</caption>\n<thead><tr><th scope=\"col\">labels</th>{}</tr></thead>\n<tbody>\n{}</tbody>\n</table>\n",
-      first_upper(simulated_metric(simulation)), head, body);
-  return "<section aria-labelledby=\"h-values\">\n<h2 id=\"h-values\">The curves as numbers</h2>\n" +
-         framed("Values of the curves", table) + "</section>\n";
+      capitalised(simulated_metric(simulation)), head, body);
+  return {"simulation-values", "The curves as numbers", framed("Values of the curves", table)};
 }
 
 ChartLine coverage_line(const LabelSimulation& simulation, std::size_t s) {
@@ -168,8 +176,8 @@ ChartLine coverage_line(const LabelSimulation& simulation, std::size_t s) {
   return line;
 }
 
-std::string coverage_section(const LabelSimulation& simulation) {
-  if (!has_audits(simulation)) return "";
+Panel coverage_panel(const LabelSimulation& simulation) {
+  if (!has_audits(simulation)) return {};
   CurveChart chart;
   chart.x_title = "labels";
   chart.y_title = "% of runs";
@@ -185,18 +193,28 @@ std::string coverage_section(const LabelSimulation& simulation) {
           fmt::format(" {}: {:.0f} to {:.0f}%.", line.name, std::ranges::min(line.y), std::ranges::max(line.y));
   }
   const CurvePoint& last = simulation.curves.back().points.back();
-  return fmt::format(
-      "<section aria-labelledby=\"h-audit\">\n<h2 id=\"h-audit\">How far the audit can be trusted</h2>\n"
+  std::vector<std::vector<std::string>> data = {{"strategy", "labels", "coverage", "width"}};
+  for (const StrategyCurve& curve : simulation.curves)
+    for (const CurvePoint& point : curve.points)
+      if (point.coverage)
+        data.push_back({curve.strategy, fmt::format("{}", point.labels), plain_number(*point.coverage),
+                        point.width ? plain_number(*point.width) : ""});
+  std::string html = fmt::format(
       "<p class=\"note\">One question in {} was a random row that the model did not learn from. The line is the share "
-      "of runs in which its 90% interval holds the {} on the held-out rows.{}</p>\n"
-      "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Coverage of the "
-      "audit\">\n{}</div>\n</section>\n",
+      "of runs in which its 90% interval holds the {} on the held-out rows.{}</p>\n{}",
       simulation.options.audit, simulated_metric(simulation),
       last.width ? fmt::format(" At the end it is {} wide on average, from {}.",
                                simulated_value(simulation, *last.width), counted(last.audits, "audit row"))
                  : "",
-      curve_chart(chart));
+      figure({.name = "audit-coverage",
+              .caption = {},
+              .wide = curve_chart(chart),
+              .narrow = {},
+              .table = std::move(data)}));
+  return {"simulation-audit", "How far the audit can be trusted", std::move(html)};
 }
+
+}  // namespace
 
 std::string simulation_answer(const LabelSimulation& simulation) {
   const CurvePoint& first = simulation.curves.front().points.front();
@@ -210,9 +228,10 @@ std::string simulation_answer(const LabelSimulation& simulation) {
       simulated_value(simulation, simulation.full));
 }
 
-std::string simulation_reading(const LabelSimulation& simulation) {
-  return fmt::format(
-      "<section aria-labelledby=\"h-read\">\n<h2 id=\"h-read\">How to read this page</h2>\n"
+namespace {
+
+Panel simulation_reading(const LabelSimulation& simulation) {
+  std::string html = fmt::format(
       "<p>The labels were there all along: each run hides them, asks for them one batch after the other, and fits "
       "<code>{}</code> again after every batch. <strong>Held-out rows</strong> are never asked; all curves are "
       "measured on them. All strategies of a run have the same held-out rows and audit rows, so that they differ by "
@@ -221,11 +240,14 @@ std::string simulation_reading(const LabelSimulation& simulation) {
       "differ in what is held out and in all draws; the band shows where 90% of them lie. You will label once, so the "
       "band says more than the mean. <strong>The goal</strong> is {} of the same run. A difference that is small "
       "against the bands is no reason to prefer a strategy. Rows asked by a strategy are not a random sample: do not "
-      "estimate errors from them; that is what the audit rows are for.</p>\n</section>\n",
+      "estimate errors from them; that is what the audit rows are for.</p>\n",
       escape(simulation.pipeline), simulated_goal(simulation));
+  return {"simulation-reading", "How to read this page", std::move(html)};
 }
 
-std::string simulation_page_facts(const LabelSimulation& simulation) {
+}  // namespace
+
+std::string simulation_facts(const LabelSimulation& simulation) {
   std::string facts =
       fmt::format("<li><b>{}</b> {}</li>", simulation.options.repeat, simulation.options.repeat == 1 ? "run" : "runs");
   facts += fmt::format("<li><b>{}</b> rows may be asked</li><li><b>{}</b> held out</li>", simulation.pool,
@@ -235,24 +257,9 @@ std::string simulation_page_facts(const LabelSimulation& simulation) {
   return facts + fmt::format("<li>pipeline <code>{}</code></li>", escape(simulation.pipeline));
 }
 
-}  // namespace
-
-}  // namespace ecotone::report
-
-namespace ecotone {
-
-std::string html_report(const LabelSimulation& simulation, const std::string& title) {
-  std::string body = report::simulation_answer(simulation);
-  body += report::curve_section(simulation);
-  body += report::goal_section(simulation);
-  body += report::coverage_section(simulation);
-  body += report::value_section(simulation);
-  body += report::simulation_reading(simulation);
-  return report::whole_page({.title = title.empty() ? "What labels are worth" : title,
-                             .facts = report::simulation_page_facts(simulation),
-                             .body = std::move(body),
-                             .made_by = "label --simulate",
-                             .more_style = report::chart_style()});
+std::vector<Panel> simulation_panels(const LabelSimulation& simulation) {
+  return {curve_panel(simulation), goal_panel(simulation), coverage_panel(simulation), value_panel(simulation),
+          simulation_reading(simulation)};
 }
 
-}  // namespace ecotone
+}  // namespace ecotone::report

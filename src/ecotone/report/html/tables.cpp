@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
-#include "ecotone/report/html/sections.h"
+#include "ecotone/report/html/panels.h"
 
 namespace ecotone::report {
 
@@ -32,8 +33,10 @@ std::string value_cell(const DomainResult& domain, std::size_t m, double scale, 
   if (domain.intervals[m])
     interval =
         fmt::format("<small>{} to {}</small>", number(domain.intervals[m]->low), number(domain.intervals[m]->high));
-  return fmt::format("<td class=\"num{}\">{}{}<i class=\"bar\"><i style=\"width:{:.1f}%\"></i></i></td>",
-                     best ? " best" : "", number(value), interval, std::clamp(100 * *value / scale, 0.0, 100.0));
+  return fmt::format(
+      "<td class=\"num{}\">{}{}<svg class=\"bar\" viewBox=\"0 0 100 3\" preserveAspectRatio=\"none\" "
+      "aria-hidden=\"true\"><rect width=\"{:.1f}\" height=\"3\"></rect></svg></td>",
+      best ? " best" : "", number(value), interval, std::clamp(100 * *value / scale, 0.0, 100.0));
 }
 
 bool is_best(const Results& results, std::size_t d, std::size_t p, std::size_t m) {
@@ -45,22 +48,23 @@ bool is_best(const Results& results, std::size_t d, std::size_t p, std::size_t m
   });
 }
 
-std::string foot_row(const Results& results, std::string_view name, std::vector<Value> PipelineResult::*member) {
+std::string foot_row(const Results& results, const std::vector<std::size_t>& order, std::string_view name,
+                     std::vector<Value> PipelineResult::*member) {
   std::string cells;
-  for (const auto& pipeline : results.pipelines)
-    cells += fmt::format("<td class=\"num\">{}</td>", number((pipeline.*member)[results.headline]));
-  return fmt::format("<tr><th scope=\"row\">{}</th><td></td><td></td>{}</tr>\n", name, cells);
+  for (const std::size_t p : order)
+    cells += fmt::format("<td class=\"num\">{}</td>", number((results.pipelines[p].*member)[results.headline]));
+  return fmt::format("<tr><th scope=\"row\">{}</th>{}<td></td><td></td></tr>\n", name, cells);
 }
 
-std::string worst_row(const Results& results) {
+std::string worst_row(const Results& results, const std::vector<std::size_t>& order) {
   std::string cells;
-  for (const auto& pipeline : results.pipelines) {
-    const auto& worst = pipeline.worst[results.headline];
+  for (const std::size_t p : order) {
+    const auto& worst = results.pipelines[p].worst[results.headline];
     cells +=
         worst ? fmt::format("<td class=\"num\">{}<small>{}</small></td>", number(worst->value), escape(worst->domain))
               : "<td class=\"num\">–</td>";
   }
-  return fmt::format("<tr><th scope=\"row\">worst</th><td></td><td></td>{}</tr>\n", cells);
+  return fmt::format("<tr><th scope=\"row\">worst</th>{}<td></td><td></td></tr>\n", cells);
 }
 
 std::string prevalence_head(const Results& results) {
@@ -104,8 +108,28 @@ std::string threshold_text(const PipelineResult& pipeline, const std::string& ru
 }  // namespace
 
 std::string framed(std::string_view label, const std::string& table) {
-  return fmt::format("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>\n", label,
-                     table);
+  return fmt::format(
+      "<div class=\"tabled\" data-name=\"{0}\">\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
+      "aria-label=\"{0}\">\n{1}</div>\n<p class=\"take\"><button type=\"button\" data-take=\"table\">Table "
+      "(CSV)</button></p>\n</div>\n",
+      label, table);
+}
+
+std::string plural(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}", count, count == 1 ? std::string(noun) : plural(noun));
+}
+
+std::string plural(std::string_view noun) {
+  const bool soft = noun.size() > 1 && noun.back() == 'y' &&
+                    std::string_view("aeiou").find(noun[noun.size() - 2]) == std::string_view::npos;
+  if (soft) return fmt::format("{}ies", noun.substr(0, noun.size() - 1));
+  if (noun.ends_with('s') && !noun.ends_with("ss")) return std::string(noun);  // a plural already, or like one
+  return fmt::format("{}{}", noun, noun.ends_with("ss") || noun.ends_with("ch") || noun.ends_with('x') ? "es" : "s");
+}
+
+std::string capitalised(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
 }
 
 std::string interval_text(const DomainResult& domain, std::size_t metric) {
@@ -115,43 +139,68 @@ std::string interval_text(const DomainResult& domain, std::size_t metric) {
 
 std::string badge(const PipelineResult& pipeline) { return fmt::format("<b class=\"tag\">{}</b>", pipeline.name); }
 
-std::string domain_table(const Results& results) {
+namespace {
+
+/// The pipelines in the order of the columns: the best first, so that it is in sight on a phone too.
+std::vector<std::size_t> column_order(const Results& results) {
+  std::vector<std::size_t> order(results.pipelines.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (const auto best = results.best(results.headline))
+    std::ranges::stable_partition(order, [&](std::size_t p) { return p == *best; });
+  return order;
+}
+
+/// The name of a domain, with a link to what is known about how it differs.
+std::string domain_cell(const Report& report, const std::string& domain, bool worst) {
+  const std::string anchor = why_anchor(report, domain);
+  return fmt::format("<th scope=\"row\">{}{}{}</th>", escape(domain), worst ? " <b class=\"worst\">worst</b>" : "",
+                     anchor.empty() ? "" : fmt::format(" <a class=\"why\" href=\"#{}\">why?</a>", anchor));
+}
+
+}  // namespace
+
+Panel domain_panel(const Results& results, const Report& report) {
   const std::string& unit = results.unit;
   const std::size_t m = results.headline;
   const double scale = bar_scale(results, m);
+  const std::vector<std::size_t> order = column_order(results);
+  const auto& leader = results.pipelines[order.front()];
   std::string head;
-  for (const auto& pipeline : results.pipelines) head += head_cell(pipeline);
+  for (const std::size_t p : order) head += head_cell(results.pipelines[p]);
   std::string body;
-  const auto& domains = results.pipelines.front().domains;
+  const auto& domains = leader.domains;
   for (std::size_t d = 0; d < domains.size(); ++d) {
     std::string cells;
-    for (std::size_t p = 0; p < results.pipelines.size(); ++p)
+    for (const std::size_t p : order)
       cells += value_cell(results.pipelines[p].domains[d], m, scale, is_best(results, d, p, m));
-    body += fmt::format("<tr><th scope=\"row\">{}</th><td class=\"num rows\">{}</td>{}{}</tr>\n",
-                        escape(domains[d].domain), domains[d].rows, prevalence_cell(results, domains[d]), cells);
+    const bool worst = leader.worst[m] && leader.worst[m]->domain == domains[d].domain;
+    // The values first: they are what a narrow screen shows.
+    body +=
+        fmt::format("<tr>{}{}<td class=\"num rows\">{}</td>{}</tr>\n", domain_cell(report, domains[d].domain, worst),
+                    cells, domains[d].rows, prevalence_cell(results, domains[d]));
   }
   const std::string table = fmt::format(
-      "<table>\n<caption>{} by {} and pipeline{}</caption>\n<thead><tr><th scope=\"col\">{}</th><th "
-      "scope=\"col\" "
-      "class=\"num\">rows</th><th scope=\"col\" class=\"num\">{}</th>{}</tr></thead>\n<tbody>\n{}</tbody>\n"
-      "<tfoot>\n{}{}{}</tfoot>\n</table>\n",
+      "<table class=\"sortable\">\n<caption>{} by {} and pipeline{}; a click on a heading "
+      "sorts{}</caption>\n<thead><tr><th "
+      "scope=\"col\">{}</th>{}<th scope=\"col\" class=\"num\">rows</th><th scope=\"col\" "
+      "class=\"num\">{}</th></tr></thead>\n<tbody>\n{}</tbody>\n<tfoot>\n{}{}{}</tfoot>\n</table>\n",
       results.metric().title, unit,
-      results.pipelines.size() > 1 ? fmt::format("; the best of each {} is bold", unit) : "", unit,
-      prevalence_head(results), head, body, foot_row(results, "mean", &PipelineResult::mean),
-      foot_row(results, "spread", &PipelineResult::spread), worst_row(results));
-  return fmt::format("<section aria-labelledby=\"h-domains\">\n<h2 id=\"h-domains\">{} by {}</h2>\n",
-                     unit == "block" ? "Block" : "Domain", unit) +
-         framed(fmt::format("Results by {}", unit), table) + "</section>\n";
+      results.pipelines.size() > 1 ? fmt::format("; the best of each {} is bold", unit) : "", results.omitted, unit,
+      head, prevalence_head(results), body, foot_row(results, order, "mean", &PipelineResult::mean),
+      foot_row(results, order, "spread", &PipelineResult::spread), worst_row(results, order));
+  return {"domains", fmt::format("{} by {}", capitalised(unit), unit),
+          framed(fmt::format("Results by {}", unit), table)};
 }
 
-std::string metric_table(const Results& results) {
+Panel metric_panel(const Results& results) {
+  const std::vector<std::size_t> order = column_order(results);
   std::string head;
-  for (const auto& pipeline : results.pipelines) head += head_cell(pipeline);
+  for (const std::size_t p : order) head += head_cell(results.pipelines[p]);
   std::string body;
   for (std::size_t m = 0; m < results.metrics.size(); ++m) {
     const auto best = results.pipelines.size() > 1 ? results.best(m) : std::nullopt;
     std::string cells;
-    for (std::size_t p = 0; p < results.pipelines.size(); ++p) {
+    for (const std::size_t p : order) {
       const auto& pipeline = results.pipelines[p];
       // Ties share the first place.
       const bool first = best && pipeline.mean[m] == results.pipelines[*best].mean[m];
@@ -162,23 +211,19 @@ std::string metric_table(const Results& results) {
                         results.metrics[m]->best_text(), cells);
   }
   const std::string table = fmt::format(
-      "<table>\n<caption>Mean over {}s ± standard deviation{}</caption>\n<thead><tr><th "
+      "<table>\n<caption>Mean over {} ± standard deviation{}</caption>\n<thead><tr><th "
       "scope=\"col\">metric</th>{}</tr></thead>\n"
       "<tbody>\n{}</tbody>\n</table>\n",
-      results.unit, results.pipelines.size() > 1 ? "; the best mean is bold" : "", head, body);
-  return "<section aria-labelledby=\"h-metrics\">\n<h2 id=\"h-metrics\">Every metric</h2>\n" +
-         framed("All metrics", table) + "</section>\n";
+      plural(results.unit), results.pipelines.size() > 1 ? "; the best mean is bold" : "", head, body);
+  return {"metrics", "Every metric", framed("All metrics", table)};
 }
 
-std::string pipeline_list(const Results& results) {
+Panel pipeline_panel(const Results& results) {
   std::string items;
   for (const auto& pipeline : results.pipelines)
     items += fmt::format("<li>{} <code>{}</code>{}{}{}</li>\n", badge(pipeline), escape(pipeline.pipeline),
                          failure_text(pipeline), choice_text(pipeline), threshold_text(pipeline, results.threshold));
-  return fmt::format(
-      "<section aria-labelledby=\"h-pipelines\">\n<h2 id=\"h-pipelines\">The pipelines</h2>\n<ul "
-      "class=\"pipelines\">\n{}</ul>\n</section>\n",
-      items);
+  return {"pipelines", "The pipelines", fmt::format("<ul class=\"pipelines\">\n{}</ul>\n", items)};
 }
 
 }  // namespace ecotone::report

@@ -12,6 +12,7 @@ Json feature_json(const FeatureShift& shift) {
                {"p_value", shift.p},
                {"q_value", shift.q}};
   if (!shift.domain.empty()) json["domain"] = shift.domain;
+  if (!shift.remark.empty()) json["remark"] = shift.remark;
   return json;
 }
 
@@ -73,6 +74,24 @@ Json labels_json(const Diagnosis& diagnosis) {
           {"domains", std::move(domains)}};
 }
 
+Json shifts_json(const ShiftTable& table) {
+  Json rows = Json::array();
+  for (std::size_t d = 0; d < table.domains.size(); ++d) {
+    Json smd = Json::array();
+    for (const auto& value : table.smd[d]) smd.push_back(json_number(value));
+    rows.push_back({{"domain", table.domains[d]}, {"smd", std::move(smd)}});
+  }
+  return {{"features", table.features}, {"domains", std::move(rows)}};
+}
+
+Json map_json(const Diagnosis& diagnosis) {
+  if (diagnosis.map.empty()) return nullptr;
+  Json places = Json::array();
+  for (const DomainPlace& place : diagnosis.map)
+    places.push_back({{"domain", place.domain}, {"x", place.x}, {"y", place.y}});
+  return {{"share", diagnosis.map_share}, {"domains", std::move(places)}};
+}
+
 }  // namespace
 
 Json to_json(const Diagnosis& diagnosis) {
@@ -89,7 +108,9 @@ Json to_json(const Diagnosis& diagnosis) {
   Json json = {
       {"rows", diagnosis.rows},
       {"features", diagnosis.features},
+      {"domain_word", diagnosis.domain_word},
       {"domains", std::move(domain_list)},
+      {"missing_values", diagnosis.missing_values},
       {"sample_rows", diagnosis.sample},
       {"sampled", diagnosis.sampled()},
       {"permutations", diagnosis.permutations},
@@ -99,6 +120,8 @@ Json to_json(const Diagnosis& diagnosis) {
       {"against_rest", std::move(rest)},
       {"pairs", std::move(pair_list)},
       {"feature_shift", features_json(diagnosis.feature_shift)},
+      {"shift_table", shifts_json(diagnosis.shifts)},
+      {"map", map_json(diagnosis)},
       {"label_shift", labels_json(diagnosis)},
       {"missing_shift", std::move(missing_list)},
       {"advice", std::move(sentences)}};

@@ -38,9 +38,54 @@ Json worst_json(const PipelineScore& score) {
   Json json = Json::object();
   for (const auto& [name, worst] : score.worst) {
     json[name] = nullptr;
-    if (worst) json[name] = {{"value", worst->value}, {"domain", worst->domain}};
+    if (worst) json[name] = {{"value", json_number(worst->value)}, {"domain", worst->domain}};
   }
   return json;
+}
+
+/// What a new domain costs; see docs/report.md.
+Json known_json(const KnownSite& known, const std::vector<std::string>& classes) {
+  Json domains = Json::array();
+  for (const DomainScore& domain : known.domains) domains.push_back(domain_json(domain, classes));
+  Json cost = Json::object();
+  for (const auto& [name, interval] : known.cost) {
+    cost[name] = nullptr;
+    if (interval)
+      cost[name] = {{"mean", json_number(interval->mean)},
+                    {"low", json_number(interval->low)},
+                    {"high", json_number(interval->high)}};
+  }
+  return {{"domains", std::move(domains)}, {"mean", metrics_json(known.mean)}, {"cost", std::move(cost)}};
+}
+
+Json importance_json(const Importances& importance) {
+  Json columns = Json::array();
+  for (const ColumnImportance& column : importance.columns) {
+    Json splits = Json::array();
+    for (const auto& value : column.splits) splits.push_back(json_number(value));
+    columns.push_back({{"column", column.column},
+                       {"mean", json_number(column.mean)},
+                       {"spread", json_number(column.spread)},
+                       {"splits", std::move(splits)}});
+  }
+  return {{"metric", importance.metric},
+          {"splits", importance.splits},
+          {"columns", std::move(columns)},
+          {"further_columns", importance.further_columns}};
+}
+
+Json curves_json(const ProbabilityCurves& curves) {
+  Json domains = Json::array();
+  for (const DomainCurves& domain : curves.domains) {
+    Json bins = Json::array();
+    for (const CalibrationBin& bin : domain.bins)
+      bins.push_back({{"predicted", bin.predicted}, {"observed", bin.observed}, {"rows", bin.rows}});
+    domains.push_back({{"domain", domain.domain},
+                       {"positive", domain.positive},
+                       {"negative", domain.negative},
+                       {"calibration", std::move(bins)}});
+  }
+  return {{"thresholds", curves.thresholds}, {"domains", std::move(domains)}};
 }
 
 Json pipeline_json(const PipelineScore& score, const std::vector<std::string>& classes) {
@@ -50,7 +95,7 @@ Json pipeline_json(const PipelineScore& score, const std::vector<std::string>& c
   for (const auto& [name, interval] : score.difference) {
     difference[name] = nullptr;
     if (interval)
-      difference[name] = {{"mean", interval->mean},
+      difference[name] = {{"mean", json_number(interval->mean)},
                           {"low", json_number(interval->low)},
                           {"high", json_number(interval->high)},
                           {"p", json_number(interval->p)},
@@ -65,7 +110,12 @@ Json pipeline_json(const PipelineScore& score, const std::vector<std::string>& c
   if (!score.choice_metric.empty()) json["choice_metric"] = score.choice_metric;
   for (const SplitThreshold& split : score.thresholds)
     json["thresholds"].push_back({{"held_out", split.held_out}, {"threshold", json_number(split.threshold)}});
-  if (score.error) json["error"] = {{"code", score.error->code()}, {"message", score.error->what()}};
+  if (score.known) json["known_site"] = known_json(*score.known, classes);
+  if (score.importance) json["importance"] = importance_json(*score.importance);
+  if (score.curves) json["curves"] = curves_json(*score.curves);
+  if (score.error)
+    json["error"] = {
+        {"code", score.error->code()}, {"kind", kind_name(score.error->kind())}, {"message", score.error->what()}};
   return json;
 }
 

@@ -17,6 +17,7 @@ struct Diagnosis;
 struct Evaluation;
 struct Experiment;
 struct FeatureSelection;
+struct Figures;
 struct Generator;
 struct LabelSimulation;
 struct LabelEvent;
@@ -25,6 +26,8 @@ struct Method;
 struct MetricInfo;
 struct Moments;
 struct OptionInfo;
+struct Population;
+struct Projections;
 struct Reproduction;
 struct StrategyInfo;
 struct TrainView;
@@ -38,8 +41,16 @@ Json to_json(const Choice& choice);
 Json to_json(const Tuning& tuning);
 /// Of `diagnose`; docs/diagnose.md explains the fields.
 Json to_json(const Diagnosis& diagnosis);
+/// Who is in the data: {"domain_word", "domains": [{"domain", "rows", "labelled", "share" by class or "label_mean"}],
+/// "label", "classes", "columns": [{"column", "kind", "domains": [figures], "all": figures, "levels"}],
+/// "further_columns": their number}, where figures are {"missing", "mean", "sd"} or, of texts, {"missing", "share"}.
+Json to_json(const Population& population);
+/// Of the pages of `evaluate` and `diagnose`: rows in the plane.
+Json to_json(const Projections& projections);
 /// Of `reproduce`.
 Json to_json(const Reproduction& reproduction);
+/// Of the pictures of `reproduce`.
+Json to_json(const Figures& figures);
 /// Of `select`: parallel arrays over the steps that were kept, under the names of the golden cases.
 Json to_json(const FeatureSelection& found);
 /// Of `label --simulate`; docs/label.md explains the fields.

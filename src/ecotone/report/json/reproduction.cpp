@@ -14,7 +14,7 @@ Json to_json(const Reproduction& reproduction) {
                          {reference + "_spread", json_number(row.published_spread)},
                          {reference + "_se", json_number(row.published_se)},
                          {"margin", json_number(row.margin)},
-                         {"ours", row.ours},
+                         {"ours", json_number(row.ours)},
                          {"spread", json_number(row.spread)},
                          {"se", json_number(row.se)},
                          {"repetitions", row.repetitions},
@@ -29,7 +29,7 @@ Json to_json(const Reproduction& reproduction) {
          {"row", one.claim.row},
          {"column", one.claim.column},
          {one.claim.at_most ? "at_most" : "at_least", one.claim.at_most ? *one.claim.at_most : *one.claim.at_least},
-         {"ours", one.ours},
+         {"ours", json_number(one.ours)},
          {"holds", one.holds}});
     if (one.claim.errors > 0) json_claims.back()["errors"] = one.claim.errors;
     if (!one.claim.minus.empty()) json_claims.back()["minus"] = one.claim.minus;
@@ -38,6 +38,8 @@ Json to_json(const Reproduction& reproduction) {
                {"item", reproduction.item},
                {"title", reproduction.title},
                {"metric", reproduction.metric},
+               {"numbers", reference},
+               {"matrix", reproduction.matrix},
                {"rows", json_rows},
                {"claims", json_claims},
                {"left_out", reproduction.left_out},

@@ -1,6 +1,7 @@
 #include "ecotone/base/json_number.h"
 #include "ecotone/methods/select/feature_selection.h"
 #include "ecotone/report/json/json.h"
+#include "ecotone/report/json/options_json.h"
 
 namespace ecotone {
 namespace {
@@ -11,6 +12,12 @@ Json list_json(const std::vector<std::optional<double>>& list) {
   return result;
 }
 
+Json rows_json(const std::vector<std::vector<double>>& rows) {
+  Json result = Json::array();
+  for (const std::vector<double>& row : rows) result.push_back(json_numbers(row));
+  return result;
+}
+
 /// All p weights after each step.
 Json weights_json(const PathResult& path, std::size_t features) {
   Json result = Json::array();
@@ -18,7 +25,7 @@ Json weights_json(const PathResult& path, std::size_t features) {
     std::vector<double> all(features, 0.0);
     const Vector w = path.weights_after(step);
     for (Index k = 0; k < w.size(); ++k) all[at(path.support[at(k)])] = w[k];
-    result.push_back(std::move(all));
+    result.push_back(json_numbers(all));
   }
   return result;
 }
@@ -43,8 +50,10 @@ Json stopping_json(const GreedySelection& found) {
                {"theorem1_exact_count", selection.above_exact},
                {"student_bonferroni_count", selection.student}};
   if (const auto& lodo = selection.left_out) {
-    json["lodo"] = {{"steps", found.options.steps},     {"best", lodo->best},   {"best_one_se", lodo->best_one_se},
-                    {"beats_empty", lodo->beats_empty}, {"curve", lodo->curve}, {"table", lodo->table}};
+    json["lodo"] = {{"steps", found.options.steps},     {"best", lodo->best},
+                    {"best_one_se", lodo->best_one_se}, {"chosen", lodo->chosen},
+                    {"beats_empty", lodo->beats_empty}, {"curve", json_numbers(lodo->curve)},
+                    {"table", rows_json(lodo->table)}};
   }
   return json;
 }
@@ -52,8 +61,12 @@ Json stopping_json(const GreedySelection& found) {
 Json corollary_json(const FeatureSelection& found, double delta, const PathResult& kept) {
   const Corollary3 bound = corollary3(kept.sigma, static_cast<Index>(found.features.size()),
                                       static_cast<Index>(found.domains.size()), delta);
-  return {{"sigma_S", bound.sigma}, {"paper", bound.paper}, {"corrected", bound.corrected},
-          {"tight", bound.tight},   {"valid", bound.valid}, {"n_needed", bound.n_needed}};
+  return {{"sigma_S", json_numbers(bound.sigma)},
+          {"paper", json_number(bound.paper)},
+          {"corrected", json_number(bound.corrected)},
+          {"tight", json_number(bound.tight)},
+          {"valid", bound.valid},
+          {"n_needed", bound.n_needed}};
 }
 
 Json table_json(const StepSelection& found) {
@@ -62,25 +75,33 @@ Json table_json(const StepSelection& found) {
   Json candidates = Json::array();
   for (std::size_t c = 0; c < table.candidates.size(); ++c) {
     const Candidate& each = table.candidates[c];
-    candidates.push_back({{"lam", each.lam}, {"mix", each.mix}, {"size", each.size}, {"value", table.value[c]}});
+    candidates.push_back(
+        {{"lam", each.lam}, {"mix", each.mix}, {"size", each.size}, {"value", json_number(table.value[c])}});
   }
   return {{"criterion", criterion_name(table.criterion)},
           {"left_out", found.by_rows ? "rows" : "domains"},
           {"folds", table.folds},
           {"groups", table.groups},
           {"best", table.best},
-          {"advantage", table.advantage},
-          {"error", table.error},
+          {"advantage", json_number(table.advantage)},
+          {"error", json_number(table.error)},
           {"beats_empty", table.beats_empty},
           {"candidates", std::move(candidates)}};
+}
+
+const char* selector_name(const FeatureSelection& found) {
+  const auto* greedy = std::get_if<GreedySelection>(&found.found);
+  return !greedy ? "step" : greedy->rule == PathRule::tgreedy ? "tgreedy" : "greedy";
 }
 
 /// What the selectors have in common, up to the steps.
 Json head_json(const FeatureSelection& found, const PathResult& kept) {
   Json names = Json::array();
   for (const Index j : kept.indices) names.push_back(found.features[at(j)]);
-  return {{"pipeline", found.pipeline},        {"classes", found.classes},     {"domains", found.domains},
-          {"features", found.features.size()}, {"selected", std::move(names)}, {"indices", kept.indices}};
+  return {{"pipeline", found.pipeline},        {"selector", selector_name(found)},
+          {"classes", found.classes},          {"domains", found.domains},
+          {"features", found.features.size()}, {"feature_names", found.features},
+          {"selected", std::move(names)},      {"indices", kept.indices}};
 }
 
 void add_auroc_json(Json& json, const FeatureSelection& found) {
@@ -93,21 +114,22 @@ Json json_of(const FeatureSelection& found, const GreedySelection& greedy) {
   const PathResult kept = found.path();
   Json json = head_json(found, kept);
   json.update({{"T", json_or_words(kept.t)},
-               {"mu", kept.mu},
-               {"sigma", kept.sigma},
-               {"gain", kept.gain},
+               {"mu", json_numbers(kept.mu)},
+               {"sigma", json_numbers(kept.sigma)},
+               {"gain", json_numbers(kept.gain)},
                {"pvalue", json_or_words(kept.pvalue)},
-               {"loss", kept.loss},
-               {"domain_loss", kept.group_loss},
+               {"loss", json_numbers(kept.loss)},
+               {"domain_loss", rows_json(kept.group_loss)},
                {"weights", weights_json(kept, found.features.size())},
-               {"offset", kept.offset},
+               {"offset", json_numbers(kept.offset)},
                {"stopped_early", kept.stopped_early},
                {"route", route_name(found.route)},
+               {"options", options_json(greedy.options)},
                {"stopping", stopping_json(greedy)}});
   add_auroc_json(json, found);
   if (selection.left_out)
-    json["held_out_loss"] = std::vector<double>(selection.left_out->curve.begin() + 1,
-                                                selection.left_out->curve.begin() + 1 + kept.steps());
+    json["held_out_loss"] = json_numbers(std::vector<double>(selection.left_out->curve.begin() + 1,
+                                                             selection.left_out->curve.begin() + 1 + kept.steps()));
   if (greedy.options.mode == PathMode::ortho && kept.steps() > 0)
     json["corollary3"] = corollary_json(found, greedy.options.delta, kept);
   return json;
@@ -116,11 +138,11 @@ Json json_of(const FeatureSelection& found, const GreedySelection& greedy) {
 Json json_of(const FeatureSelection& found, const StepSelection& step) {
   const PathResult& path = step.run.path;
   Json json = head_json(found, path);
-  json.update({{"gain", path.gain},
-               {"loss", path.loss},
-               {"domain_loss", step.by_rows ? Json(nullptr) : Json(path.group_loss)},
+  json.update({{"gain", json_numbers(path.gain)},
+               {"loss", json_numbers(path.loss)},
+               {"domain_loss", step.by_rows ? Json(nullptr) : rows_json(path.group_loss)},
                {"weights", weights_json(path, found.features.size())},
-               {"offset", path.offset},
+               {"offset", json_numbers(path.offset)},
                {"lam", step.run.penalty.lam},
                {"mix", step.run.penalty.mix},
                {"kept_empty", step.run.kept_empty},
@@ -128,7 +150,7 @@ Json json_of(const FeatureSelection& found, const StepSelection& step) {
                {"route", route_name(found.route)},
                {"lodo", table_json(step)}});
   add_auroc_json(json, found);
-  if (!step.run.folds.empty()) json["held_out_loss"] = step.held_out_loss();
+  if (!step.run.folds.empty()) json["held_out_loss"] = json_numbers(step.held_out_loss());
   return json;
 }
 

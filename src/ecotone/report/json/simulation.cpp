@@ -1,6 +1,7 @@
 #include "ecotone/base/json_number.h"
 #include "ecotone/label/simulate.h"
 #include "ecotone/report/json/json.h"
+#include "ecotone/report/json/options_json.h"
 
 namespace ecotone {
 
@@ -35,16 +36,12 @@ Json json_of(const StrategyCurve& curve) {
 }  // namespace
 
 Json to_json(const LabelSimulation& simulation) {
-  Json options = Json::object();
-  std::apply(
-      [&](const auto&... f) { ((options[f.name] = detail::option_json(simulation.options.*f.member, f.limits)), ...); },
-      SimulateOptions::fields());
   Json curves = Json::array();
   for (const StrategyCurve& curve : simulation.curves) curves.push_back(json_of(curve));
   return {{"pipeline", simulation.pipeline},
           {"task", task_name(simulation.task)},
           {"metric", simulation.metric},
-          {"options", std::move(options)},
+          {"options", options_json(simulation.options)},
           {"seed", simulation.seed},
           {"targets", simulation.targets},
           {"known", simulation.known},

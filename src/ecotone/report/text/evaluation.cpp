@@ -109,6 +109,29 @@ std::string difference_text(const std::optional<Difference>& difference, const M
                      word);
 }
 
+/// What new domains cost, where known ones were scored too.
+std::string costs(const Evaluation& evaluation, const std::string& metric, const Sheet& sheet) {
+  std::vector<std::string> names, texts;
+  for (std::size_t p = 0; p < evaluation.pipelines.size(); ++p) {
+    const auto& known = evaluation.pipelines[p].known;
+    if (!known) continue;
+    for (const auto& [name, cost] : known->cost) {
+      const auto at_known = value_of(known->mean, metric);
+      if (name != metric || !cost || !at_known) continue;
+      names.push_back(sheet.heads[p]);
+      texts.push_back(fmt::format("{:.4f} at a known one, cost {:+.4f}", *at_known, cost->mean));
+      if (cost->low && cost->high) texts.back() += fmt::format("  [{:+.4f}, {:+.4f}]", *cost->low, *cost->high);
+    }
+  }
+  if (names.empty()) return "";
+  std::string text = fmt::format("\nwhat a new {} costs: new minus known (k-fold), paired, with its 95% interval\n",
+                                 evaluation.unit());
+  const Index name_width = widest(names, 1);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += fmt::format("  {}  {}\n", pad_right(names[i], name_width), texts[i]);
+  return text;
+}
+
 std::string differences(const Evaluation& evaluation, const std::string& metric, const Sheet& sheet,
                         const NumberFormat& format) {
   std::vector<std::string> names, texts;
@@ -248,8 +271,8 @@ std::string evaluation_table(const Evaluation& evaluation, std::string_view metr
     own.heads = sheet.heads;
     text += fmt::format("\n{}\n\n{}", what, tables(own, evaluation.unit()));
   }
-  return text + differences(evaluation, name, sheet, format) + choice_notes(evaluation, sheet) +
-         threshold_notes(evaluation, sheet) + failure_notes(evaluation, sheet);
+  return text + differences(evaluation, name, sheet, format) + costs(evaluation, name, sheet) +
+         choice_notes(evaluation, sheet) + threshold_notes(evaluation, sheet) + failure_notes(evaluation, sheet);
 }
 
 }  // namespace ecotone

@@ -1,0 +1,96 @@
+#include "ecotone/report/report.h"
+
+#include <algorithm>
+
+#include "ecotone/base/error.h"
+#include "ecotone/report/json/json.h"
+#include "ecotone/report/json/read.h"
+
+namespace ecotone {
+
+namespace {
+
+/// The result that the document is about, with its kind.
+Json first_result(const Report& report) {
+  const auto with_kind = [](Json json, const char* kind) {
+    json["kind"] = kind;
+    return json;
+  };
+  if (report.evaluation) return with_kind(to_json(*report.evaluation), "evaluation");
+  if (report.simulation) return with_kind(to_json(*report.simulation), "simulation");
+  if (report.tuning) return with_kind(to_json(*report.tuning), "tuning");
+  if (report.selection) return with_kind(to_json(*report.selection), "selection");
+  if (!report.reproductions.empty()) return with_kind(to_json(report.reproductions.front()), "reproduction");
+  if (report.diagnosis) return with_kind(to_json(*report.diagnosis), "diagnosis");
+  internal_error("a report without a result");
+}
+
+/// Refuses a second result of a kind.
+template <class T>
+void set_once(std::optional<T>& place, T result, const char* kind, const std::string& origin) {
+  if (place) file_error("bad_result", "{}: a second {}; a page shows one", origin, kind);
+  place = std::move(result);
+}
+
+}  // namespace
+
+Json document_of(const Report& report) {
+  Json document = first_result(report);
+  if (report.diagnosis && document["kind"] != "diagnosis") document["diagnosis"] = to_json(*report.diagnosis);
+  if (!report.intended_use.empty()) document["intended_use"] = report.intended_use;
+  if (!report.not_diagnosed.empty()) document["not_diagnosed"] = report.not_diagnosed;
+  if (report.population) document["population"] = to_json(*report.population);
+  if (report.projections) document["projections"] = to_json(*report.projections);
+  if (!report.figures.charts.empty() || !report.figures.maps.empty()) document["figures"] = to_json(report.figures);
+  if (!report.provenance.empty()) document["provenance"] = to_json(report.provenance.front());
+  return document;
+}
+
+void add_document(Report& report, const Json& document, const std::string& origin) {
+  if (!document.is_object() || !document.contains("kind") || !document["kind"].is_string())
+    file_error("bad_result",
+               "{}: not a result of ecotone; expected what evaluate, tune, select, diagnose, reproduce or "
+               "label --simulate print with --json",
+               origin);
+  const std::string kind = document["kind"].get<std::string>();
+  if (kind == "evaluation") {
+    set_once(report.evaluation, evaluation_from_json(document, origin), "evaluation", origin);
+  } else if (kind == "simulation") {
+    set_once(report.simulation, simulation_from_json(document, origin), "simulation", origin);
+  } else if (kind == "tuning") {
+    set_once(report.tuning, tuning_from_json(document, origin), "tuning", origin);
+  } else if (kind == "selection") {
+    set_once(report.selection, selection_from_json(document, origin), "selection", origin);
+  } else if (kind == "reproduction") {
+    report.reproductions.push_back(reproduction_from_json(document, origin));
+  } else if (kind == "diagnosis") {
+    if (report.diagnosis_beside) report.diagnosis.reset();
+    report.diagnosis_beside = false;
+    set_once(report.diagnosis, diagnosis_from_json(document, origin), "diagnosis", origin);
+  } else {
+    file_error("bad_result", "{}: a result of the unknown kind '{}'", origin, kind);
+  }
+  // What a result brings along gives way to what was given before.
+  if (document.contains("diagnosis") && !report.diagnosis) {
+    report.diagnosis_beside = true;
+    report.diagnosis = diagnosis_from_json(document["diagnosis"], origin + ": diagnosis");
+  }
+  const auto take_text = [&](const char* name, std::string& text) {
+    if (document.contains(name) && document[name].is_string()) text = document[name].get<std::string>();
+  };
+  take_text("intended_use", report.intended_use);
+  take_text("not_diagnosed", report.not_diagnosed);
+  if (document.contains("population") && !report.population)
+    report.population = population_from_json(document["population"], origin + ": population");
+  if (document.contains("projections") && !report.projections)
+    report.projections = projections_from_json(document["projections"], origin + ": projections");
+  if (document.contains("figures")) {
+    Figures figures = figures_from_json(document["figures"], origin + ": figures");
+    std::ranges::move(figures.charts, std::back_inserter(report.figures.charts));
+    std::ranges::move(figures.maps, std::back_inserter(report.figures.maps));
+  }
+  if (document.contains("provenance"))
+    report.provenance.push_back(provenance_from_json(document["provenance"], origin + ": provenance"));
+}
+
+}  // namespace ecotone

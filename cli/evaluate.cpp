@@ -206,6 +206,14 @@ void add_cost(Evaluation& evaluation, const Dataset& data, std::vector<PipelineG
   }
 }
 
+/// Looks into the best pipeline, fitted on all rows; what was chosen of a grid differs by split, so it is left out.
+void add_whole_model(Report& report, const Dataset& data, const std::vector<PipelineGrid>& grids,
+                     const Context& context) {
+  const auto best = best_pipeline(*report.evaluation);
+  if (!best || grids[*best].points.size() > 1 || !has_known_site(grids[*best])) return;
+  report.whole = whole_model(data, grids[*best].points.front(), context);
+}
+
 /// Few rows of each split where there are many, so that shuffling columns takes no longer than the fits.
 int importance_rows(const Dataset& data) {
   return static_cast<int>(std::clamp<Index>(50'000 / std::max<Index>(1, data.domain.count()), 20, 1000));
@@ -244,7 +252,10 @@ void run_evaluate(const EvaluateFlags& flags, Session& session) {
   Report report;
   report.evaluation = std::move(evaluation);
   if (session.json() || flags.page.asked()) report.provenance = {provenance_of(data, given.data, flags.read, session)};
-  if (flags.page.asked()) add_background(report, data, Differences::shown, session);
+  if (flags.page.asked()) {
+    add_background(report, data, Differences::shown, session);
+    session.timed("fit", [&] { add_whole_model(report, data, given.grids, context); });
+  }
   write_page(flags.page, report, session);
   session.print(document_of(report));
   report_failures(*report.evaluation, session);

@@ -5,6 +5,7 @@
 #include "ecotone/evaluate/evaluate.h"
 #include "ecotone/evaluate/known_site.h"
 #include "ecotone/evaluate/probability_check.h"
+#include "ecotone/evaluate/whole_model.h"
 
 namespace ecotone::test {
 namespace importance_test {
@@ -57,6 +58,34 @@ TEST(Importance, WhatTheLabelDependsOnMatters) {
     for (std::size_t c : {1U, 2U}) EXPECT_NEAR(*importance->columns[c].mean, 0, 0.02);
     EXPECT_EQ(importance->columns[0].splits.size(), 3U);
   }
+}
+
+TEST(WholeModel, HasWeightsHistoryAndRegions) {
+  const Context context;
+  Dataset data = signs(Task::classify);
+  const WholeModel linear = whole_model(data, Pipeline::parse("logistic l2=0.01"), context);
+  ASSERT_EQ(linear.effects.size(), 3U);
+  EXPECT_EQ(linear.effects[0].feature, "signal");
+  EXPECT_GT(linear.effects[0].per_deviation, 1);
+  EXPECT_EQ(linear.effects[2].feature, "constant");
+  EXPECT_EQ(linear.effects[2].per_deviation, 0);
+  EXPECT_TRUE(linear.history.empty());
+  EXPECT_FALSE(linear.regions);
+  const WholeModel chosen = whole_model(data, Pipeline::parse("tgreedy steps=1"), context);
+  ASSERT_EQ(chosen.effects.size(), 1U);
+  EXPECT_EQ(chosen.effects[0].feature, "signal");
+  const WholeModel boosted = whole_model(data, Pipeline::parse("adaboost rounds=7"), context);
+  ASSERT_FALSE(boosted.history.empty());
+  EXPECT_EQ(boosted.history[0].values.size(), 7U);
+  const std::vector<Index> two = {0, 1};
+  data.x = data.x.columns(two, {"signal", "noise"}, context);
+  const WholeModel plane = whole_model(data, Pipeline::parse("logistic l2=0.01"), context);
+  ASSERT_TRUE(plane.regions);
+  const auto& cells = plane.regions->cells;
+  // The signal is on the horizontal axis: small means no, large means yes.
+  EXPECT_EQ(cells[cells.size() / 2].front(), 0);
+  EXPECT_EQ(cells[cells.size() / 2].back(), 1);
+  EXPECT_EQ(plane.regions->x.size(), 300U);
 }
 
 TEST(Importance, IsNotMeasuredUnasked) {

@@ -1,6 +1,7 @@
 #include "ecotone/evaluate/evaluate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <set>
@@ -265,6 +266,25 @@ std::optional<double> value_of(const Metrics& metrics, std::string_view name) {
 std::size_t Evaluation::failures() const {
   return static_cast<std::size_t>(
       std::ranges::count_if(pipelines, [](const auto& score) { return score.error.has_value(); }));
+}
+
+std::optional<std::size_t> best_pipeline(const Evaluation& evaluation) {
+  const auto best_by = [&](const std::string& name) {
+    std::optional<std::size_t> best;
+    double least = 0;
+    for (std::size_t p = 0; p < evaluation.pipelines.size(); ++p) {
+      const auto mean = value_of(evaluation.pipelines[p].mean, name);
+      if (!mean || !std::isfinite(*mean)) continue;
+      const double badness = find_metric(name)->badness(*mean);
+      if (!best || badness < least) {
+        best = p;
+        least = badness;
+      }
+    }
+    return best;
+  };
+  return best_by(
+      headline_metric(evaluation.metrics, [&](const std::string& name) { return best_by(name).has_value(); }));
 }
 
 PipelineGrid PipelineGrid::parse(std::string_view text) {

@@ -133,6 +133,9 @@ struct Evaluation {
   std::size_t failures() const;
 };
 
+/// The pipeline with the best mean of the metric that stands for the result (headline_metric); empty if none has one.
+std::optional<std::size_t> best_pipeline(const Evaluation& evaluation);
+
 /// The pipelines of a text whose options may be lists in braces. A text without braces gives one.
 struct PipelineGrid {
   std::string text;  ///< as given; canonical if there is one point

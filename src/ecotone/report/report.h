@@ -10,6 +10,7 @@
 #include "ecotone/diagnose/projection.h"
 #include "ecotone/evaluate/evaluate.h"
 #include "ecotone/evaluate/tune.h"
+#include "ecotone/evaluate/whole_model.h"
 #include "ecotone/label/simulate.h"
 #include "ecotone/methods/select/feature_selection.h"
 #include "ecotone/report/provenance.h"
@@ -24,6 +25,7 @@ struct Report {
   std::string title = {};
   std::string intended_use = {};  ///< in the user's words
   std::optional<Evaluation> evaluation = {};
+  std::optional<WholeModel> whole = {};  ///< the best pipeline of the evaluation
   std::optional<LabelSimulation> simulation = {};
   std::optional<Tuning> tuning = {};
   std::optional<FeatureSelection> selection = {};
@@ -39,7 +41,7 @@ struct Report {
 
 /// One document: the fields of the first result, its "kind" (evaluation, simulation, tuning, selection, reproduction or
 /// diagnosis), and under their names what else there is: "diagnosis", "population",
-/// "projections", "figures", "provenance".
+/// "projections", "figures", "whole_model", "provenance".
 Json document_of(const Report& report);
 /// Adds the results of such a document. File error `bad_result`, which names `origin`, for anything else, and for a
 /// second result of a kind that a page shows once.

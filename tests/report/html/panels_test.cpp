@@ -31,6 +31,8 @@ const Report& clinics() {
     add_known_site(*made.evaluation, evaluate(data, pipelines, options, context));
     made.diagnosis = diagnose(data, {.permutations = 49, .targets = {}}, context);
     made.population = population_of(data, context);
+    made.projections = projections_of(data, context);
+    made.whole = whole_model(data, pipelines[1], context);
     made.provenance = {{.version = "1.2", .commit = "abc", .command = "ecotone evaluate '<x>'"}};
     return made;
   }();
@@ -47,8 +49,8 @@ TEST(Panels, ThePageIsSmallAndWellFormed) {
   EXPECT_LT(page().size(), 1'000'000U);
   EXPECT_THAT(page(), HasSubstr("script-src 'sha256-"));
   EXPECT_THAT(without_scripts(page()), Not(HasSubstr(" style=")));
-  for (const char* id : {"cost", "dots", "difference", "domains", "operating", "calibration", "metrics", "shift",
-                         "population", "card", "pipelines", "reading", "provenance"})
+  for (const char* id : {"cost", "dots", "difference", "domains", "operating", "calibration", "inside", "metrics",
+                         "shift", "population", "card", "pipelines", "reading", "provenance"})
     EXPECT_THAT(page(), HasSubstr(fmt::format("<section id=\"{}\"", id)));
 }
 

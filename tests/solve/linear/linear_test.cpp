@@ -435,7 +435,8 @@ TEST(LinearModel, GrowingRowsEndAtTheSameOptimum) {
   const Index cols = 400;
   for (const Index first : {120, 600}) {
     for (const bool weighted : {false, true}) {
-      Data data = draw(first + 50, cols);
+      if (weighted && first > cols) continue;  // as without weights, and it takes long
+      Data data = draw(first + 100, cols);
       data.x.col(7).head(first + 20).setZero();
       if (weighted) {
         data.weight = Vector::LinSpaced(data.x.rows(), 0.5, 2.0);

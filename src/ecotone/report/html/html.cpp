@@ -63,7 +63,8 @@ void add_evaluation(PageParts& parts, const Report& report, const Results& resul
   parts.answer += answer(results, report);
   for (Panel& panel : std::vector{cost_panel(results, *report.evaluation), dot_panel(drawn), difference_panel(results),
                                   domain_panel(drawn, report), operating_panel(drawn, some),
-                                  calibration_panel(drawn, some), usage_panel(drawn, some), metric_panel(results)})
+                                  calibration_panel(drawn, some), usage_panel(drawn, some),
+                                  report.whole ? whole_model_panel(*report.whole) : Panel(), metric_panel(results)})
     parts.panels.push_back(std::move(panel));
 }
 

@@ -36,6 +36,8 @@ Panel operating_panel(const Results& results, const Evaluation& evaluation);
 Panel calibration_panel(const Results& results, const Evaluation& evaluation);
 /// What the models of the best pipeline use, and how stable that is.
 Panel usage_panel(const Results& results, const Evaluation& evaluation);
+/// Weights, boosting and decision regions of the pipeline fitted on all rows.
+Panel whole_model_panel(const WholeModel& whole);
 /// The pipelines' exact text.
 Panel pipeline_panel(const Results& results);
 /// What the protocol, the metric and the intervals mean.

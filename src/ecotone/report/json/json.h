@@ -32,9 +32,12 @@ struct Reproduction;
 struct StrategyInfo;
 struct TrainView;
 struct Tuning;
+struct WholeModel;
 
 /// Of `evaluate`; the first pipeline's "difference" is {}.
 Json to_json(const Evaluation& evaluation);
+/// Of the page of `evaluate`: its best pipeline fitted on all rows.
+Json to_json(const WholeModel& whole);
 /// Of `evaluate --choose`; docs/choose.md explains the fields.
 Json to_json(const Choice& choice);
 /// Of `tune`.

@@ -18,9 +18,11 @@ struct Population;
 struct Projections;
 struct Reproduction;
 struct Tuning;
+struct WholeModel;
 
 /// Without the predictions of single rows, which no document has.
 Evaluation evaluation_from_json(const Json& json, const std::string& origin);
+WholeModel whole_model_from_json(const Json& json, const std::string& origin);
 Tuning tuning_from_json(const Json& json, const std::string& origin);
 Diagnosis diagnosis_from_json(const Json& json, const std::string& origin);
 Population population_from_json(const Json& json, const std::string& origin);

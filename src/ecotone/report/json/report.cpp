@@ -42,6 +42,7 @@ Json document_of(const Report& report) {
   if (report.population) document["population"] = to_json(*report.population);
   if (report.projections) document["projections"] = to_json(*report.projections);
   if (!report.figures.charts.empty() || !report.figures.maps.empty()) document["figures"] = to_json(report.figures);
+  if (report.whole) document["whole_model"] = to_json(*report.whole);
   if (!report.provenance.empty()) document["provenance"] = to_json(report.provenance.front());
   return document;
 }
@@ -84,6 +85,8 @@ void add_document(Report& report, const Json& document, const std::string& origi
     report.population = population_from_json(document["population"], origin + ": population");
   if (document.contains("projections") && !report.projections)
     report.projections = projections_from_json(document["projections"], origin + ": projections");
+  if (document.contains("whole_model") && report.evaluation)
+    report.whole = whole_model_from_json(document["whole_model"], origin + ": whole_model");
   if (document.contains("figures")) {
     Figures figures = figures_from_json(document["figures"], origin + ": figures");
     std::ranges::move(figures.charts, std::back_inserter(report.figures.charts));

@@ -39,7 +39,7 @@ void run_diagnose(const DiagnoseFlags& flags, Session& session) {
   if (session.json() || flags.page.asked()) report.provenance = {provenance_of(data, files, flags.read, session)};
   if (flags.page.asked()) {
     add_background(report, data, Differences::left_out, session);
-    report.projections = projections_of(data, context);
+    try_for_page("projections", session, [&] { report.projections = projections_of(data, context); });
   }
   if (pipeline)
     data = session.timed("fit", [&] { return represented(data, *pipeline, flags.options.targets, context); });

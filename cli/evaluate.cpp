@@ -201,7 +201,7 @@ void add_cost(Evaluation& evaluation, const Dataset& data, std::vector<PipelineG
   try {
     add_known_site(evaluation, evaluate_grids(data, grids, options, context));
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::data || error.code() == "not_enough_memory") throw;
+    if (error.kind() != ErrorKind::data && error.kind() != ErrorKind::option) throw;
     context.warn("no_cost", "evaluate: the pipelines could not be scored at known sites: {}", error.what());
   }
 }
@@ -211,7 +211,8 @@ void add_whole_model(Report& report, const Dataset& data, const std::vector<Pipe
                      const Context& context) {
   const auto best = best_pipeline(*report.evaluation);
   if (!best || grids[*best].points.size() > 1 || !has_known_site(grids[*best])) return;
-  report.whole = whole_model(data, grids[*best].points.front(), context);
+  const Pipeline& pipeline = grids[*best].points.front();
+  if (has_inside(data, pipeline)) report.whole = whole_model(data, pipeline, context.observed_by(nullptr));
 }
 
 /// Few rows of each split where there are many, so that shuffling columns takes no longer than the fits.
@@ -254,7 +255,7 @@ void run_evaluate(const EvaluateFlags& flags, Session& session) {
   if (session.json() || flags.page.asked()) report.provenance = {provenance_of(data, given.data, flags.read, session)};
   if (flags.page.asked()) {
     add_background(report, data, Differences::shown, session);
-    session.timed("fit", [&] { add_whole_model(report, data, given.grids, context); });
+    try_for_page("fit", session, [&] { add_whole_model(report, data, given.grids, context); });
   }
   write_page(flags.page, report, session);
   session.print(document_of(report));

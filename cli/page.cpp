@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "cli/arguments.h"
 #include "ecotone/base/error.h"
@@ -37,7 +38,7 @@ std::vector<std::pair<Index, std::string>> dropped_rows(const Dataset& data, con
   if (!data.y) return dropped;
   Index unlabelled = 0;
   for (Index row = 0; row < data.rows(); ++row) unlabelled += data.y->missing(row);
-  if (unlabelled > 0) dropped.emplace_back(unlabelled, "without a label, so that they are not scored");
+  if (unlabelled > 0) dropped.emplace_back(unlabelled, "no label, so nothing is scored or learned by it");
   return dropped;
 }
 
@@ -56,21 +57,24 @@ void require_page(const PageFlags& page) {
   require_writable(page.report);
 }
 
+bool try_for_page(const char* what, Session& session, const std::function<void()>& make) {
+  try {
+    session.timed(what, make);
+    return true;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::data && error.kind() != ErrorKind::option) throw;
+    session.context().warn("left_out", "{}: left out of the page: {}", what, error.what());
+    return false;
+  }
+}
+
 void add_background(Report& report, const Dataset& data, Differences differences, Session& session) {
   const Context& context = session.context();
-  const auto try_to = [&](const char* what, const auto& make) {
-    try {
-      session.timed(what, make);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::data) throw;
-      context.warn("left_out", "{}: left out of the page: {}", what, error.what());
-      if (std::string_view(what) == "diagnose") report.not_diagnosed = error.what();
-    }
-  };
-  try_to("population", [&] { report.population = population_of(data, context); });
+  try_for_page("population", session, [&] { report.population = population_of(data, context); });
   if (differences == Differences::left_out) return;
-  try_to("diagnose", [&] { report.diagnosis = diagnose(data, {}, context); });
-  try_to("projections", [&] { report.projections = projections_of(data, context); });
+  if (!try_for_page("diagnose", session, [&] { report.diagnosis = diagnose(data, {}, context); }))
+    report.not_diagnosed = "The domains could not be compared; the run said why.";
+  try_for_page("projections", session, [&] { report.projections = projections_of(data, context); });
 }
 
 void write_page(const PageFlags& page, Report& report, Session& session) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,10 @@ struct PageFlags {
 void add_page_flags(Flags& flags, PageFlags& page);
 /// Refuses what could not be written, before the work; option error `idle_flag` for a title without a page.
 void require_page(const PageFlags& page);
-/// What a page shows beside its result: who is in the data and, if wanted, how the domains differ. What cannot be made
-/// of these data is left out with a warning: the result itself is there.
+/// Makes a part of a page; false if it cannot be made of these data, which a warning reports: the result itself is
+/// there.
+bool try_for_page(const char* what, Session& session, const std::function<void()>& make);
+/// What a page shows beside its result: who is in the data and, if wanted, how the domains differ.
 enum class Differences { left_out, shown };
 void add_background(Report& report, const Dataset& data, Differences differences, Session& session);
 /// Writes the page, if one was asked for; its title and the intended use become part of the report.

@@ -110,6 +110,55 @@ def test_the_values_are_those_of_the_result(page, results):
     assert page.script("return document.querySelectorAll('figure[data-name=by-domain] .wide circle').length") == len(rows)
 
 
+def test_the_other_charts_have_the_values_of_the_result(page, results):
+    path, found = results
+    page.open(path)
+    best = found["pipelines"][1]
+
+    def table(name):
+        text = page.script("return document.querySelector(`figure[data-name='${arguments[0]}'] template`).content.textContent", name)
+        return list(csv.DictReader(io.StringIO(text)))
+
+    def marks(name, kind):
+        return page.script(
+            "return document.querySelectorAll(`figure[data-name='${arguments[0]}'] .scroll ${arguments[1]}`).length", name, kind)
+
+    cost = {(r["pipeline"], r["metric"]): r for r in table("cost")}
+    row = cost[best["pipeline"], "auroc"]
+    assert float(row["known_site"]) == best["known_site"]["mean"]["auroc"] and float(row["new_site"]) == best["mean"]["auroc"]
+    assert float(row["cost"]) == best["known_site"]["cost"]["auroc"]["mean"]
+    (difference,) = table("difference")
+    assert float(difference["difference"]) == best["difference"]["auroc"]["mean"]
+    for domain in best["curves"]["domains"]:
+        name = f"calibration-{domain['domain']}"
+        bins = [(float(r["predicted"]), float(r["observed"]), int(r["rows"])) for r in table(name)]
+        assert bins == [(b["predicted"], b["observed"], b["rows"]) for b in domain["calibration"]]
+        assert marks(name, "circle") == len(bins)
+    roc = {r["line"] for r in table("roc")}
+    assert roc == {"chance"} | {d["domain"] for d in best["curves"]["domains"]}
+    assert marks("roc", "polyline") == len(roc)
+    for domain in best["curves"]["domains"]:
+        points = {(float(r["false_positive_rate"]), float(r["true_positive_rate"])) for r in table("roc") if r["line"] == domain["domain"]}
+        expected = {(n / domain["negative"][0], p / domain["positive"][0]) for p, n in zip(domain["positive"], domain["negative"])}
+        assert points == expected | {(0.0, 0.0)}
+    importance = {(r["column"], r["held_out"]): r["importance"] for r in table("importance")}
+    for column in best["importance"]["columns"]:
+        for split, value in zip(best["importance"]["splits"], column["splits"], strict=True):
+            assert float(importance[column["column"], split]) == value
+    shifts = {(r["feature"], r["in"]): float(r["smd"]) for r in table("shift-by-column")}
+    stored = found["diagnosis"]["shift_table"]
+    assert shifts == {(f, d["domain"]): v for d in stored["domains"] for f, v in zip(stored["features"], d["smd"])}
+    assert marks("shift-by-column", "rect.cell") == len(shifts)
+    places = [(r["hospital"], float(r["x"]), float(r["y"])) for r in table("map")]
+    assert places == [(d["domain"], d["x"], d["y"]) for d in found["diagnosis"]["map"]["domains"]]
+    assert marks("map", "circle") == len(places)
+    missing = {(r["column"], r["in"]): float(r["missing"]) for r in table("missing-values")}
+    domains = [d["domain"] for d in found["diagnosis"]["domains"]]
+    assert missing == {(m["column"], d): s for m in found["diagnosis"]["missing_shift"] for d, s in zip(domains, m["share"])}
+    weights = {r["feature"]: float(r["weight"]) for r in table("weights")}
+    assert weights == {e["feature"]: e["weight"] for e in found["whole_model"]["effects"]}
+
+
 def test_the_threshold_moves(page, results):
     path, found = results
     page.open(path)

@@ -81,6 +81,17 @@ const Pipeline& chosen_point(const Dataset& data, const PipelineGrid& grid, cons
   return grid.points[tuning.chosen];
 }
 
+/// What cannot be looked at is left out: the model itself is there.
+std::vector<double> importance_of(const Model& model, const Dataset& data, const Split& split, Index rows,
+                                  const Context& context) {
+  try {
+    return column_importance(model, data, split, rows, context.observed_by(nullptr));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::data && error.kind() != ErrorKind::option) throw;
+    return {};
+  }
+}
+
 /// `context` has the seed of the evaluation, as `tune` on these rows would; the fits of a split share one of its own.
 SplitFit run_fit(const Dataset& data, const PipelineGrid& grid, SplitWork& work, const EvaluateOptions& options,
                  const Context& context, const Context& fit_context) {
@@ -91,7 +102,7 @@ SplitFit run_fit(const Dataset& data, const PipelineGrid& grid, SplitWork& work,
     const Pipeline& pipeline = chosen_point(data, grid, split, options, fit, context);
     const Model model = Model::fit(pipeline, parts->view, data.schema, fit_context, parts->cache);
     fit.outcome = outcome_of(model.predict(parts->batch, fit_context), model.classes(), *data.y, split);
-    if (options.importance > 0) fit.importance = column_importance(model, data, split, options.importance, fit_context);
+    if (options.importance > 0) fit.importance = importance_of(model, data, split, options.importance, fit_context);
     if (!options.threshold.empty())
       fit.outcome.threshold =
           chosen_threshold(ThresholdRule::parse(options.threshold), pipeline, parts->view, data.schema, fit_context);

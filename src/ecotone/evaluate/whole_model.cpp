@@ -11,10 +11,12 @@ namespace ecotone {
 namespace {
 
 constexpr Index most_looked_at = 2000;  // rows
-constexpr std::size_t most_effects = 100;
+constexpr Index most_features = 20'000;
 constexpr std::size_t most_rounds = 2000;
 constexpr Index cells = 80;         // of a grid, in each direction
 constexpr Index most_points = 400;  // on top of it
+
+bool draws_regions(const Dataset& data) { return data.x.cols() == 2 && data.y->task == Task::classify; }
 
 /// A list of numbers under this name; empty if there is none.
 std::vector<double> numbers_of(const Json& stage, const char* name) {
@@ -46,7 +48,10 @@ std::vector<Index> weighted_features(const Json& stage, std::size_t weights, con
 }
 
 std::vector<FeatureEffect> effects_of(const Json& stage, const Features& seen, const Features& given) {
-  const std::vector<double> weights = numbers_of(stage, "weights");
+  // Weights of a low-rank map are those of landmarks, not of features.
+  const bool mapped = stage.contains("row_landmarks") || (stage.contains("route") && stage["route"] == "low_rank");
+  const std::vector<double> weights = mapped ? std::vector<double>() : numbers_of(stage, "weights");
+  if (seen.cols() > most_features) return {};
   const std::vector<Index> places = weighted_features(stage, weights.size(), seen, given);
   if (weights.empty() || places.size() != weights.size()) return {};
   const Matrix x = seen.to_matrix();
@@ -58,22 +63,13 @@ std::vector<FeatureEffect> effects_of(const Json& stage, const Features& seen, c
   }
   std::ranges::stable_sort(effects, std::ranges::greater{},
                            [](const FeatureEffect& effect) { return std::abs(effect.per_deviation); });
-  if (effects.size() > most_effects) effects.resize(most_effects);
   return effects;
 }
 
 std::vector<BoostingLine> history_of(const Json& stage) {
-  constexpr std::pair<const char*, const char*> lines[] = {{"err_source", "error on the sources"},
-                                                           {"err_target", "error on the target"},
-                                                           {"margin_loss_normalised", "margin loss"}};
-  std::vector<BoostingLine> history;
-  if (!stage.contains("alpha")) return history;
-  for (const auto& [name, words] : lines) {
-    std::vector<double> values = numbers_of(stage, name);
-    if (values.empty() || values.size() > most_rounds) continue;
-    history.push_back({words, std::move(values)});
-  }
-  return history;
+  std::vector<double> values = numbers_of(stage, "err_source");
+  if (!stage.contains("alpha") || values.empty() || values.size() > most_rounds) return {};
+  return {{"error on the training rows", std::move(values)}};
 }
 
 /// From the smallest to the largest value, with a little room.
@@ -85,8 +81,9 @@ std::pair<double, double> range_of(const Vector& values) {
 
 std::optional<DecisionRegions> regions_of(const Model& model, const Dataset& data, const std::vector<Index>& rows,
                                           const Context& context) {
+  if (!draws_regions(data) || model.needs_domain_sample()) return {};
   const Matrix x = data.x.take(rows).to_matrix();
-  if (x.cols() != 2 || data.y->task != Task::classify || !x.allFinite() || model.needs_domain_sample()) return {};
+  if (!x.allFinite()) return {};
   DecisionRegions regions;
   regions.x_name = data.x.name(0);
   regions.y_name = data.x.name(1);
@@ -116,6 +113,13 @@ std::optional<DecisionRegions> regions_of(const Model& model, const Dataset& dat
 }
 
 }  // namespace
+
+bool has_inside(const Dataset& data, const Pipeline& pipeline) {
+  constexpr std::string_view telling[] = {"logistic", "softmax", "probit", "poisson", "least_squares",
+                                          "ridge",    "step",    "greedy", "tgreedy", "adaboost"};
+  const std::string& last = pipeline.stages().back().method->name;
+  return draws_regions(data) || std::ranges::find(telling, last) != std::end(telling);
+}
 
 WholeModel whole_model(const Dataset& data, const Pipeline& pipeline, const Context& context) {
   std::vector<Index> labelled;

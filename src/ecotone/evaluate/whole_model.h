@@ -41,6 +41,8 @@ struct WholeModel {
   std::optional<DecisionRegions> regions;
 };
 
+/// Whether there would be something to see: a linear learner, boosting, or two features.
+bool has_inside(const Dataset& data, const Pipeline& pipeline);
 /// Data and option errors are those of fitting.
 WholeModel whole_model(const Dataset& data, const Pipeline& pipeline, const Context& context);
 

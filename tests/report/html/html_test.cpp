@@ -127,7 +127,7 @@ TEST(HtmlReport, UserTextIsEscapedEverywhere) {
     for (DomainScore& one : score.domains) one.domain = attack;
   }
   const std::string page = page_of(evaluation, attack);
-  EXPECT_THAT(page, Not(HasSubstr("<script>alert")));
+  EXPECT_THAT(html_report(evaluation, attack), Not(HasSubstr("<script>alert")));
   EXPECT_THAT(page, HasSubstr("<title>&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&quot;&amp;</title>"));
   EXPECT_EQ(balance_error(page), "");
 }

@@ -33,7 +33,11 @@ const Report& clinics() {
     made.population = population_of(data, context);
     made.projections = projections_of(data, context);
     made.whole = whole_model(data, pipelines[1], context);
-    made.provenance = {{.version = "1.2", .commit = "abc", .command = "ecotone evaluate '<x>'"}};
+    Provenance from;
+    from.version = "1.2";
+    from.commit = "abc";
+    from.command = "ecotone evaluate '<x>'";
+    made.provenance = {from};
     return made;
   }();
   return report;
@@ -132,7 +136,17 @@ TEST(Panels, ManyDomainsFitOnAPage) {
     multiply(score.known->domains);
     multiply(score.curves->domains);
   }
+  for (std::size_t copy = 1; copy < copies; ++copy)
+    for (std::size_t d = 0; d < 8; ++d) {
+      many.population->domains.push_back(fmt::format("{} {}", many.population->domains[d], copy));
+      many.population->rows.push_back(many.population->rows[d]);
+      many.population->labelled.push_back(many.population->labelled[d]);
+      many.population->class_share.push_back(many.population->class_share[d]);
+      for (ColumnSummary& column : many.population->columns) column.of_domain.push_back(column.of_domain[d]);
+    }
   const std::string html = html_report(many);
+  EXPECT_THAT(html, HasSubstr(fmt::format("<th scope=\"row\">rows</th><td class=\"num\">{}</td>", 60 * 3340)));
+  EXPECT_THAT(html, HasSubstr("450 further domains are not shown"));
   EXPECT_LT(html.size(), 2'000'000U);
   EXPECT_EQ(balance_error(without_scripts(html)), "");
   EXPECT_THAT(html, HasSubstr("the 60 hardest of 480 hospitals"));

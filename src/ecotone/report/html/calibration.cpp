@@ -18,7 +18,7 @@ struct Calibrated {
   const DomainCurves* curves;
   Value slope, intercept;
 
-  double distance() const { return slope ? std::abs(*slope - 1) : 1e9; }
+  double distance() const { return slope ? std::abs(*slope - 1) : -1; }
 };
 
 std::string calibration_figure(const Calibrated& domain) {

@@ -62,8 +62,8 @@ void add_evaluation(PageParts& parts, const Report& report, const Results& resul
   parts.facts += evaluation_facts(results);
   parts.answer += answer(results, report);
   for (Panel& panel : std::vector{cost_panel(results, *report.evaluation), dot_panel(drawn), difference_panel(results),
-                                  domain_panel(drawn, report), operating_panel(drawn, some),
-                                  calibration_panel(drawn, some), usage_panel(drawn, some),
+                                  domain_panel(drawn, report), operating_panel(drawn, some, *report.evaluation),
+                                  calibration_panel(results, *report.evaluation), usage_panel(drawn, some),
                                   report.whole ? whole_model_panel(*report.whole) : Panel(), metric_panel(results)})
     parts.panels.push_back(std::move(panel));
 }
@@ -117,10 +117,7 @@ namespace {
 void add_background(report::PageParts& parts, const Report& shown, const Report& full) {
   parts.panels.push_back(report::shift_panel(shown));
   if (shown.projections) parts.panels.push_back(report::projection_panel(*shown.projections));
-  if (shown.population) {
-    parts.panels.push_back(report::population_panel(
-        *shown.population, static_cast<Index>(full.population->domains.size() - shown.population->domains.size())));
-  }
+  if (shown.population) parts.panels.push_back(report::population_panel(*shown.population, *full.population));
 }
 
 }  // namespace
@@ -155,6 +152,20 @@ std::string html_report(const Report& report) {
   }
   parts.panels.push_back(report::provenance_panel(report.provenance));
   return report::whole_page(parts);
+}
+
+std::string html_report(const Evaluation& evaluation, const std::string& title) {
+  Report report;
+  report.title = title;
+  report.evaluation = evaluation;
+  return html_report(report);
+}
+
+std::string html_report(const LabelSimulation& simulation, const std::string& title) {
+  Report report;
+  report.title = title;
+  report.simulation = simulation;
+  return html_report(report);
 }
 
 }  // namespace ecotone

@@ -194,6 +194,12 @@ std::string operating_rows(const ProbabilityCurves& curves, std::size_t t) {
   return rows;
 }
 
+/// The first few pipelines, and the best.
+bool in_slider(const Results& results, const Evaluation& evaluation, std::size_t p) {
+  constexpr std::size_t most_sliding = 8;
+  return evaluation.pipelines[p].curves && (p < most_sliding || results.best(results.headline) == p);
+}
+
 /// What the slider works with; also what a reader may audit. Nothing in it can end the element.
 std::string slider_data(const Results& results, const Evaluation& evaluation) {
   const auto rounded = [](const std::vector<double>& values) {
@@ -204,7 +210,7 @@ std::string slider_data(const Results& results, const Evaluation& evaluation) {
   Json pipelines = Json::array();
   for (std::size_t p = 0; p < evaluation.pipelines.size(); ++p) {
     const auto& curves = evaluation.pipelines[p].curves;
-    if (!curves) continue;
+    if (!in_slider(results, evaluation, p)) continue;
     Json domains = Json::array();
     for (const DomainCurves& domain : curves->domains)
       domains.push_back(
@@ -223,7 +229,7 @@ std::string pipeline_choice(const Results& results, const Evaluation& evaluation
   std::string items;
   std::size_t place = 0;
   for (std::size_t p = 0; p < evaluation.pipelines.size(); ++p)
-    if (evaluation.pipelines[p].curves)
+    if (in_slider(results, evaluation, p))
       items += fmt::format("<option value=\"{}\"{}>{} {}</option>", place++, p == best ? " selected=\"selected\"" : "",
                            results.pipelines[p].name, escape(results.pipelines[p].pipeline));
   return place < 2 ? "" : fmt::format("<label>Pipeline <select id=\"which-pipeline\">{}</select></label> ", items);
@@ -236,11 +242,12 @@ std::string worst_of(const Results& results, std::size_t p) {
 
 }  // namespace
 
-Panel operating_panel(const Results& results, const Evaluation& evaluation) {
+Panel operating_panel(const Results& results, const Evaluation& evaluation, const Evaluation& full) {
   const auto best = curved_pipeline(results, evaluation);
   if (!best) return {};
   const ProbabilityCurves& curves = *evaluation.pipelines[*best].curves;
-  const std::size_t start = first_threshold(curves);
+  const ProbabilityCurves& all = *full.pipelines[*best].curves;
+  const std::size_t start = first_threshold(all);
   const std::string positive = escape(results.classes[1]);
   std::string html = fmt::format(
       "<p class=\"note\">Rows at or above the threshold of the probability of <strong>{}</strong> are flagged. Move it "
@@ -250,12 +257,12 @@ Panel operating_panel(const Results& results, const Evaluation& evaluation) {
       positive, results.unit, pipeline_choice(results, evaluation, *best), curves.thresholds.size() - 1, start,
       curves.thresholds[start]);
   html += framed("Operating point",
-                 fmt::format("<table id=\"at-threshold\">\n<caption>At this threshold</caption>\n<thead><tr><th "
+                 fmt::format("<table id=\"at-threshold\">\n<caption>At this threshold{}</caption>\n<thead><tr><th "
                              "scope=\"col\">{}</th><th scope=\"col\" class=\"num\">sensitivity</th><th scope=\"col\" "
                              "class=\"num\">specificity</th><th scope=\"col\" class=\"num\">PPV</th><th scope=\"col\" "
                              "class=\"num\">NPV</th><th scope=\"col\" class=\"num\">flagged</th></tr></thead>\n"
                              "<tbody>\n{}</tbody>\n</table>\n",
-                             results.unit, operating_rows(curves, start)));
+                             results.omitted, results.unit, operating_rows(curves, start)));
   html +=
       fmt::format("<script type=\"application/json\" id=\"curves\">{}</script>\n", slider_data(results, evaluation));
   const auto domains = drawn_domains(curves, worst_of(results, *best));
@@ -264,7 +271,7 @@ Panel operating_panel(const Results& results, const Evaluation& evaluation) {
         fmt::format("<h3>{} <code>{}</code> over all thresholds</h3>\n{}<div class=\"small-charts\">\n",
                     badge(results.pipelines[*best]), escape(results.pipelines[*best].pipeline), domain_legend(domains));
     html += roc_figure(domains, curves.thresholds.size()) + precision_figure(domains, curves.thresholds.size()) +
-            benefit_figure(curves, domains);
+            benefit_figure(all, drawn_domains(all, ""));
     html += "</div>\n";
   }
   return {"operating", "Operating point", html};

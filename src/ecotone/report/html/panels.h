@@ -31,7 +31,8 @@ Panel domain_panel(const Results& results, const Report& report);
 /// Mean and spread of every metric by pipeline.
 Panel metric_panel(const Results& results);
 /// What a threshold does in each domain, with a slider; ROC, precision and recall, net benefit.
-Panel operating_panel(const Results& results, const Evaluation& evaluation);
+/// `full` has the domains that are not shown, too.
+Panel operating_panel(const Results& results, const Evaluation& evaluation, const Evaluation& full);
 /// Observed shares against probabilities, domain by domain.
 Panel calibration_panel(const Results& results, const Evaluation& evaluation);
 /// What the models of the best pipeline use, and how stable that is.
@@ -55,7 +56,8 @@ Panel shift_panel(const Report& report);
 /// Rows in the plane, before and after domains are made alike.
 Panel projection_panel(const Projections& projections);
 /// Who is in the data.
-Panel population_panel(const Population& population, Index further_domains);
+/// `full` has the domains that are not shown, too.
+Panel population_panel(const Population& population, const Population& full);
 /// The points of a search and the one that was chosen.
 Panel tuning_panel(const Tuning& tuning);
 /// The features that were taken, in one sentence.

@@ -137,10 +137,13 @@ StripRow cost_row(const PipelineResult& pipeline, const KnownSite& known, const 
   StripRow row{.tag = pipeline.name, .name = pipeline.pipeline, .figure = {}};
   const Value at_known = value_of(known.mean, metric.name);
   if (at_known && fresh) {
-    row.figure = signed_number(*fresh - *at_known);
-    row.figure_look = metric.badness(*fresh) > metric.badness(*at_known)   ? "figure worse"
-                      : metric.badness(*fresh) < metric.badness(*at_known) ? "figure better"
-                                                                           : "figure unclear";
+    double cost = *fresh - *at_known;
+    for (const auto& [name, paired] : known.cost)
+      if (name == metric.name && paired) cost = paired->mean;
+    row.figure = signed_number(cost);
+    row.figure_look = cost == 0                                 ? "figure unclear"
+                      : (cost > 0) == metric.higher_is_better() ? "figure better"
+                                                                : "figure worse";
     row.band = std::minmax(*at_known, *fresh);
     row.band_look = "interval unclear";
     row.dots.push_back(

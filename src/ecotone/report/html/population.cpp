@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <numeric>
+
 #include "ecotone/report/html/panels.h"
 
 namespace ecotone::report {
@@ -46,42 +48,40 @@ std::string missing_row(const ColumnSummary& column) {
   return fmt::format("<tr class=\"missing\"><th scope=\"row\">{}, missing</th>{}</tr>\n", escape(column.name), cells);
 }
 
-std::string count_row(std::string_view name, const std::vector<Index>& counts) {
-  Index all = 0;
+std::string count_row(std::string_view name, const std::vector<Index>& counts, const std::vector<Index>& full) {
+  const Index all = std::accumulate(full.begin(), full.end(), Index{0});
   std::string cells;
-  for (const Index count : counts) {
-    all += count;
-    cells += fmt::format("<td class=\"num\">{}</td>", count);
-  }
+  for (const Index count : counts) cells += fmt::format("<td class=\"num\">{}</td>", count);
   return fmt::format("<tr><th scope=\"row\">{}</th><td class=\"num\">{}</td>{}</tr>\n", name, all, cells);
 }
 
-std::string label_rows_of(const Population& population) {
-  std::string rows = population.labelled.empty() ? "" : count_row("with a label", population.labelled);
-  for (std::size_t k = 0; k < population.classes.size(); ++k) {
-    double weight = 0, sum = 0;
-    std::string cells;
-    for (std::size_t d = 0; d < population.domains.size(); ++d) {
-      const auto& share = population.class_share[d];
-      if (share.empty()) {
-        cells += "<td class=\"num\">–</td>";
-        continue;
-      }
-      weight += static_cast<double>(population.labelled[d]);
-      sum += static_cast<double>(population.labelled[d]) * share[k];
-      cells += fmt::format("<td class=\"num\">{}</td>", percent_of(share[k]));
+/// The mean over the labelled rows of all domains; empty without any.
+template <class ValueOf>
+Value over_all(const Population& full, const ValueOf& value_of_domain) {
+  double weight = 0, sum = 0;
+  for (std::size_t d = 0; d < full.domains.size(); ++d)
+    if (const Value value = value_of_domain(d)) {
+      weight += static_cast<double>(full.labelled[d]);
+      sum += static_cast<double>(full.labelled[d]) * *value;
     }
-    rows +=
-        fmt::format("<tr><th scope=\"row\">{} = {}</th><td class=\"num\">{}</td>{}</tr>\n", escape(population.label),
-                    escape(population.classes[k]), weight > 0 ? percent_of(sum / weight) : "–", cells);
+  return weight > 0 ? Value(sum / weight) : std::nullopt;
+}
+
+std::string label_rows_of(const Population& population, const Population& full) {
+  std::string rows = population.labelled.empty() ? "" : count_row("with a label", population.labelled, full.labelled);
+  const auto share_text = [](const Value& share) { return share ? percent_of(*share) : std::string("–"); };
+  for (std::size_t k = 0; k < population.classes.size(); ++k) {
+    const auto share_of = [k](const std::vector<double>& share) { return share.empty() ? Value() : Value(share[k]); };
+    const Value all = over_all(full, [&](std::size_t d) { return share_of(full.class_share[d]); });
+    std::string cells = fmt::format("<td class=\"num\">{}</td>", share_text(all));
+    for (const auto& share : population.class_share)
+      cells += fmt::format("<td class=\"num\">{}</td>", share_text(share_of(share)));
+    rows += fmt::format("<tr><th scope=\"row\">{} = {}</th>{}</tr>\n", escape(population.label),
+                        escape(population.classes[k]), cells);
   }
   if (population.label_mean.empty()) return rows;
-  double weight = 0, sum = 0;
-  for (std::size_t d = 0; d < population.domains.size(); ++d) {
-    weight += static_cast<double>(population.labelled[d]);
-    sum += static_cast<double>(population.labelled[d]) * population.label_mean[d].value_or(0);
-  }
-  std::string cells = fmt::format("<td class=\"num\">{}</td>", number(weight > 0 ? Value(sum / weight) : std::nullopt));
+  const Value all = over_all(full, [&](std::size_t d) { return full.label_mean[d]; });
+  std::string cells = fmt::format("<td class=\"num\">{}</td>", number(all));
   for (const auto& mean : population.label_mean) cells += fmt::format("<td class=\"num\">{}</td>", number(mean));
   return rows +
          fmt::format("<tr><th scope=\"row\">{}<small>mean</small></th>{}</tr>\n", escape(population.label), cells);
@@ -96,17 +96,19 @@ std::string further_text(Index count, std::string_view what) {
 
 }  // namespace
 
-Panel population_panel(const Population& population, Index further_domains) {
+Panel population_panel(const Population& population, const Population& full) {
   std::string head = "<th scope=\"col\" class=\"num\">all</th>";
   for (const std::string& name : population.domains)
     head += fmt::format("<th scope=\"col\" class=\"num\">{}</th>", escape(name));
-  std::string body = count_row("rows", population.rows) + label_rows_of(population);
+  std::string body = count_row("rows", population.rows, full.rows) + label_rows_of(population, full);
   for (const ColumnSummary& column : population.columns)
     body += (column.kind == ColumnKind::categorical ? level_rows(column) : number_rows(column)) + missing_row(column);
   const std::string table = fmt::format(
       "<table>\n<caption>All rows that were read{}</caption>\n<thead><tr><th scope=\"col\"></th>{}</tr></thead>\n"
       "<tbody>\n{}</tbody>\n</table>\n",
-      further_text(population.further_columns, "column") + further_text(further_domains, "domain"), head, body);
+      further_text(population.further_columns, "column") +
+          further_text(std::ssize(full.domains) - std::ssize(population.domains), "domain"),
+      head, body);
   return {"population", "Who is in the data", framed("Who is in the data", table)};
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "ecotone/report/html/panels.h"
 
@@ -32,7 +33,11 @@ std::string provenance_list(const Provenance& from) {
   for (const auto& [rows, why] : from.dropped) dropped.push_back(fmt::format("{}: {}", rows, escape(why)));
   items += fact("Rows not used", dropped.empty() ? "none" : fmt::format("{}", fmt::join(dropped, "; ")));
   items += fact("Columns with a role", listed(from.roles));
-  items += fact("Columns used", escape(fmt::format("{}", fmt::join(from.columns, ", "))));
+  constexpr std::ptrdiff_t most_named = 100;
+  const auto named = std::min(std::ssize(from.columns), most_named);
+  std::string columns = escape(fmt::format("{}", fmt::join(from.columns.begin(), from.columns.begin() + named, ", ")));
+  if (named < std::ssize(from.columns)) columns += fmt::format(" and {} more", std::ssize(from.columns) - named);
+  items += fact("Columns used", columns);
   items += fact("Columns left out", from.left_out.empty() ? "none" : listed(from.left_out));
   return fmt::format("<dl class=\"card\">\n{}</dl>\n", items);
 }
@@ -41,11 +46,10 @@ std::string provenance_list(const Provenance& from) {
 
 Panel provenance_panel(const std::vector<Provenance>& provenance) {
   std::string html;
-  const auto other = [&](const Provenance& from) {
-    return !from.data_hash.empty() && from.data_hash != provenance.front().data_hash;
-  };
-  if (std::ranges::any_of(provenance, other))
-    html += "<p><strong>The results on this page come from different data.</strong></p>\n";
+  std::set<std::string> hashes;
+  for (const Provenance& from : provenance)
+    if (!from.data_hash.empty()) hashes.insert(from.data_hash);
+  if (hashes.size() > 1) html += "<p><strong>The results on this page come from different data.</strong></p>\n";
   for (const Provenance& from : provenance) html += provenance_list(from);
   return {"provenance", "Where this comes from", std::move(html)};
 }

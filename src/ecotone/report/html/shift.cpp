@@ -84,6 +84,7 @@ std::string distance_figure(const Diagnosis& diagnosis) {
     if (!pair.mmd2) continue;
     const auto a = static_cast<std::size_t>(std::ranges::find(names, pair.a) - names.begin());
     const auto b = static_cast<std::size_t>(std::ranges::find(names, pair.b) - names.begin());
+    if (a == names.size() || b == names.size()) continue;  // a domain that is not shown
     const double distance = std::sqrt(std::max(0.0, *pair.mmd2));
     chart.values[a][b] = chart.values[b][a] = distance;
     chart.texts[a][b] = chart.texts[b][a] = fmt::format("{:.2f}", distance);

@@ -12,6 +12,7 @@ namespace ecotone::report {
 namespace {
 
 constexpr std::size_t most_tuned = 12;    // points with a strip
+constexpr std::size_t most_folds = 60;    // of a point
 constexpr std::size_t most_listed = 200;  // points in the table
 
 /// The points in the order of their scores; those that failed last.
@@ -28,7 +29,7 @@ std::vector<std::size_t> ranked_points(const Tuning& tuning, const MetricInfo& m
 StripRow tuned_row(const Tuning& tuning, const TunePoint& point, bool chosen) {
   StripRow row{.tag = chosen ? "✓" : "", .name = point.pipeline, .figure = number(point.mean)};
   row.mean = point.mean;
-  for (std::size_t f = 0; f < point.folds.size(); ++f)
+  for (std::size_t f = 0; f < std::min(point.folds.size(), most_folds); ++f)
     if (point.folds[f])
       row.dots.push_back({.value = *point.folds[f],
                           .name = tuning.folds[f],
@@ -65,6 +66,9 @@ std::string tuned_table(const Tuning& tuning, const std::vector<std::size_t>& or
 Panel tuning_panel(const Tuning& tuning) {
   const MetricInfo& metric = *find_metric(tuning.metric);
   std::vector<std::size_t> order = ranked_points(tuning, metric);
+  // The chosen point is among those that are drawn.
+  std::stable_partition(order.begin() + static_cast<std::ptrdiff_t>(std::min(order.size(), most_tuned - 1)),
+                        order.end(), [&](std::size_t i) { return i == tuning.chosen; });
   if (order.size() > most_listed) order.resize(most_listed);
   StripChart chart{.description = fmt::format("{} of the points of the search on each fold.", metric.title),
                    .axis_title = std::string(metric.title),
@@ -76,7 +80,7 @@ Panel tuning_panel(const Tuning& tuning) {
       chart.rows.push_back(tuned_row(tuning, point, i == tuning.chosen));
       chart.description += fmt::format(" {}: mean {}.", point.pipeline, number(point.mean));
     }
-    for (std::size_t f = 0; f < point.folds.size(); ++f)
+    for (std::size_t f = 0; f < std::min(point.folds.size(), most_folds); ++f)
       data.push_back({point.pipeline, tuning.folds[f], point.folds[f] ? plain_number(*point.folds[f]) : ""});
   }
   std::string html = fmt::format(

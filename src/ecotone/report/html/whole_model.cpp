@@ -50,7 +50,7 @@ std::string history_figure(const WholeModel& whole) {
   if (whole.history.empty()) return "";
   CurveChart chart;
   chart.x_title = "rounds";
-  chart.y_title = "value";
+  chart.y_title = "share of rows";
   chart.width = 420;
   chart.height = 280;
   chart.names = false;
@@ -125,7 +125,9 @@ std::string regions_figure(const WholeModel& whole) {
 }  // namespace
 
 Panel whole_model_panel(const WholeModel& whole) {
-  const std::string figures = effect_figure(whole) + history_figure(whole) + regions_figure(whole);
+  const std::string small = history_figure(whole) + regions_figure(whole);
+  const std::string figures =
+      effect_figure(whole) + (small.empty() ? "" : fmt::format("<div class=\"small-charts\">\n{}</div>\n", small));
   if (figures.empty()) return {};
   return {"inside", "Inside the model",
           fmt::format("<p class=\"note\"><code>{}</code> fitted on all labelled rows.</p>\n{}", escape(whole.pipeline),

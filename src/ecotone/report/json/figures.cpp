@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "ecotone/base/json_number.h"
 #include "ecotone/report/json/json.h"
 #include "ecotone/report/json/read.h"
@@ -63,6 +65,8 @@ RegionMap region_from(const ResultField& field) {
   map.bottom = field.at("bottom").number();
   map.top = field.at("top").number();
   constexpr double widest = 1000;  // ticks are whole numbers
+  for (const double edge : {map.left, map.right, map.bottom, map.top})
+    if (std::abs(edge) > 1e6) field.fail("must lie near zero");
   if (!(map.right > map.left) || !(map.top > map.bottom) || map.right - map.left > widest ||
       map.top - map.bottom > widest)
     field.fail("must be a grid from left to right and from bottom to top");

@@ -49,6 +49,8 @@ void require_labels_of_all(const Population& population, const ResultField& fiel
   if (!population.classes.empty() &&
       (population.labelled.size() != domains || population.class_share.size() != domains))
     field.fail("must have `labelled` and `share`, since there are classes");
+  if (!population.label_mean.empty() && population.labelled.size() != domains)
+    field.fail("must have `labelled` beside `label_mean`");
 }
 
 }  // namespace

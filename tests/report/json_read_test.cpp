@@ -7,6 +7,7 @@
 #include "ecotone/evaluate/known_site.h"
 #include "ecotone/evaluate/tune.h"
 #include "ecotone/label/simulate.h"
+#include "ecotone/report/html/html.h"
 #include "ecotone/report/json/json.h"
 #include "ecotone/report/json/read.h"
 #include "ecotone/report/text/text.h"
@@ -103,7 +104,29 @@ std::string evaluation_words(const Evaluation& evaluation) {
   return text;
 }
 std::string diagnosis_words(const Diagnosis& diagnosis) { return diagnosis_text(diagnosis, 100); }
-std::string no_words(const Population&) { return ""; }
+
+/// Of parts that only a page shows.
+std::string population_page(const Population& population) {
+  Report report;
+  report.population = population;
+  return html_report(report);
+}
+std::string diagnosis_page(const Diagnosis& diagnosis) {
+  Report report;
+  report.diagnosis = diagnosis;
+  return html_report(report);
+}
+std::string evaluation_page(const Evaluation& evaluation) { return html_report(evaluation, ""); }
+std::string figures_page(const Figures& figures) {
+  Report report;
+  report.figures = figures;
+  return html_report(report);
+}
+std::string projections_page(const Projections& projections) {
+  Report report;
+  report.projections = projections;
+  return html_report(report);
+}
 
 std::vector<PipelineGrid> grids_of(const std::vector<std::string>& texts) {
   std::vector<PipelineGrid> grids;
@@ -224,6 +247,34 @@ TEST(JsonRead, DamagedEvaluationsAreRefused) {
   expect_refused_or_shown<Evaluation>(evaluation, evaluation_from_json, evaluation_words);
 }
 
+TEST(JsonRead, DamagedEvaluationsAreRefusedOrMakeAPage) {
+  expect_refused_or_shown<Evaluation>(made_up_evaluation(), evaluation_from_json, evaluation_page);
+}
+
+TEST(JsonRead, DamagedPartsOfAPageAreRefusedOrShown) {
+  Figures figures;
+  figures.charts = {{"chart", "a chart", "x", "y", {{"line", {0.5, 0.25}}}}};
+  RegionMap map;
+  map.name = "map";
+  map.score = Matrix{{1, -1}, {-1, 1}};
+  map.points = Matrix{{0.5, 0.5}};
+  map.classes = {1};
+  figures.maps = {map};
+  expect_refused_or_shown<Figures>(figures, figures_from_json, figures_page);
+  const Projections projections{{"a", "b"}, {"no", "yes"}, {0, 1}, {1, 0}, {{"kpca", {1, 2}, {3, 4}}}};
+  expect_refused_or_shown<Projections>(projections, projections_from_json, projections_page);
+  WholeModel whole{"logistic", {"no", "yes"}, {{"x", 1, 2}}, {{"error", {0.5, 0.25}}}, {}};
+  whole.regions = DecisionRegions{"x", "z", 0, 1, 0, 1, {{0, 1}, {1, 1}}, {0.5}, {0.5}, {1}};
+  const Evaluation evaluation = made_up_evaluation();
+  const auto page = [&](const WholeModel& inside) {
+    Report report;
+    report.evaluation = evaluation;
+    report.whole = inside;
+    return html_report(report);
+  };
+  expect_refused_or_shown<WholeModel>(whole, whole_model_from_json, page);
+}
+
 /// The message for a document of the made-up evaluation that `change` has changed.
 std::string refusal(const std::function<void(Json&)>& change) {
   Json json = to_json(made_up_evaluation());
@@ -277,6 +328,7 @@ TEST(JsonRead, Diagnosis) {
   small.against_rest[0].features[0].remark = "another unit?";
   expect_round_trip<Diagnosis>(small, diagnosis_from_json, diagnosis_words);
   expect_refused_or_shown<Diagnosis>(small, diagnosis_from_json, diagnosis_words);
+  expect_refused_or_shown<Diagnosis>(small, diagnosis_from_json, diagnosis_page);
   const Dataset clinics = generate("clinics", {{"size", "0.1"}}, on(2, 1));
   const Diagnosis some = diagnose(clinics, {.permutations = 9, .sample = 20, .targets = {"Eastholm"}}, on(2));
   ASSERT_GT(some.missing_values, 0);
@@ -308,7 +360,7 @@ TEST(JsonRead, Population) {
   const Population again = population_from_json(to_json(population), "saved.json");
   EXPECT_EQ(again.columns[1].kind, ColumnKind::date);
   EXPECT_TRUE(again.class_share[2].empty());
-  expect_refused_or_shown<Population>(population, population_from_json, no_words);
+  expect_refused_or_shown<Population>(population, population_from_json, population_page);
 }
 
 Reproduction made_up_reproduction() {

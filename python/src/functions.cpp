@@ -100,7 +100,8 @@ Outsider outsider_of(const Answered& given, const std::vector<Split>& splits, co
 /// Pipelines by text and estimators from outside, which answered the same splits, in the order given.
 Evaluation evaluate_all(const Data& data, const std::vector<std::variant<std::string, Answered>>& given,
                         const OptionTexts& option_texts, const Settings& settings) {
-  const auto options = options_from<EvaluateOptions>("evaluate", option_texts);
+  auto options = options_from<EvaluateOptions>("evaluate", option_texts);
+  options.curves = true;  // for the page
   return call(settings, Size::any, [&](const Context& context) {
     std::vector<Split> splits;
     std::vector<Contender> contenders;

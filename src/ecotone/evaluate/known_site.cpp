@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ecotone/base/error.h"
+#include "ecotone/evaluate/score.h"
 
 namespace ecotone {
 namespace {
@@ -17,15 +18,11 @@ KnownSite known_site_of(const PipelineScore& fresh, const PipelineScore& known,
     site.domains.push_back(*same);
   }
   for (const std::string& name : metrics) {
-    std::vector<double> values, differences;
-    for (std::size_t d = 0; d < site.domains.size(); ++d) {
-      const auto there = value_of(site.domains[d].metrics, name);
-      const auto here = value_of(fresh.domains[d].metrics, name);
-      if (there) values.push_back(*there);
-      if (there && here) differences.push_back(*here - *there);
-    }
+    std::vector<double> values;
+    for (const DomainScore& domain : site.domains)
+      if (const auto value = value_of(domain.metrics, name)) values.push_back(*value);
     site.mean.emplace_back(name, mean_of(values));
-    site.cost.emplace_back(name, t_interval(differences));
+    site.cost.emplace_back(name, t_interval(paired_differences(fresh.domains, site.domains, name)));
   }
   return site;
 }

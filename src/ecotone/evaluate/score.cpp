@@ -178,17 +178,13 @@ std::optional<WorstDomain> worst_domain(const std::vector<DomainScore>& domains,
 void summarise(PipelineScore& score, const PipelineScore& reference, const std::vector<std::string>& metrics) {
   for (const auto& name : metrics) {
     std::vector<double> values;
-    std::vector<double> differences;
-    for (std::size_t d = 0; d < score.domains.size(); ++d) {
-      const auto value = value_of(score.domains[d].metrics, name);
-      const auto other = value_of(reference.domains[d].metrics, name);
-      if (value) values.push_back(*value);
-      if (value && other) differences.push_back(*value - *other);
-    }
+    for (const DomainScore& domain : score.domains)
+      if (const auto value = value_of(domain.metrics, name)) values.push_back(*value);
     score.mean.emplace_back(name, mean_of(values));
     score.spread.emplace_back(name, sample_sd(values));
     score.worst.emplace_back(name, worst_domain(score.domains, name));
     if (&score == &reference) continue;
+    const std::vector<double> differences = paired_differences(score.domains, reference.domains, name);
     const auto interval = t_interval(differences);
     score.difference.emplace_back(
         name, interval ? std::optional(Difference{*interval, t_test(differences), {}}) : std::nullopt);
@@ -262,6 +258,17 @@ std::vector<DomainScore> score_domains(const Dataset& data, const std::vector<bo
   for (std::size_t d = 0; d < held_out.size(); ++d)
     if (held_out[d]) result.push_back(std::move(scores[d]));
   return result;
+}
+
+std::vector<double> paired_differences(const std::vector<DomainScore>& scores, const std::vector<DomainScore>& others,
+                                       std::string_view metric) {
+  std::vector<double> differences;
+  for (std::size_t d = 0; d < scores.size(); ++d) {
+    const auto value = value_of(scores[d].metrics, metric);
+    const auto other = value_of(others[d].metrics, metric);
+    if (value && other) differences.push_back(*value - *other);
+  }
+  return differences;
 }
 
 void compare_pipelines(Evaluation& evaluation) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ecotone/data/dataset.h"
@@ -44,6 +45,11 @@ std::vector<DomainScore> score_domains(const Dataset& data, const std::vector<bo
 /// are left out.
 ProbabilityCurves probability_curves(const Dataset& data, const std::vector<bool>& held_out,
                                      const std::vector<Outcome>& outcomes);
+
+/// What a metric is in `scores` minus what it is in `others`, in domains where both have a value. Both have the same
+/// domains in the same order.
+std::vector<double> paired_differences(const std::vector<DomainScore>& scores, const std::vector<DomainScore>& others,
+                                       std::string_view metric);
 
 /// Fills in what follows from the scores by domain: mean, spread and worst over domains, the reference (the first
 /// pipeline without an error) and the paired differences from it with adjusted p-values.

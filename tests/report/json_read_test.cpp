@@ -105,29 +105,18 @@ std::string evaluation_words(const Evaluation& evaluation) {
 }
 std::string diagnosis_words(const Diagnosis& diagnosis) { return diagnosis_text(diagnosis, 100); }
 
-/// Of parts that only a page shows.
-std::string population_page(const Population& population) {
+/// The page of a report that has this part alone.
+template <class Place, class Part>
+std::string page_with(Place Report::*place, const Part& part) {
   Report report;
-  report.population = population;
+  report.*place = part;
   return html_report(report);
 }
-std::string diagnosis_page(const Diagnosis& diagnosis) {
-  Report report;
-  report.diagnosis = diagnosis;
-  return html_report(report);
-}
+std::string population_page(const Population& part) { return page_with(&Report::population, part); }
+std::string diagnosis_page(const Diagnosis& part) { return page_with(&Report::diagnosis, part); }
+std::string projections_page(const Projections& part) { return page_with(&Report::projections, part); }
+std::string figures_page(const Figures& part) { return page_with(&Report::figures, part); }
 std::string evaluation_page(const Evaluation& evaluation) { return html_report(evaluation, ""); }
-std::string figures_page(const Figures& figures) {
-  Report report;
-  report.figures = figures;
-  return html_report(report);
-}
-std::string projections_page(const Projections& projections) {
-  Report report;
-  report.projections = projections;
-  return html_report(report);
-}
-
 std::vector<PipelineGrid> grids_of(const std::vector<std::string>& texts) {
   std::vector<PipelineGrid> grids;
   for (const std::string& text : texts) grids.push_back(PipelineGrid::parse(text));

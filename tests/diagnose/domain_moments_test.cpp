@@ -18,9 +18,9 @@ TEST(DomainMoments, AreThoseOfEachDomainWithAllDigits) {
   data.x = Features::dense(x, data.x.names());
   const DomainMoments found = domain_moments(data, on(2));
   for (Index j = 0; j < 2; ++j) {
-    Moments all;
+    SampleMoments all;
     for (Index d = 0; d < 3; ++d) {
-      Moments wanted;
+      SampleMoments wanted;
       for (Index i = 0; i < x.rows(); ++i)
         if (data.domain.index[static_cast<std::size_t>(i)] == d && !std::isnan(x(i, j)))
           wanted = wanted.merged({1, x(i, j), 0});

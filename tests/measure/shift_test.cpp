@@ -14,8 +14,8 @@ std::vector<double> sorted(std::vector<double> values) {
   return values;
 }
 
-Moments of(const std::vector<double>& values) {
-  Moments result;
+SampleMoments of(const std::vector<double>& values) {
+  SampleMoments result;
   for (const double value : values) result = result.merged({1, value, 0});
   return result;
 }
@@ -78,17 +78,17 @@ TEST(Holm, AgreesWithStatsmodels) {
 }
 
 TEST(StandardisedMeanDifference, IsTheDifferenceInPooledDeviations) {
-  const Moments a = of({1, 2, 3, 4});     // variance 5/3
-  const Moments b = of({5, 5, 7, 7, 6});  // variance 1
+  const SampleMoments a = of({1, 2, 3, 4});     // variance 5/3
+  const SampleMoments b = of({5, 5, 7, 7, 6});  // variance 1
   EXPECT_NEAR(*standardised_mean_difference(a, b), (2.5 - 6) / std::sqrt((5.0 / 3 + 1) / 2), 1e-14);
   EXPECT_EQ(*standardised_mean_difference(of({2, 2}), of({2, 2, 2})), 0);
   EXPECT_FALSE(standardised_mean_difference(of({2, 2}), of({3, 3})));
   EXPECT_FALSE(standardised_mean_difference(of({2, 2}), of({})));
 }
 
-TEST(Moments, MergeAsIfAllWereOneSample) {
-  const Moments whole = of({1e8 + 1, 1e8 + 2, 1e8 + 4, 1e8 + 9});
-  const Moments parts = of({1e8 + 1, 1e8 + 2}).merged(of({1e8 + 4, 1e8 + 9}));
+TEST(SampleMoments, MergeAsIfAllWereOneSample) {
+  const SampleMoments whole = of({1e8 + 1, 1e8 + 2, 1e8 + 4, 1e8 + 9});
+  const SampleMoments parts = of({1e8 + 1, 1e8 + 2}).merged(of({1e8 + 4, 1e8 + 9}));
   EXPECT_EQ(parts.count, 4);
   EXPECT_NEAR(parts.mean, 1e8 + 4, 1e-7);
   EXPECT_NEAR(parts.m2, 38, 1e-6);

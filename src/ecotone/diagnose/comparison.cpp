@@ -84,7 +84,8 @@ void average_blocks(Comparison& result, const ComparisonPlan& plan, const ShiftS
 
 /// A possible cause of a difference. A category occurs here, there or in both; a constant has no spread to measure a
 /// distance in.
-std::string_view remark(const Moments& here, const Moments& there, const std::optional<double>& smd, bool category) {
+std::string_view remark(const SampleMoments& here, const SampleMoments& there, const std::optional<double>& smd,
+                        bool category) {
   if (here.count == 0 || there.count == 0) return "";
   if (category) return there.mean == 0 ? "seen only here" : here.mean == 0 ? "never seen here" : "";
   const bool constant = here.m2 == 0 || there.m2 == 0;
@@ -96,8 +97,8 @@ FeatureShift compare_feature(const ComparisonPlan& plan, Index a, Index b, Index
   FeatureShift shift;
   shift.feature = plan.data.x.name(feature);
   if (b < 0) shift.domain = plan.data.domain.names[static_cast<std::size_t>(a)];
-  const Moments here = plan.moments.of(a, feature);
-  const Moments there = b < 0 ? plan.moments.without(a, feature) : plan.moments.of(b, feature);
+  const SampleMoments here = plan.moments.of(a, feature);
+  const SampleMoments there = b < 0 ? plan.moments.without(a, feature) : plan.moments.of(b, feature);
   shift.smd = standardised_mean_difference(here, there);
   if (b < 0) shift.remark = remark(here, there, shift.smd, plan.category[static_cast<std::size_t>(feature)]);
   const KolmogorovSmirnov ks =

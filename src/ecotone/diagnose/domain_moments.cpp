@@ -80,8 +80,8 @@ void require_finite(const Dataset& data, const Sums& sums, const Context& contex
 
 }  // namespace
 
-Moments DomainMoments::without(Index domain, Index feature) const {
-  Moments all;
+SampleMoments DomainMoments::without(Index domain, Index feature) const {
+  SampleMoments all;
   for (Index d = 0; d < count.rows(); ++d)
     if (d != domain) all = all.merged(of(d, feature));
   return all;

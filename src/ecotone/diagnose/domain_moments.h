@@ -11,11 +11,11 @@ namespace ecotone {
 struct DomainMoments {
   Matrix count, mean, m2;  ///< domains x features
 
-  Moments of(Index domain, Index feature) const {
+  SampleMoments of(Index domain, Index feature) const {
     return {count(domain, feature), mean(domain, feature), m2(domain, feature)};
   }
   /// All domains but one (-1: all).
-  Moments without(Index domain, Index feature) const;
+  SampleMoments without(Index domain, Index feature) const;
 };
 
 /// One pass over all rows. Data error `non_finite` when a value is infinite.

@@ -11,11 +11,11 @@ namespace {
 constexpr std::size_t most_columns = 60;
 
 /// `moments` are those of each feature of the column.
-ColumnFigures figures_of(const Column& column, const std::vector<Moments>& moments, double rows) {
+ColumnFigures figures_of(const Column& column, const std::vector<SampleMoments>& moments, double rows) {
   ColumnFigures figures;
   if (column.kind == ColumnKind::categorical) {
     double known = 0;
-    for (const Moments& level : moments) {
+    for (const SampleMoments& level : moments) {
       figures.share.push_back(rows > 0 ? level.count * level.mean / rows : 0);
       known += figures.share.back();
     }
@@ -23,7 +23,7 @@ ColumnFigures figures_of(const Column& column, const std::vector<Moments>& momen
     if (figures.missing < 1e-9) figures.missing = 0;
     return figures;
   }
-  const Moments& number = moments.front();
+  const SampleMoments& number = moments.front();
   figures.missing = rows > 0 ? 1 - number.count / rows : 0;
   if (number.count >= 1) figures.mean = number.mean;
   if (number.count >= 2) figures.sd = std::sqrt(number.m2 / (number.count - 1));
@@ -75,7 +75,7 @@ Population population_of(const Dataset& data, const Context& context) {
     if (population.columns.size() == most_columns) break;
     ColumnSummary summary{column.name, column.kind, column.levels, {}, {}};
     const auto of = [&](auto&& moments_of, Index rows) {
-      std::vector<Moments> each;
+      std::vector<SampleMoments> each;
       for (std::size_t k = 0; k < column.width(); ++k) each.push_back(moments_of(feature + static_cast<Index>(k)));
       return figures_of(column, each, static_cast<double>(rows));
     };

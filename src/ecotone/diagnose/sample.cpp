@@ -20,7 +20,7 @@ Index rows_that_fit(Index domains, Index cols) {
 void standardise(Matrix& x, const DomainMoments& moments, const Context& context) {
   Vector mean(x.cols()), factor(x.cols());
   for (Index j = 0; j < x.cols(); ++j) {
-    const Moments all = moments.without(-1, j);
+    const SampleMoments all = moments.without(-1, j);
     mean[j] = all.mean;
     const double deviation = std::sqrt(all.variance());
     factor[j] = deviation > 0 ? 1 / deviation : 0;

@@ -20,7 +20,7 @@ std::vector<std::size_t> ascending(std::span<const double> values) {
 
 }  // namespace
 
-Moments Moments::merged(const Moments& other) const {
+SampleMoments SampleMoments::merged(const SampleMoments& other) const {
   if (count == 0) return other;
   if (other.count == 0) return *this;
   // m2 = m2_a + m2_b + d^2 n_a n_b / n,  mean = mean_a + d n_b / n,  d = mean_b - mean_a
@@ -29,7 +29,7 @@ Moments Moments::merged(const Moments& other) const {
   return {n, mean + d * (other.count / n), m2 + other.m2 + d * d * (count * (other.count / n))};
 }
 
-std::optional<double> standardised_mean_difference(const Moments& a, const Moments& b) {
+std::optional<double> standardised_mean_difference(const SampleMoments& a, const SampleMoments& b) {
   if (a.count == 0 || b.count == 0) return {};
   if (a.mean == b.mean) return 0.0;
   const double deviation = std::sqrt((a.variance() + b.variance()) / 2);

@@ -8,19 +8,19 @@
 namespace ecotone {
 
 /// Mean and variance (with n - 1) of the values that are not missing.
-struct Moments {
+struct SampleMoments {
   double count = 0;
   double mean = 0;
   double m2 = 0;  ///< sum of squared deviations from the mean
 
   double variance() const { return count < 2 ? 0 : m2 / (count - 1); }
   /// The moments of both samples together.
-  Moments merged(const Moments& other) const;
+  SampleMoments merged(const SampleMoments& other) const;
 };
 
 /// (mean_a - mean_b) / sqrt((variance_a + variance_b) / 2). 0 for equal means; undefined when a sample has no value, or
 /// when both are constant and differ.
-std::optional<double> standardised_mean_difference(const Moments& a, const Moments& b);
+std::optional<double> standardised_mean_difference(const SampleMoments& a, const SampleMoments& b);
 
 struct KolmogorovSmirnov {
   double statistic = 0;  ///< largest distance between the two distribution functions

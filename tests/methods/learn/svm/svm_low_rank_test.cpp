@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "methods/support.h"
+#include "thread_sanitizer.h"
 
 namespace ecotone::test {
 namespace svm_low_rank_test {
@@ -34,6 +35,7 @@ Vector scores(const TrainView& view, const SvmOptions& options, const Batch& bat
 }
 
 TEST(SvmLowRank, OfFullRankIsTheExactMachine) {
+  ECOTONE_SKIP_UNDER_THREAD_SANITIZER();
   const TrainView view = circles(240, 3);
   TrainView other = circles(200, 2);
   for (const KernelChoice kernel : {KernelChoice::rbf, KernelChoice::poly, KernelChoice::linear}) {

@@ -31,7 +31,6 @@ class Estimator(BaseEstimator):
     _task = None  # of a class that does one
     _stages_allow_nan = False
     _needs_labels = True
-    _several_classes = True
     _weighs = False  # whether what it learns are weights of the source rows
 
     def _pipeline_text(self):
@@ -70,8 +69,6 @@ class Estimator(BaseEstimator):
                 known = source if hidden is None or hidden.shape != source.shape else source & ~hidden
                 task = self._task_of(y, known)
                 classes = _input.labels(data, y, known, task, native, _name_of(y, "label"))
-                if classes is not None and len(classes) > 2 and not self._several_classes:
-                    raise ValueError("Only binary classification is supported. The type of the target is multiclass.")
                 if classes is None:
                     vars(self).pop("classes_", None)
                 else:

@@ -66,8 +66,6 @@ class Tagged:
         for of_sort in (tags.classifier_tags, tags.regressor_tags):
             if of_sort is not None:
                 of_sort.poor_score = not method["reads_features"]
-        if tags.classifier_tags is not None:
-            tags.classifier_tags.multi_class = self._several_classes
         tags.target_tags.positive_only = method["counts"]
         return tags
 
@@ -166,7 +164,6 @@ def make_class(method, task, regressor):
             "_defaults": {o["name"]: _default(o) for o in method["options"]},
             "_needs_labels": bool(task) or method["needs_labels"],
             "_weighs": method["family"] == "weight",
-            "_several_classes": task is None or method["several_classes"],
             "_stages_allow_nan": method["family"] == "prepare" or not method["reads_features"],
         },
     )

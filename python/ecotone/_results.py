@@ -117,6 +117,14 @@ class Diagnosis(Result):
         return [each["text"] for each in self.to_json()["advice"]]
 
 
+def _steps(path):
+    """What a path says of each step."""
+    steps = len(path["selected"])
+    whole = ("classes", "domains", "feature_names")  # of all steps
+    columns = {key: value for key, value in path.items() if isinstance(value, list) and len(value) == steps and key not in whole}
+    return [{key: value[step] for key, value in columns.items()} for step in range(steps)]
+
+
 class Selection(Result):
     """The features that `select` found; `selected` are their names."""
 
@@ -125,12 +133,12 @@ class Selection(Result):
         return self.to_json()["selected"]
 
     def to_frame(self):
-        """One line per step."""
+        """One line per step; the paths of several classes, each against the rest, follow each other."""
         document = self.to_json()
-        steps = len(document["selected"])
-        whole = ("classes", "domains", "feature_names")  # of all steps
-        columns = {key: value for key, value in document.items() if isinstance(value, list) and len(value) == steps and key not in whole}
-        return _frame([{key: value[step] for key, value in columns.items()} for step in range(steps)])
+        if "of_class" not in document:
+            return _frame(_steps(document))
+        paths = zip(document["classes"], document["of_class"])
+        return _frame([{"class": name} | step for name, path in paths for step in _steps(path)])
 
 
 class Choice(Result):

@@ -63,7 +63,6 @@ std::string methods_json() {
     json["predicts"] = method.can_predict();
     json["adapts"] = method.adapts();
     json["reads_features"] = method.reads_features;
-    json["several_classes"] = method.family != Family::select;
     json["counts"] = learns_counts(method);
     json["tasks"] = method.can_predict() ? tasks_of(method) : Json::array();
     list.push_back(std::move(json));

@@ -157,8 +157,6 @@ def test_bad_input_by_name(ecotone, tmp_path):
     equal = table(tmp_path / "equal.csv", rows_of("abc", lambda i: 1))
     ecotone.error("select", equal, "tgreedy", *common, exit=3, code="one_class")
     ecotone.error("select", equal, "tgreedy", *common, "--task", "regress", exit=3, code="one_class")
-    three = table(tmp_path / "three.csv", rows_of("abc", lambda i: "xyz"[i % 3]))
-    ecotone.error("select", three, "tgreedy", *common, exit=3, code="needs_two_classes")
     missing = rows_of("abc")
     missing[4][2] = ""
     missing = table(tmp_path / "missing.csv", missing)
@@ -184,6 +182,8 @@ def test_bad_input_of_moments(ecotone, tmp_path):
     out = ("-o", tmp_path / "m.eco")
     equal = table(tmp_path / "equal.csv", rows_of("abc", lambda i: 1))
     ecotone.error("moments", equal, *common, *out, exit=3, code="one_class")
+    three = table(tmp_path / "three.csv", rows_of("abc", lambda i: "xyz"[i % 3]))
+    assert "--where" in ecotone.error("moments", three, *common, *out, exit=3, code="needs_two_classes")
     for text, word in (("NaN", "not a number"), ("inf", "infinite")):
         rows = rows_of("abc")
         rows[4][3] = text

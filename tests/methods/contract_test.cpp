@@ -325,6 +325,25 @@ TEST_P(Contract, SavedAndLoadedIsTheSame) {
   }
 }
 
+TEST_P(Contract, SeveralClassesAreSavedLoadedAndOnAnyNumberOfThreadsTheSame) {
+  if (!tested().can_predict() || tested().regression_only()) return;
+  const TrainView view = overlapping(300, 4, 3, 3, 50);
+  const Batch batch{view.x, view.domain};
+  for (const std::string& text : pipelines_of(tested())) {
+    const Model model = fitted(text, view);
+    const Model loaded = reloaded(model);
+    EXPECT_TRUE(loaded.bytes() == model.bytes()) << text;
+    EXPECT_TRUE(fitted(text, view, context(7)).bytes() == model.bytes()) << text;
+    EXPECT_TRUE(
+        same_bytes(loaded.transform(batch, context()).to_matrix(), model.transform(batch, context()).to_matrix()))
+        << text;
+    const Prediction prediction = model.predict(batch, context());
+    EXPECT_TRUE(same_bytes(loaded.predict(batch, context()), prediction)) << text;
+    ASSERT_EQ(prediction.probability.cols(), 3) << text;
+    EXPECT_LT((prediction.probability.rowwise().sum().array() - 1).abs().maxCoeff(), 1e-12) << text;
+  }
+}
+
 TEST_P(Contract, LeavesTheCallersDataAlone) {
   const TrainView view = suited(tested(), overlapping(300, 4, 2, 3, 50));
   const Matrix x = view.x.to_matrix();

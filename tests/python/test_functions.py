@@ -56,6 +56,9 @@ def test_tune_diagnose_and_select_are_the_program(table):
     selection = ecotone.select(frame, "disease", "hospital", "impute | scale | greedy steps=3")
     assert selection.to_json() == program("select", path, "impute | scale | greedy steps=3", *COLUMNS)
     assert len(selection.to_frame()) == len(selection.selected) == 3
+    thirds = np.arange(len(frame)) % 3
+    several = ecotone.select(frame.drop(columns="disease"), thirds, "hospital", "impute | scale | greedy steps=2", task="classify")
+    assert list(several.to_frame()["class"]) == ["0", "0", "1", "1", "2", "2"]
     for result in (tuning, diagnosis, selection):
         assert result._repr_html_().startswith("<pre>")
 

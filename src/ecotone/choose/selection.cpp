@@ -58,6 +58,13 @@ FeatureSelection select_features(const Pipeline& pipeline, const Dataset& data, 
       context);
   if (!result.held_out_auroc.empty()) warn_below_chance("select", "the path", result.held_out_auroc.back(), context);
   result.pipeline = pipeline.text();
+  for (std::size_t k = 0; k < result.of_class.size(); ++k) {
+    FeatureSelection& each = result.of_class[k];
+    each.pipeline = result.pipeline;
+    if (!each.held_out_auroc.empty())
+      warn_below_chance("select", fmt::format("the path of class '{}'", result.classes[k]), each.held_out_auroc.back(),
+                        context);
+  }
   return result;
 }
 

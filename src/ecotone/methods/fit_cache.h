@@ -21,13 +21,17 @@ namespace ecotone {
 /// A cache created `growing` serves fits of one pipeline on views whose labelled rows grow, one after another: linear
 /// models start at the previous weights and keep penalties that they chose themselves until the rows have grown by a
 /// quarter. Nothing else is kept, because every view is another one.
+///
+/// A cache created `of_problems` serves the binary problems of one fit, one after another: rows and weights are the
+/// same, and the labels are others. Selectors compute X'X once.
 class FitCache {
  public:
-  enum class Order { any, in_order, growing };
+  enum class Order { any, in_order, growing, of_problems };
   explicit FitCache(Order order = Order::any) : order_(order) {}
 
   bool in_order() const { return order_ == Order::in_order; }
   bool growing() const { return order_ == Order::growing; }
+  bool of_problems() const { return order_ == Order::of_problems; }
 
   template <class T, class Make>
   std::shared_ptr<const T> get(const std::string& key, Make&& make) {
@@ -40,7 +44,7 @@ class FitCache {
     return std::any_cast<std::shared_ptr<const T>>(values_.emplace(key, std::move(made)).first->second);
   }
 
-  /// The value that the last fit left under this key, or null; only in a cache that is in order or growing.
+  /// The value that the last fit left under this key, or null; only in a cache for fits one after another.
   template <class T>
   std::shared_ptr<const T> last(const std::string& key) {
     const std::lock_guard lock(mutex_);

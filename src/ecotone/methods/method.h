@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,6 +83,8 @@ class Fitted {
   virtual Features transform(const Batch& batch, const Context& context) const;
   /// Columns that transform gives for this many input columns.
   virtual Index output_cols(Index input_cols) const { return input_cols; }
+  /// The columns that transform passes on as they are, in order; only selectors have them.
+  virtual std::optional<std::vector<Index>> selected() const { return std::nullopt; }
   /// Predictions; only learners and adapters have them.
   virtual Prediction predict(const Batch& batch, const Context& context) const;
   /// Whether a prediction depends on the other rows of its domain (so that rows must not be split into arbitrary
@@ -132,7 +135,7 @@ using FitBehindLearner = StageResult (*)(const Upstream&, const OptionValues&, c
 enum class Learns {
   nothing,      ///< it does not need any
   labels,       ///< classes or numbers, whatever there is
-  two_classes,  ///< two classes, some also numbers; the registry adds more classes and class weights
+  two_classes,  ///< two classes, some also numbers; the registry adds more classes, and class weights of learners
   classes,      ///< the same, and several classes at once without being combined from two
   numbers,      ///< numbers: regression only
 };
@@ -153,7 +156,7 @@ struct DefaultBeside {
 /// What a selector is run on by `select`, and what it finds; see select/feature_selection.h.
 struct SelectionInput;
 struct FeatureSelection;
-using SelectFeatures = FeatureSelection (*)(const SelectionInput&, const OptionValues&, const Context&);
+using SelectFeatures = std::function<FeatureSelection(const SelectionInput&, const OptionValues&, const Context&)>;
 
 /// A registered method. The one list of them is methods.def. What a method says of itself comes first; the rest follows
 /// from its option struct and functions.
@@ -169,8 +172,8 @@ struct Method {
   std::string plain = {};                     ///< of family adapt: the method that does the same without adapting
   std::vector<PenaltyOption> penalties = {};  ///< in the order in which fits that differ in them are sorted
   std::vector<DefaultBeside> defaults_beside = {};
-  SelectFeatures select = nullptr;  ///< of family select: all that the path of a run says
-  std::string without_rows = {};    ///< what to do so that a model holds no training rows; empty: none does
+  SelectFeatures select = {};     ///< of family select: all that the path of a run says
+  std::string without_rows = {};  ///< what to do so that a model holds no training rows; empty: none does
 
   std::vector<OptionInfo> options = {};
   FitStage fit = {};
@@ -183,6 +186,8 @@ struct Method {
   bool needs_labels() const { return learns != Learns::nothing; }
   /// Whether the registry combines it from two classes to more.
   bool combines_classes() const { return learns == Learns::two_classes || learns == Learns::classes; }
+  /// Whether that comes with options; selectors take each class against the rest.
+  bool has_class_options() const { return combines_classes() && family != Family::select; }
   bool regression_only() const { return learns == Learns::numbers; }
   bool adapts() const { return family == Family::weight || family == Family::adapt; }
   bool reads_scores() const { return fit_behind_learner != nullptr; }

@@ -203,6 +203,24 @@ TEST(MomentsFile, IsReadAsItWasWritten) {
   }
 }
 
+TEST(Moments, OtherLabelsNeedNoNewGramMatrices) {
+  // 530,000 rows are more than a chunk of them.
+  for (const Index rows : {700, 530'000}) {
+    const Sample s(rows, 3);
+    Sample other = s;
+    Random random(5, "other labels");
+    for (double& y : other.y) y = random.uniform() < 0.3 ? 1 : -1;
+    for (const bool sparse : {false, true}) {
+      const Features x = sparse ? Features::sparse(test::to_csr(s.x)) : Features::dense(s.x);
+      for (const GramKind kind : {GramKind::none, GramKind::double_precision, GramKind::single_precision}) {
+        Moments moments = s.moments(kind, 2, sparse);
+        relabel_moments(moments, {x, s.group, s.names, other.y, s.weight}, context(7));
+        EXPECT_TRUE(bytes(moments) == bytes(other.moments(kind, 2, sparse))) << rows << (sparse ? " sparse" : "");
+      }
+    }
+  }
+}
+
 /// Squares of tiny values vanish where their sums do not; such moments are as good as any.
 TEST(MomentsFile, OfTinyAndOfConstantValuesReadsBack) {
   for (const double unit : {1e-300, 1e-160, 1.0, 1e140}) {

@@ -1,11 +1,27 @@
 #include "ecotone/methods/multiclass/combined.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "ecotone/base/memory.h"
 #include "ecotone/methods/multiclass/code_matrix.h"
+#include "ecotone/methods/select/selected_columns.h"
 
 namespace ecotone {
+namespace {
+
+/// What selectors pass on together; nothing for learners.
+std::optional<std::vector<Index>> selected_by(const std::vector<std::shared_ptr<const Fitted>>& binary) {
+  std::vector<std::vector<Index>> lists;
+  for (const auto& each : binary) {
+    std::optional<std::vector<Index>> selected = each->selected();
+    if (!selected) return std::nullopt;
+    lists.push_back(std::move(*selected));
+  }
+  return in_turns(lists);
+}
+
+}  // namespace
 
 Problems::Problems(Decomposition kind, std::vector<std::string> classes, Matrix code)
     : kind_(kind), classes_(std::move(classes)), code_(std::move(code)) {
@@ -52,6 +68,7 @@ Combined::Combined(std::string who, Problems problems, Decode decode, Ties ties,
       decode_(decode),
       ties_(ties),
       binary_(std::move(binary)),
+      selected_(selected_by(binary_)),
       min_row_distance_(problems_.kind() == Decomposition::ecoc ? min_row_distance(problems_.code()) : 0),
       mean_row_distance_(problems_.kind() == Decomposition::ecoc ? mean_row_distance(problems_.code()) : 0) {}
 
@@ -64,6 +81,12 @@ Index Combined::training_rows() const {
 bool Combined::needs_domain_sample() const {
   return std::any_of(binary_.begin(), binary_.end(), [](const auto& each) { return each->needs_domain_sample(); });
 }
+
+Features Combined::transform(const Batch& batch, const Context& context) const {
+  return selected_ ? taken_columns(batch.x, *selected_, context) : batch.x;
+}
+
+Index Combined::output_cols(Index input_cols) const { return selected_ ? std::ssize(*selected_) : input_cols; }
 
 Combined::Answers Combined::answers(const Batch& batch, const Context& context) const {
   const Index rows = batch.x.rows();

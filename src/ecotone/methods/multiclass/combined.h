@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,7 +43,8 @@ class Problems {
   std::vector<std::pair<Index, Index>> pairs_;
 };
 
-/// Predicts one of several classes from fitted binary learners.
+/// Predicts one of several classes from fitted binary learners. Of selectors it passes on all columns that any of them
+/// passes on, in turns: the first of every problem, then the second of every problem, and so on, each once.
 class Combined : public Fitted {
  public:
   Combined(std::string who, Problems problems, Decode decode, Ties ties,
@@ -51,6 +53,9 @@ class Combined : public Fitted {
   /// The prefix of the names of model k's arrays.
   static std::string prefix(Index k) { return fmt::format("binary{}/", k); }
 
+  Features transform(const Batch& batch, const Context& context) const override;
+  Index output_cols(Index input_cols) const override;
+  std::optional<std::vector<Index>> selected() const override { return selected_; }
   Prediction predict(const Batch& batch, const Context& context) const override;
   StageState save() const override;
   bool needs_domain_sample() const override;
@@ -62,7 +67,8 @@ class Combined : public Fitted {
   Decode decode_;
   Ties ties_;
   std::vector<std::shared_ptr<const Fitted>> binary_;
-  Index min_row_distance_;  ///< of the code; else 0
+  std::optional<std::vector<Index>> selected_;  ///< of selectors
+  Index min_row_distance_;                      ///< of the code; else 0
   double mean_row_distance_;
 
   /// Predictions of the binary learners: a row per row of the batch, a column per problem.

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "ecotone/methods/multiclass/code_matrix.h"
 #include "ecotone/methods/multiclass/combined.h"
 #include "ecotone/methods/refits.h"
+#include "ecotone/methods/select/feature_selection.h"
 
 namespace ecotone {
 
@@ -113,8 +115,9 @@ bool knows_domains(const OptionValues& values) {
 
 /// The options, with `auto` decided: problems of two classes are smaller, but the sample of a domain is all of its
 /// rows, whatever their class.
-MulticlassOptions multiclass_options(const OptionValues& values) {
-  auto options = read_options<MulticlassOptions>(values);
+MulticlassOptions multiclass_options(const Method& method, const OptionValues& values) {
+  auto options = method.has_class_options() ? read_options<MulticlassOptions>(values) : MulticlassOptions();
+  if (!method.has_class_options()) options.multiclass = Decomposition::ova;
   if (options.multiclass == Decomposition::automatic)
     options.multiclass = knows_domains(values) ? Decomposition::ova : Decomposition::ovo;
   return options;
@@ -192,13 +195,31 @@ std::shared_ptr<FitCache> pair_cache(FitCache& cache, Index rows, Index k) {
   return *cache.get<std::shared_ptr<FitCache>>(fmt::format("multiclass/pair/{}", k), made);
 }
 
+/// What `call` gives; errors say which problem they are of.
+template <class Call>
+auto in_problem(const Problems& problems, Index k, const Call& call) {
+  try {
+    return call();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::internal || error.kind() == ErrorKind::cancelled) throw;
+    throw Error(error.kind(), error.code(), fmt::format("{} ({})", error.what(), problems.name(k)));
+  }
+}
+
+/// The folds of each of several problems.
+Refits refits_of_problems(const Refits& refits, const Problems& problems) {
+  Refits result = refits;
+  result.problems = problems.count();
+  return result;
+}
+
 StageResult fit_problem(const ChoosingMethod& chooser, const TrainView& view, const Problems& problems, Index k,
                         const OptionValues& values, const Context& context, FitCache& cache) {
   const bool pair = problems.kind() == Decomposition::ovo;
   const std::shared_ptr<FitCache> own = pair ? pair_cache(cache, view.labelled(), k) : nullptr;
   const std::vector<Index> rows = binary_rows(view, problems, k);
   const TrainView binary = binary_view(view, problems, k, rows);
-  try {
+  return in_problem(problems, k, [&] {
     if (std::ssize(rows) == view.labelled() || chooser.refits == nullptr)
       return chooser.fit(binary, values, context, pair ? *own : cache);
     // Other rows have other folds, too; where the pair lives in one domain, these are of rows.
@@ -207,10 +228,7 @@ StageResult fit_problem(const ChoosingMethod& chooser, const TrainView& view, co
     FitCache folds;
     return ChoosingMethod{chooser.method, several ? &refits : nullptr}.fit(binary, values, context,
                                                                            pair ? *own : folds);
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::internal || error.kind() == ErrorKind::cancelled) throw;
-    throw Error(error.kind(), error.code(), fmt::format("{} ({})", error.what(), problems.name(k)));
-  }
+  });
 }
 
 StageResult fit_problems(const ChoosingMethod& chooser, const TrainView& view, const MulticlassOptions& options,
@@ -225,16 +243,15 @@ StageResult fit_problems(const ChoosingMethod& chooser, const TrainView& view, c
   std::string first;
   ProblemWarnings warnings(context.observer());
   const Context watched = context.observed_by(&warnings);
-  Refits refits;
-  if (chooser.refits != nullptr) {
-    refits = *chooser.refits;
-    refits.problems = problems.count();
-  }
-  const ChoosingMethod of_problem{method, chooser.refits == nullptr ? nullptr : &refits};
+  std::optional<Refits> refits;
+  if (chooser.refits != nullptr) refits = refits_of_problems(*chooser.refits, problems);
+  const ChoosingMethod of_problem{method, refits ? &*refits : nullptr};
+  FitCache of_selections(FitCache::Order::of_problems);
+  FitCache& shared = method.family == Family::select ? of_selections : cache;
   for (Index k = 0; k < problems.count(); ++k) {
     context.check_cancelled();
     warnings.begin(problems.name(k));
-    StageResult result = fit_problem(of_problem, view, problems, k, values, watched, cache);
+    StageResult result = fit_problem(of_problem, view, problems, k, values, watched, shared);
     if (!result.status.converged) {
       if (unsolved.empty()) first = result.status.text;
       unsolved.push_back(problems.name(k));
@@ -247,14 +264,15 @@ StageResult fit_problems(const ChoosingMethod& chooser, const TrainView& view, c
   if (!unsolved.empty())
     status.text = fmt::format("{} of {} binary problems not solved ({}): {}", unsolved.size(), problems.count(),
                               fmt::join(unsolved, ", "), first);
-  return {std::make_shared<Combined>(method.name, problems, options.decode, options.ties, std::move(binary)), view,
-          std::move(status)};
+  auto combined = std::make_shared<Combined>(method.name, problems, options.decode, options.ties, std::move(binary));
+  if (combined->selected()) return pass_on(std::move(combined), view, context, std::move(status));
+  return {std::move(combined), view, std::move(status)};
 }
 
 StageResult fit_combined(const ChoosingMethod& chooser, const TrainView& view, const OptionValues& values,
                          const Context& context, FitCache& cache) {
   const Method& method = chooser.method;
-  const MulticlassOptions options = multiclass_options(values);
+  const MulticlassOptions options = multiclass_options(method, values);
   if (!options.code.path.empty() && options.multiclass != Decomposition::ecoc) {
     context.warn("unused_option", "{}: code applies only with multiclass=ecoc", method.name);
   }
@@ -292,6 +310,34 @@ StageResult fit_combined(const ChoosingMethod& chooser, const TrainView& view, c
   return result;
 }
 
+/// What `select` shows: the path of each class against the rest.
+FeatureSelection select_combined(const Method& method, const SelectionInput& input, const OptionValues& values,
+                                 const Context& context) {
+  const TrainView* view = input.view;
+  if (view == nullptr || goes_straight(view->y.task, view->y.classes.size(), multiclass_options(method, values)))
+    return method.select(input, values, context);
+  const Problems problems(Decomposition::ova, view->y.classes);
+  ProblemWarnings warnings(context.observer());
+  const Context watched = context.observed_by(&warnings);
+  std::optional<Refits> refits;
+  if (input.refits != nullptr) refits = refits_of_problems(*input.refits, problems);
+  FitCache cache(FitCache::Order::of_problems);
+  std::vector<FeatureSelection> of_class;
+  for (Index k = 0; k < problems.count(); ++k) {
+    context.check_cancelled();
+    warnings.begin(problems.name(k));
+    const TrainView binary = binary_view(*view, problems, k, binary_rows(*view, problems, k));
+    const SelectionInput of_problem{.who = input.who,
+                                    .view = &binary,
+                                    .refits = refits ? &*refits : nullptr,
+                                    .held_out = input.held_out,
+                                    .cache = &cache};
+    of_class.push_back(in_problem(problems, k, [&] { return method.select(of_problem, values, watched); }));
+  }
+  warnings.tell(problems.count(), context);
+  return selection_of(problems.classes(), std::move(of_class));
+}
+
 /// The state of binary model k.
 StageState binary_state(const StageState& state, Index k) {
   StageState result;
@@ -315,7 +361,7 @@ Matrix loaded_code(const StageState& state, Index classes) {
 
 std::shared_ptr<const Fitted> load_combined(const Method& method, const StageState& state, const OptionValues& values,
                                             const StageInput& input) {
-  const MulticlassOptions options = multiclass_options(values);
+  const MulticlassOptions options = multiclass_options(method, values);
   if (goes_straight(input.task, input.classes.size(), options)) return method.load(state, values, input);
   const auto classes = static_cast<Index>(input.classes.size());
   Matrix code = options.multiclass == Decomposition::ecoc ? loaded_code(state, classes) : Matrix();
@@ -341,20 +387,25 @@ void set_strategies(OptionInfo& option, bool softmax) {
   option.default_value = "ova";
 }
 
+void add_class_options(Method& learner) {
+  for (OptionInfo& option : describe_options<MulticlassOptions>()) {
+    const bool strategy = option.name == "multiclass";
+    if (strategy) set_strategies(option, learner.learns == Learns::classes);
+    const bool declared = std::ranges::find(learner.options, option.name, &OptionInfo::name) != learner.options.end();
+    if (declared && !strategy) internal_error("{}: option {} is the combinator's", learner.name, option.name);
+    if (!declared) learner.options.push_back(std::move(option));
+  }
+}
+
 }  // namespace
 
 Method with_multiclass(Method binary) {
   Method result = binary;
-  for (OptionInfo& option : describe_options<MulticlassOptions>()) {
-    const bool strategy = option.name == "multiclass";
-    if (strategy) set_strategies(option, binary.learns == Learns::classes);
-    const bool declared = std::any_of(binary.options.begin(), binary.options.end(),
-                                      [&](const OptionInfo& own) { return own.name == option.name; });
-    if (declared && !strategy) internal_error("{}: option {} is the combinator's", binary.name, option.name);
-    if (!declared) result.options.push_back(std::move(option));
-  }
+  if (binary.has_class_options()) add_class_options(result);
   result.fit = [binary](const TrainView& view, const OptionValues& values, const Context& context, FitCache& cache) {
-    if (!binary.fit_with_refits) return fit_combined({binary}, view, values, context, cache);
+    // A selector without stages before it makes folds of its own.
+    if (!binary.fit_with_refits || binary.family == Family::select)
+      return fit_combined({binary}, view, values, context, cache);
     const Refits refits = no_refits(view, context);
     return fit_combined({binary, &refits}, view, values, context, cache);
   };
@@ -362,6 +413,11 @@ Method with_multiclass(Method binary) {
     result.fit_with_refits = [binary](const TrainView& view, const Refits& refits, const OptionValues& values,
                                       const Context& context, FitCache& cache) {
       return fit_combined({binary, &refits}, view, values, context, cache);
+    };
+  }
+  if (binary.select) {
+    result.select = [binary](const SelectionInput& input, const OptionValues& values, const Context& context) {
+      return select_combined(binary, input, values, context);
     };
   }
   result.load = [binary](const StageState& state, const OptionValues& values, const StageInput& input) {

@@ -5,7 +5,7 @@
 
 #include "ecotone/methods/method.h"
 
-/// Several classes for every binary learner. The registry wraps each learner that sets `binary`, so no learner parses
+/// Several classes for every binary learner. The registry wraps each method that learns two classes, so none parses
 /// these options itself. The wrapper multiplies row weights by class weights and splits the classes into binary
 /// problems: one versus all, one versus one, or the columns of a code matrix. The problems are fitted in order, each on
 /// all threads, and decoded row by row. Their states are saved under `binary0/`, `binary1/`, ...; with two classes, or
@@ -65,6 +65,7 @@ struct MulticlassOptions {
 /// - ovo: each pair on its own rows, by votes; probabilities by pairwise coupling;
 /// - ecoc: one problem per column of a code, by the nearest row; probabilities softmax of minus the losses over the
 ///   mean row distance.
+/// A selector has no options for it: it takes each class against the rest (ova), and passes on the columns of all.
 /// The state holds each binary state: arrays `binary0/weights`, ..., info `binary`; ecoc adds `code`,
 /// `min_row_distance` and `corrects`. Errors of a binary problem keep their code and name the problem.
 Method with_multiclass(Method binary);

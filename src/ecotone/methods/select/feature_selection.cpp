@@ -66,7 +66,7 @@ FeatureSelection greedy_on_rows(PathRule rule, const SelectionInput& input, cons
   const TrainView& view = near.view;
   const SelectionData data(input.who, view);
   const PathRoute route = greedy_route(view.x, view.domain.count(), options, input.held_out);
-  const auto moments = moment_columns(data, route, GramKind::double_precision, context);
+  const auto moments = moment_columns(data, route, GramKind::double_precision, input.cache, context);
   const RefittedRows refitted =
       greedy_folds(rule, from.view, near, from.refits_or_null(), options, input.held_out, context);
   GreedyRun run = run_greedy(rule, *moments, options, input.held_out, refitted, context);
@@ -95,10 +95,10 @@ FeatureSelection step_on_rows(const SelectionInput& input, const StepOptions& op
   const RowsToSelectFrom from = rows_to_select_from(input, context);
   const StepInput step(from.view, from.refits_or_null(), options, input.held_out, context);
   const MomentRows rows = step.data.rows();
-  const auto moments = moment_columns(step.data, step.route, GramKind::double_precision, context);
+  const auto moments = moment_columns(step.data, step.route, GramKind::double_precision, input.cache, context);
   PenalisedSelection run = run_step(*moments, &rows, step.path, context);
   if (!input.held_out) run.folds.clear();
-  FeatureSelection result = selection_of(moments->moments, step.route);
+  FeatureSelection result = selection_of(moments->moments, moments->route);
   const TrainView& near = step.near.view;
   result.domains.clear();
   for (std::size_t d = 0; d < near.domain.names.size(); ++d)
@@ -131,12 +131,29 @@ PathResult FeatureSelection::path() const {
   return std::get<StepSelection>(found).run.path;
 }
 
+std::vector<Index> FeatureSelection::taken() const {
+  if (of_class.empty()) return path().support;
+  std::vector<std::vector<Index>> lists;
+  for (const FeatureSelection& each : of_class) lists.push_back(each.taken());
+  return in_turns(lists);
+}
+
 FeatureSelection selection_of(const Moments& moments, PathRoute route) {
   FeatureSelection result;
   result.route = route;
   result.features = moments.features;
   result.classes = moments.classes;
   result.domains = labelled_names(moments);
+  return result;
+}
+
+FeatureSelection selection_of(std::vector<std::string> classes, std::vector<FeatureSelection> of_class) {
+  FeatureSelection result;
+  result.route = of_class.front().route;
+  result.features = of_class.front().features;
+  result.domains = of_class.front().domains;
+  result.classes = std::move(classes);
+  result.of_class = std::move(of_class);
   return result;
 }
 

@@ -18,7 +18,8 @@ struct SelectionInput {
   const TrainView* view = nullptr;  ///< of the selector, behind the stages before it
   const Refits* refits = nullptr;   ///< of these stages; null: there are none
   const Moments* moments = nullptr;
-  bool held_out = true;  ///< also run the path without each domain in turn
+  bool held_out = true;       ///< also run the path without each domain in turn
+  FitCache* cache = nullptr;  ///< of the binary problems, if it is one of several
 };
 
 /// A run of tgreedy or greedy.
@@ -46,13 +47,20 @@ struct FeatureSelection {
   std::vector<std::optional<double>> source_auroc;    ///< of the steps kept; empty without rows or classes
   std::vector<std::optional<double>> held_out_auroc;  ///< of the domains left out in turn
   std::variant<GreedySelection, StepSelection> found;
+  /// The selection of each class against the rest, if there are more than two; AUROCs and `found` are in these alone.
+  std::vector<FeatureSelection> of_class;
 
-  /// The steps that were kept.
+  /// The steps that were kept; of two classes or numbers.
   PathResult path() const;
+  /// The features that were taken, each once, in the order of selection; those of several classes in turns.
+  std::vector<Index> taken() const;
 };
 
-/// A selection of these moments, with nothing selected yet.
+/// A selection from these moments, with nothing selected yet.
 FeatureSelection selection_of(const Moments& moments, PathRoute route);
+
+/// The selections of several classes, each against the rest, as one.
+FeatureSelection selection_of(std::vector<std::string> classes, std::vector<FeatureSelection> of_class);
 
 FeatureSelection select_greedy(PathRule rule, const SelectionInput& input, const GreedyOptions& options,
                                const Context& context);

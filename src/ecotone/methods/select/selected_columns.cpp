@@ -1,5 +1,7 @@
 #include "ecotone/methods/select/selected_columns.h"
 
+#include <algorithm>
+#include <set>
 #include <utility>
 
 #include "ecotone/base/error.h"
@@ -7,6 +9,23 @@
 #include "ecotone/methods/weighted_sum.h"
 
 namespace ecotone {
+
+std::vector<Index> in_turns(const std::vector<std::vector<Index>>& lists) {
+  std::size_t longest = 0;
+  for (const auto& list : lists) longest = std::max(longest, list.size());
+  std::vector<Index> result;
+  std::set<Index> seen;
+  for (std::size_t turn = 0; turn < longest; ++turn)
+    for (const auto& list : lists)
+      if (turn < list.size() && seen.insert(list[turn]).second) result.push_back(list[turn]);
+  return result;
+}
+
+Features taken_columns(const Features& x, const std::vector<Index>& columns, const Context& context) {
+  std::vector<std::string> names;
+  for (const Index j : columns) names.push_back(x.name(j));
+  return x.columns(columns, std::move(names), context);
+}
 
 void SelectedColumns::take(Task task, const PathResult& path, std::optional<Index> first) {
   task_ = task;
@@ -21,10 +40,7 @@ std::vector<Index> SelectedColumns::passed_on() const {
 }
 
 Features SelectedColumns::transform(const Batch& batch, const Context& context) const {
-  const std::vector<Index> columns = passed_on();
-  std::vector<std::string> names;
-  for (const Index j : columns) names.push_back(batch.x.name(j));
-  return batch.x.columns(columns, std::move(names), context);
+  return taken_columns(batch.x, passed_on(), context);
 }
 
 Prediction SelectedColumns::predict(const Batch& batch, const Context& context) const {

@@ -9,6 +9,11 @@
 
 namespace ecotone {
 
+/// The entries of all lists, each once: the first of every list, then the second of every list, and so on.
+std::vector<Index> in_turns(const std::vector<std::vector<Index>>& lists);
+/// These columns with their names.
+Features taken_columns(const Features& x, const std::vector<Index>& columns, const Context& context);
+
 /// Features chosen by a path. As a learner it predicts their weighted sum; as a stage before others it passes on their
 /// columns in order of selection. If none is taken, it passes on the first of the path, because the next stage cannot
 /// learn from no column.
@@ -16,6 +21,7 @@ class SelectedColumns : public Fitted {
  public:
   Features transform(const Batch& batch, const Context& context) const override;
   Index output_cols(Index) const override { return std::ssize(passed_on()); }
+  std::optional<std::vector<Index>> selected() const override { return passed_on(); }
   Prediction predict(const Batch& batch, const Context& context) const override;
 
  protected:

@@ -1,5 +1,6 @@
 #include "ecotone/methods/select/selection_data.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "ecotone/base/error.h"
@@ -8,6 +9,16 @@
 #include "ecotone/methods/requirements.h"
 
 namespace ecotone {
+namespace {
+
+/// What the last binary problem of a fit left for the next one: moments with Gram matrices, and the groups they are of.
+struct SharedMoments {
+  static constexpr const char* key = "moments of the last problem";
+  std::vector<std::int32_t> group = {};
+  std::shared_ptr<MomentColumns> moments = {};
+};
+
+}  // namespace
 
 Vector numeric_labels(std::string_view who, const TrainView& view) {
   if (view.y.task == Task::regress) {
@@ -69,6 +80,26 @@ std::unique_ptr<MomentColumns> moment_columns(const SelectionData& data, PathRou
   result->columns =
       route == PathRoute::gram ? columns_of_grams(result->moments) : columns_of_rows(data.rows(), result->moments);
   return result;
+}
+
+std::shared_ptr<MomentColumns> moment_columns(const SelectionData& data, PathRoute route, GramKind kind,
+                                              FitCache* cache, const Context& context) {
+  if (cache == nullptr || !cache->of_problems()) return moment_columns(data, route, kind, context);
+  const MomentRows rows = data.rows();
+  // Folds of rows follow the labels, so the groups may be others.
+  if (const auto last = cache->last<SharedMoments>(SharedMoments::key);
+      last && std::equal(last->group.begin(), last->group.end(), rows.group.begin(), rows.group.end())) {
+    MomentColumns& shared = *last->moments;
+    relabel_moments(shared.moments, rows, context);
+    shared.moments.classes = data.classes();
+    shared.columns = columns_of_grams(shared.moments);
+    return last->moments;
+  }
+  cache->leave(SharedMoments::key, SharedMoments{});
+  std::shared_ptr<MomentColumns> made = moment_columns(data, route, kind, context);
+  if (route == PathRoute::gram)
+    cache->leave(SharedMoments::key, SharedMoments{{rows.group.begin(), rows.group.end()}, made});
+  return made;
 }
 
 std::unique_ptr<MomentColumns> moment_columns(std::string_view who, Moments moments, const Context& context) {

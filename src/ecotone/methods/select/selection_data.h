@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ecotone/data/dataset.h"
+#include "ecotone/methods/fit_cache.h"
 #include "ecotone/solve/moments/gram_columns.h"
 #include "ecotone/solve/moments/moments.h"
 
@@ -14,7 +15,7 @@
 namespace ecotone {
 
 /// Labels as numbers: -1 and +1 for two classes, the values themselves in regression. Data errors `one_class` (also
-/// when all numbers are equal), `needs_two_classes`, `non_finite`.
+/// when all numbers are equal), `needs_two_classes` (the registry gives selectors and ridge no more), `non_finite`.
 Vector numeric_labels(std::string_view who, const TrainView& view);
 
 /// A view as rows of groups; refers to the view, which must outlive it.
@@ -49,6 +50,10 @@ struct MomentColumns {
 /// From a view by the given route, which is not `automatic`.
 std::unique_ptr<MomentColumns> moment_columns(const SelectionData& data, PathRoute route, GramKind kind,
                                               const Context& context);
+/// The same for one of the binary problems of a fit, if there is a cache of them: X'X of the first problem serves the
+/// others, too.
+std::shared_ptr<MomentColumns> moment_columns(const SelectionData& data, PathRoute route, GramKind kind,
+                                              FitCache* cache, const Context& context);
 /// From moments alone; groups without weight are left out with a warning (`domain_without_weight`). Data error
 /// `no_gram` if there are no Gram matrices.
 std::unique_ptr<MomentColumns> moment_columns(std::string_view who, Moments moments, const Context& context);

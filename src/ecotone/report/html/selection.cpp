@@ -10,6 +10,12 @@ namespace ecotone::report {
 
 namespace {
 
+/// What tells the path of a class from those of others; empty if there is one path.
+struct PathLabel {
+  std::string of;      ///< HTML: " of setosa against the rest"
+  std::string ending;  ///< of the names of files: "-1"
+};
+
 /// A column of the table of steps; NaN where a step has no value.
 struct StepColumn {
   std::string head;
@@ -48,7 +54,7 @@ std::vector<StepColumn> step_columns(const FeatureSelection& selection, const Pa
 }
 
 std::string step_table(const FeatureSelection& selection, const PathResult& path,
-                       const std::vector<StepColumn>& columns) {
+                       const std::vector<StepColumn>& columns, const PathLabel& label) {
   std::string head, body;
   for (const StepColumn& column : columns) head += fmt::format("<th scope=\"col\" class=\"num\">{}</th>", column.head);
   for (Index k = 0; k < path.steps(); ++k) {
@@ -60,7 +66,7 @@ std::string step_table(const FeatureSelection& selection, const PathResult& path
     body += "</tr>\n";
   }
   return framed(
-      "Steps of the selection",
+      "Steps of the selection" + label.of,
       fmt::format("<table>\n<caption>The features in the order in which they were taken</caption>\n<thead><tr>"
                   "<th scope=\"col\">feature</th>{}</tr></thead>\n<tbody>\n{}</tbody>\n</table>\n",
                   head, body));
@@ -94,7 +100,7 @@ std::string step_figure(std::string name, std::string caption, CurveChart chart)
 }
 
 /// T of each step against the thresholds.
-std::string t_figure(const FeatureSelection& selection, const PathResult& path) {
+std::string t_figure(const FeatureSelection& selection, const PathResult& path, const PathLabel& label) {
   const auto* greedy = std::get_if<GreedySelection>(&selection.found);
   if (!greedy) return "";
   CurveChart chart;
@@ -104,47 +110,59 @@ std::string t_figure(const FeatureSelection& selection, const PathResult& path) 
   const double threshold = greedy->run.selection.theorem1.threshold;
   if (std::isfinite(threshold)) chart.guides.push_back({threshold, fmt::format("theorem 1: {:.3g}", threshold)});
   chart.cover = {0};
-  return step_figure("t-by-step", "<strong>T</strong> of each step, how surely its gain holds across domains", chart);
+  return step_figure("t-by-step" + label.ending,
+                     "<strong>T</strong> of each step, how surely its gain holds across domains", chart);
 }
 
-std::string loss_figure(const PathResult& path, const std::vector<double>& held_out) {
+std::string loss_figure(const PathResult& path, const std::vector<double>& held_out, const PathLabel& label) {
   CurveChart chart;
   chart.y_title = "loss";
   chart.description = "Loss after each step on the domains, and on domains left out.";
   chart.lines = {step_line(0, "loss", path.loss)};
   if (!held_out.empty()) chart.lines.push_back(step_line(1, "held-out loss", held_out));
-  return step_figure("loss-by-step",
+  return step_figure("loss-by-step" + label.ending,
                      fmt::format("<strong>Loss</strong> after each step: {} on the domains{}", line_key(0),
                                  held_out.empty() ? "" : fmt::format(", {} on domains left out", line_key(1))),
                      chart);
 }
 
+/// Charts and table of the path of two classes or numbers.
+std::string path_html(const FeatureSelection& selection, const PathLabel& label) {
+  const PathResult path = selection.path();
+  if (path.steps() == 0) return "<p>The path is empty.</p>\n";
+  return fmt::format("<div class=\"small-charts\">\n{}{}</div>\n{}", t_figure(selection, path, label),
+                     loss_figure(path, held_out_losses(selection, path), label),
+                     step_table(selection, path, step_columns(selection, path), label));
+}
+
 }  // namespace
 
 std::string selection_answer(const FeatureSelection& selection) {
-  const PathResult path = selection.path();
   std::vector<std::string> names;
-  for (const Index j : path.support)
+  for (const Index j : selection.taken())
     names.push_back(fmt::format("<strong>{}</strong>", escape(selection.features[at(j)])));
   return fmt::format(
       "<section class=\"answer\" aria-label=\"The answer\">\n<p class=\"lead\">{}</p>\n<p><code>{}</code> on {}, "
-      "{}.</p>\n"
+      "{}{}.</p>\n"
       "</section>\n",
       names.empty() ? "No feature was taken: none clearly helps across domains."
                     : fmt::format("{} taken: {}.",
                                   names.size() == 1 ? "One feature was" : fmt::format("{} features were", names.size()),
                                   fmt::join(names, ", ")),
       escape(selection.pipeline), plural(selection.features.size(), "feature"),
-      plural(selection.domains.size(), "domain"));
+      plural(selection.domains.size(), "domain"),
+      selection.of_class.empty() ? "" : fmt::format(", each of {} classes against the rest", selection.classes.size()));
 }
 
 Panel selection_panel(const FeatureSelection& selection) {
-  const PathResult path = selection.path();
-  if (path.steps() == 0) return {"selection", "The path", "<p>The path is empty.</p>\n"};
-  return {"selection", "The path",
-          fmt::format("<div class=\"small-charts\">\n{}{}</div>\n{}", t_figure(selection, path),
-                      loss_figure(path, held_out_losses(selection, path)),
-                      step_table(selection, path, step_columns(selection, path)))};
+  if (selection.of_class.empty()) return {"selection", "The path", path_html(selection, {})};
+  std::string html;
+  for (std::size_t k = 0; k < selection.of_class.size(); ++k) {
+    const std::string of = escape(selection.classes[k]) + " against the rest";
+    html +=
+        fmt::format("<h3>{}</h3>\n", of) + path_html(selection.of_class[k], {" of " + of, fmt::format("-{}", k + 1)});
+  }
+  return {"selection", "The paths", std::move(html)};
 }
 
 }  // namespace ecotone::report

@@ -152,10 +152,8 @@ std::vector<std::optional<double>> read_step_auroc(const ResultField& field, std
   return field.sized(steps).each(&ResultField::optional_number);
 }
 
-}  // namespace
-
-FeatureSelection selection_from_json(const Json& json, const std::string& origin) {
-  const ResultField field(json, origin);
+/// What a selection of any number of classes has.
+FeatureSelection read_selection_head(const ResultField& field) {
   FeatureSelection found;
   found.pipeline = field.at("pipeline").text();
   found.classes = field.at("classes").texts();
@@ -164,6 +162,12 @@ FeatureSelection selection_from_json(const Json& json, const std::string& origin
   if (at(field.at("features").whole()) != found.features.size())
     field.at("features").refuse(fmt::format("must be {}, the number of feature_names", found.features.size()));
   found.route = field.at("route").choice({PathRoute::automatic, PathRoute::lazy, PathRoute::gram}, route_name);
+  return found;
+}
+
+/// A selection of two classes or numbers.
+FeatureSelection read_one_path(const ResultField& field) {
+  FeatureSelection found = read_selection_head(field);
   switch (field.at("selector").word({"tgreedy", "greedy", "step"})) {
     case 0:
       found.found = read_greedy(field, found, PathRule::tgreedy);
@@ -177,6 +181,27 @@ FeatureSelection selection_from_json(const Json& json, const std::string& origin
   const std::size_t steps = field.at("indices").items().size();
   found.source_auroc = read_step_auroc(field.at("auroc"), steps);
   found.held_out_auroc = read_step_auroc(field.at("held_out_auroc"), steps);
+  return found;
+}
+
+/// The paths of several classes, over the same features.
+std::vector<FeatureSelection> read_paths_of_classes(const ResultField& field, const FeatureSelection& whole) {
+  if (whole.classes.size() < 3) field.fail("is for three classes or more");
+  return field.sized(whole.classes.size()).each([&](const ResultField& each) {
+    FeatureSelection found = read_one_path(each);
+    if (found.features != whole.features) each.at("feature_names").fail("must be those of the whole selection");
+    return found;
+  });
+}
+
+}  // namespace
+
+FeatureSelection selection_from_json(const Json& json, const std::string& origin) {
+  const ResultField field(json, origin);
+  const auto of_class = field.find("of_class");
+  if (!of_class) return read_one_path(field);
+  FeatureSelection found = read_selection_head(field);
+  found.of_class = read_paths_of_classes(*of_class, found);
   return found;
 }
 

@@ -90,18 +90,19 @@ Json table_json(const StepSelection& found) {
 }
 
 const char* selector_name(const FeatureSelection& found) {
+  if (!found.of_class.empty()) return selector_name(found.of_class.front());
   const auto* greedy = std::get_if<GreedySelection>(&found.found);
   return !greedy ? "step" : greedy->rule == PathRule::tgreedy ? "tgreedy" : "greedy";
 }
 
 /// What the selectors have in common, up to the steps.
-Json head_json(const FeatureSelection& found, const PathResult& kept) {
+Json head_json(const FeatureSelection& found, const std::vector<Index>& indices) {
   Json names = Json::array();
-  for (const Index j : kept.indices) names.push_back(found.features[at(j)]);
+  for (const Index j : indices) names.push_back(found.features[at(j)]);
   return {{"pipeline", found.pipeline},        {"selector", selector_name(found)},
           {"classes", found.classes},          {"domains", found.domains},
           {"features", found.features.size()}, {"feature_names", found.features},
-          {"selected", std::move(names)},      {"indices", kept.indices}};
+          {"selected", std::move(names)},      {"indices", indices}};
 }
 
 void add_auroc_json(Json& json, const FeatureSelection& found) {
@@ -112,7 +113,7 @@ void add_auroc_json(Json& json, const FeatureSelection& found) {
 Json json_of(const FeatureSelection& found, const GreedySelection& greedy) {
   const Selection& selection = greedy.run.selection;
   const PathResult kept = found.path();
-  Json json = head_json(found, kept);
+  Json json = head_json(found, kept.indices);
   json.update({{"T", json_or_words(kept.t)},
                {"mu", json_numbers(kept.mu)},
                {"sigma", json_numbers(kept.sigma)},
@@ -137,7 +138,7 @@ Json json_of(const FeatureSelection& found, const GreedySelection& greedy) {
 
 Json json_of(const FeatureSelection& found, const StepSelection& step) {
   const PathResult& path = step.run.path;
-  Json json = head_json(found, path);
+  Json json = head_json(found, path.indices);
   json.update({{"gain", json_numbers(path.gain)},
                {"loss", json_numbers(path.loss)},
                {"domain_loss", step.by_rows ? Json(nullptr) : rows_json(path.group_loss)},
@@ -157,6 +158,12 @@ Json json_of(const FeatureSelection& found, const StepSelection& step) {
 }  // namespace
 
 Json to_json(const FeatureSelection& found) {
+  if (!found.of_class.empty()) {
+    Json json = head_json(found, found.taken());
+    json["route"] = route_name(found.route);
+    for (const FeatureSelection& each : found.of_class) json["of_class"].push_back(to_json(each));
+    return json;
+  }
   return std::visit([&](const auto& each) { return json_of(found, each); }, found.found);
 }
 

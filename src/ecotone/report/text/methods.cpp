@@ -14,7 +14,9 @@ namespace ecotone {
 namespace {
 
 constexpr const char* blind_text = "Ignores the features, so missing values do not matter.";
-constexpr const char* both_text = "Predicts when it is the last stage; elsewhere it passes on the columns it selected.";
+constexpr const char* both_text =
+    "Predicts when it is the last stage; elsewhere it passes on the columns it selected. Of several classes each is "
+    "taken against the rest.";
 
 constexpr const char* metrics_note =
     "y is the truth, p a probability, w the row weight (1 without a weight column): a row of weight 2 counts as two "
@@ -93,7 +95,7 @@ std::string method_text(const Method& m) {
     text += wrapped(fmt::format("{} [{}]", full_citation(m.citation), m.citation), page, "Cite: ");
   if (m.needs_labels()) text += "Needs labels.\n";
   if (m.reads_scores()) text += "Follows a learner and reads its decision values.\n";
-  if (m.predicts_when_last()) text += fmt::format("{}\n", both_text);
+  if (m.predicts_when_last()) text += wrapped(both_text, page, "");
   if (!m.reads_features) text += fmt::format("{}\n", blind_text);
   if (m.options.empty()) return text + "\nNo options.\n";
   const std::vector<OptionInfo> options = own_first(m.options);

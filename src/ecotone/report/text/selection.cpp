@@ -127,14 +127,30 @@ std::string steps_text(const FeatureSelection& found, const StepSelection& step)
   return text + fmt::format("stopped   {}\n", step_summary(step.run)) + size_text(step);
 }
 
+/// The path of two classes or numbers.
+std::string path_text(const FeatureSelection& found) {
+  return std::visit([&](const auto& each) { return steps_text(found, each); }, found.found);
+}
+
+/// The features of all classes.
+std::string together_text(const FeatureSelection& found) {
+  std::vector<std::string> names;
+  for (const Index j : found.taken()) names.push_back(one_line(found.features[at(j)]));
+  return fmt::format("together  {}{}{}\n", counted(std::ssize(names), "feature"), names.empty() ? "" : ": ",
+                     fmt::join(names, ", "));
+}
+
 }  // namespace
 
 std::string selection_text(const FeatureSelection& found) {
-  const std::string head =
+  std::string text =
       fmt::format("selected  {} on {}, {}, route {}\n\n", found.pipeline,
                   counted(static_cast<Index>(found.domains.size()), "domain"),
                   counted(static_cast<Index>(found.features.size()), "feature"), route_name(found.route));
-  return head + std::visit([&](const auto& each) { return steps_text(found, each); }, found.found);
+  if (found.of_class.empty()) return text + path_text(found);
+  for (std::size_t k = 0; k < found.of_class.size(); ++k)
+    text += fmt::format("'{}' against the rest\n\n{}\n", one_line(found.classes[k]), path_text(found.of_class[k]));
+  return text + together_text(found);
 }
 
 }  // namespace ecotone

@@ -134,11 +134,10 @@ Moments moments_of(Sums sums, const MomentRows& rows, std::vector<std::uint8_t> 
   return result;
 }
 
-/// The dense route: the blocks of a chunk are summed and their rows gathered, then the tiles of the Gram matrices grow
-/// by the chunk.
-Sums fill_dense(const MomentRows& rows, GramFill& fill, const Sums& zero, const Context& context) {
+/// The dense route: the blocks of a chunk (`step` of them) are summed and their rows gathered, then the tiles of the
+/// Gram matrices grow by the chunk.
+Sums fill_dense(const MomentRows& rows, GramFill& fill, Index step, const Sums& zero, const Context& context) {
   const Index blocks = rows.x.blocks();
-  const Index step = fill.active() ? fill.blocks_at_once() : std::max<Index>(blocks, 1);
   Sums total = zero;
   for (Index first = 0; first < blocks; first += step) {
     context.check_cancelled();
@@ -161,6 +160,19 @@ Sums fill_sparse(const MomentRows& rows, const Csr& csr, GramFill& fill, const S
   });
   fill.add_sparse(csr, context);
   return total;
+}
+
+/// The sums in the order that they have beside Gram matrices of this kind, which the fill need not hold.
+Sums summed(const MomentRows& rows, GramFill& fill, GramKind kind, const Context& context) {
+  const Sums zero(static_cast<Index>(rows.group_names.size()), rows.x.cols());
+  if (const Csr* csr = rows.x.storage().csr()) return fill_sparse(rows, *csr, fill, zero, context);
+  const Index step = kind == GramKind::none ? std::max<Index>(rows.x.blocks(), 1) : fill.blocks_at_once();
+  return fill_dense(rows, fill, step, zero, context);
+}
+
+/// The summation tree keeps a few more of the linear sums alive.
+std::size_t partial_bytes(Index groups, Index cols, const Context& context) {
+  return moments_bytes(groups, cols, GramKind::none) * (at(context.threads()) + 6);
 }
 
 template <class Scalar>
@@ -250,20 +262,27 @@ Moments gather_moments(const MomentRows& rows, GramKind kind, const Context& con
   check(rows);
   const auto groups = static_cast<Index>(rows.group_names.size());
   const Index cols = rows.x.cols();
-  // The summation tree keeps a few more of the linear sums alive.
-  const std::size_t partial = moments_bytes(groups, cols, GramKind::none) * (at(context.threads()) + 6);
-  require_memory(moments_bytes(groups, cols, kind) + partial, "moments",
+  require_memory(moments_bytes(groups, cols, kind) + partial_bytes(groups, cols, context), "moments",
                  kind == GramKind::none ? "their sums" : "a Gram matrix for every domain",
                  "use fewer columns or domains, or no Gram matrices");
   std::vector<std::uint8_t> labelled = labelled_groups(rows);
   GramFill fill(rows, labelled, kind);
-  const Sums zero(groups, cols);
-  const Csr* csr = rows.x.storage().csr();
-  Sums total = csr ? fill_sparse(rows, *csr, fill, zero, context) : fill_dense(rows, fill, zero, context);
-  Moments result = moments_of(std::move(total), rows, std::move(labelled));
+  Moments result = moments_of(summed(rows, fill, kind, context), rows, std::move(labelled));
   require_finite(result, rows, context);
   std::move(fill).give(result);
   return result;
+}
+
+void relabel_moments(Moments& moments, const MomentRows& rows, const Context& context) {
+  check(rows);
+  require_memory(partial_bytes(moments.group_count(), moments.cols(), context), "moments", "their sums",
+                 "use fewer columns or domains");
+  GramFill none(rows, moments.labelled, GramKind::none);
+  Sums sums = summed(rows, none, moments.gram_kind(), context);
+  moments.y1 = std::move(sums.y1);
+  moments.yy = std::move(sums.yy);
+  moments.xy = std::move(sums.xy);
+  require_finite(moments, rows, context);
 }
 
 }  // namespace ecotone

@@ -63,4 +63,8 @@ std::size_t moments_bytes(Index groups, Index cols, GramKind kind);
 /// number of threads. Data errors: `not_enough_memory`, `non_finite` (names column and row).
 Moments gather_moments(const MomentRows& rows, GramKind kind, const Context& context);
 
+/// Replaces the sums that depend on y by those of these rows, which must be the rows of the moments but for y. The
+/// bytes are those that gather_moments would give, without the cost of X'X.
+void relabel_moments(Moments& moments, const MomentRows& rows, const Context& context);
+
 }  // namespace ecotone

@@ -133,8 +133,6 @@ TEST(TGreedy, RefusesByName) {
   two.role.assign(2, Role::source);
   EXPECT_EQ(code_of([&] { fitted("tgreedy stop=lodo", two); }), "needs_three_domains");
   EXPECT_EQ(code_of([&] { fitted("tgreedy", two); }), "none");
-  TrainView three = overlapping(300, 4, 3, 3);
-  EXPECT_EQ(code_of([&] { fitted("tgreedy", three); }), "needs_two_classes");
   TrainView constant = view;
   constant.y = {Task::regress, {}, {}, Vector::Constant(600, 4)};
   EXPECT_EQ(code_of([&] { fitted("tgreedy", constant); }), "one_class");

@@ -117,24 +117,24 @@ std::string greedy_summary(const GreedyRun& run, const GreedyOptions& options) {
 namespace {
 
 GreedyRun run_on(PathRule rule, const TrainView& view, const SelectionView& near, const Refits* refits,
-                 const GreedyOptions& options, const Context& context) {
+                 const GreedyOptions& options, const Context& context, FitCache* cache) {
   const SelectionData data(rule_name(rule), near.view);
   const PathRoute route = greedy_route(near.view.x, near.view.domain.count(), options, false);
-  const auto moments = moment_columns(data, route, GramKind::double_precision, context);
+  const auto moments = moment_columns(data, route, GramKind::double_precision, cache, context);
   const RefittedRows refitted = greedy_folds(rule, view, near, refits, options, false, context);
   return run_greedy(rule, *moments, options, false, refitted, context);
 }
 
 /// Leave-one-domain-out chooses the number of steps on the rows for a choice, where groups are in several domains.
 GreedyRun run_apart(PathRule rule, const TrainView& view, const SelectionView& near, const std::vector<Index>& rows,
-                    const Refits* refits, GreedyOptions options, const Context& context) {
+                    const Refits* refits, GreedyOptions options, const Context& context, FitCache& cache) {
   const TrainView part = view_of_rows(view, rows);
   const SelectionView part_near = selection_view(rule_name(rule), part, greedy_centring(options), context);
   const std::optional<Refits> own = refits_of_rows(refits, part, rows);
-  const Index taken = run_on(rule, part, part_near, own ? &*own : nullptr, options, context).selection.taken;
+  const Index taken = run_on(rule, part, part_near, own ? &*own : nullptr, options, context, nullptr).selection.taken;
   options.stop = PathStop::steps;
   options.steps = static_cast<int>(std::max<Index>(taken, 1));
-  GreedyRun run = run_on(rule, view, near, nullptr, options, context);
+  GreedyRun run = run_on(rule, view, near, nullptr, options, context, &cache);
   run.selection.taken = std::min(taken, run.selection.path.steps());
   if (run.selection.taken == 0 && run.selection.path.steps() > 0) run.first = run.selection.path.indices.front();
   return run;
@@ -143,11 +143,11 @@ GreedyRun run_apart(PathRule rule, const TrainView& view, const SelectionView& n
 }  // namespace
 
 StageResult Greedy::fit_rule(PathRule rule, const TrainView& view, const Refits* refits, const GreedyOptions& options,
-                             const Context& context) {
+                             const Context& context, FitCache& cache) {
   const SelectionView near = selection_view(rule_name(rule), view, greedy_centring(options), context);
   const std::vector<Index> rows = options.stop == PathStop::lodo ? rows_for_choice(view) : std::vector<Index>{};
-  const GreedyRun run = rows.empty() ? run_on(rule, view, near, refits, options, context)
-                                     : run_apart(rule, view, near, rows, refits, options, context);
+  const GreedyRun run = rows.empty() ? run_on(rule, view, near, refits, options, context, &cache)
+                                     : run_apart(rule, view, near, rows, refits, options, context, cache);
   auto fitted = std::make_shared<Greedy>();
   fitted->path_ = run.selection.path.head(run.selection.taken);
   near.move_back(fitted->path_);
@@ -165,8 +165,8 @@ FeatureSelection select_rule(const SelectionInput& input, const OptionValues& va
 
 template <PathRule rule>
 StageResult fit_greedy_with_refits(const TrainView& view, const Refits& refits, const OptionValues& values,
-                                   const Context& context, FitCache&) {
-  return Greedy::fit_rule(rule, view, &refits, read_options<GreedyOptions>(values), context);
+                                   const Context& context, FitCache& cache) {
+  return Greedy::fit_rule(rule, view, &refits, read_options<GreedyOptions>(values), context, cache);
 }
 
 }  // namespace
@@ -180,7 +180,7 @@ Method tgreedy_method() {
        .when = "when a few columns should be kept whose effect is the same in every domain; it needs several domains.",
        .example = "impute | scale | tgreedy steps=10 | logistic",
        .citation = "foster2012",
-       .learns = Learns::labels,
+       .learns = Learns::two_classes,
        .select = select_rule<PathRule::tgreedy>,
        .fit_with_refits = fit_greedy_with_refits<PathRule::tgreedy>});
 }
@@ -193,7 +193,7 @@ Method greedy_method() {
        .when = "as the plain counterpart of tgreedy: the best few columns on average, even if domains disagree.",
        .example = "impute | scale | greedy steps=10 | logistic",
        .citation = "foster2012",
-       .learns = Learns::labels,
+       .learns = Learns::two_classes,
        .select = select_rule<PathRule::greedy>,
        .fit_with_refits = fit_greedy_with_refits<PathRule::greedy>});
 }

@@ -99,12 +99,12 @@ PathRoute greedy_route(const Features& x, Index groups, const GreedyOptions& opt
 class Greedy : public SelectedColumns {
  public:
   template <PathRule rule>
-  static StageResult fit(const TrainView& view, const GreedyOptions& options, const Context& context, FitCache&) {
-    return fit_rule(rule, view, nullptr, options, context);
+  static StageResult fit(const TrainView& view, const GreedyOptions& options, const Context& context, FitCache& cache) {
+    return fit_rule(rule, view, nullptr, options, context, cache);
   }
   /// The same with the stages before it refitted in the folds of stop=lodo.
   static StageResult fit_rule(PathRule rule, const TrainView& view, const Refits* refits, const GreedyOptions& options,
-                              const Context& context);
+                              const Context& context, FitCache& cache);
   static std::shared_ptr<const Fitted> load(const StageState& state, const GreedyOptions& options,
                                             const StageInput& input);
 

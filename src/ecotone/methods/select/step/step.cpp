@@ -95,15 +95,15 @@ std::optional<PenalisedSelection> choose_apart(const TrainView& view, const Refi
   return chosen;
 }
 
-StageResult Step::fit(const TrainView& view, const StepOptions& options, const Context& context, FitCache&) {
-  return fit_refitting(view, nullptr, options, context);
+StageResult Step::fit(const TrainView& view, const StepOptions& options, const Context& context, FitCache& cache) {
+  return fit_refitting(view, nullptr, options, context, cache);
 }
 
 StageResult Step::fit_refitting(const TrainView& view, const Refits* refits, const StepOptions& options,
-                                const Context& context) {
+                                const Context& context, FitCache& cache) {
   StepInput input(view, refits, options, false, context);
   std::optional<PenalisedSelection> chosen = choose_apart(view, refits, options, input, context);
-  const auto moments = moment_columns(input.data, input.route, GramKind::double_precision, context);
+  const auto moments = moment_columns(input.data, input.route, GramKind::double_precision, &cache, context);
   const MomentRows rows = input.data.rows();
   auto fitted = std::make_shared<Step>();
   fitted->run_ = run_step(*moments, &rows, input.path, context);
@@ -114,7 +114,7 @@ StageResult Step::fit_refitting(const TrainView& view, const Refits* refits, con
   fitted->run_.folds.clear();
   input.near.move_back(fitted->run_.path);
   fitted->take(view.y.task, fitted->run_.path, fitted->run_.first);
-  fitted->route_ = route_name(input.route);
+  fitted->route_ = route_name(moments->route);
   fitted->left_out_ = input.left_out.by_rows ? "rows" : "domains";
   std::string summary = step_summary(fitted->run_);
   return pass_on(std::move(fitted), view, context, {true, std::move(summary)});
@@ -162,8 +162,8 @@ std::shared_ptr<const Fitted> Step::load(const StageState& state, const StepOpti
 namespace {
 
 StageResult fit_step_with_refits(const TrainView& view, const Refits& refits, const OptionValues& values,
-                                 const Context& context, FitCache&) {
-  return Step::fit_refitting(view, &refits, read_options<StepOptions>(values), context);
+                                 const Context& context, FitCache& cache) {
+  return Step::fit_refitting(view, &refits, read_options<StepOptions>(values), context, cache);
 }
 
 }  // namespace
@@ -177,7 +177,7 @@ Method step_method() {
        .when = "when the number of columns should follow from held-out domains instead of being set.",
        .example = "impute | scale | step | logistic",
        .citation = "",
-       .learns = Learns::labels,
+       .learns = Learns::two_classes,
        .select = [](const SelectionInput& input, const OptionValues& values,
                     const Context& context) { return select_step(input, read_options<StepOptions>(values), context); },
        .fit_with_refits = fit_step_with_refits});

@@ -86,10 +86,10 @@ std::string step_summary(const PenalisedSelection& run);
 /// Features selected by a penalised path.
 class Step : public SelectedColumns {
  public:
-  static StageResult fit(const TrainView& view, const StepOptions& options, const Context& context, FitCache&);
+  static StageResult fit(const TrainView& view, const StepOptions& options, const Context& context, FitCache& cache);
   /// The same with the stages before it refitted in the folds that choose, if that is affordable.
   static StageResult fit_refitting(const TrainView& view, const Refits* refits, const StepOptions& options,
-                                   const Context& context);
+                                   const Context& context, FitCache& cache);
   static std::shared_ptr<const Fitted> load(const StageState& state, const StepOptions& options,
                                             const StageInput& input);
 

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 #include "cli/page.h"
 #include "cli/resume.h"
@@ -16,6 +18,8 @@
 namespace ecotone::cli {
 namespace {
 
+constexpr std::string_view all_experiments = "all";
+
 struct ReproduceFlags {
   std::string name;
   std::string example, table, figure, item;
@@ -25,6 +29,13 @@ struct ReproduceFlags {
   std::string resume;
   PageFlags page;
   bool list = false;
+  bool quick = false;
+};
+
+/// An experiment and those of its items that are to be run.
+struct Chosen {
+  Experiment experiment;
+  std::vector<const ExperimentItem*> items;
 };
 
 void list(const ReproduceFlags& flags, Session& session) {
@@ -37,16 +48,45 @@ void list(const ReproduceFlags& flags, Session& session) {
   session.print({{"experiments", all}});
 }
 
-const ExperimentItem& chosen_item(const Experiment& experiment, const ReproduceFlags& flags) {
+/// The one item that a flag names; null: none is named.
+const ExperimentItem* named_item(const Experiment& experiment, const ReproduceFlags& flags) {
   const std::pair<const std::string*, const char*> given[] = {
       {&flags.example, "example"}, {&flags.table, "table"}, {&flags.figure, "figure"}, {&flags.item, ""}};
   if (std::ranges::count_if(given, [](const auto& one) { return !one.first->empty(); }) > 1)
     option_error("usage", "reproduce: give one of --example, --table, --figure or --item");
   for (const auto& one : given)
-    if (!one.first->empty()) return experiment.item(*one.first, one.second);
-  std::vector<std::string> there;
-  for (const ExperimentItem& item : experiment.items) there.push_back(fmt::format("--{} {}", item.sort, item.name));
-  option_error("no_item", "reproduce: choose a part of {}: {}", experiment.name, fmt::join(there, ", "));
+    if (!one.first->empty()) return &experiment.item(*one.first, one.second);
+  return nullptr;
+}
+
+/// One item, all of an experiment, or all of all; what shows another item in another way is run with that one.
+std::vector<Chosen> chosen_items(const ReproduceFlags& flags) {
+  std::vector<std::string> names{flags.name};
+  if (flags.name == all_experiments || (flags.name.empty() && flags.quick)) {
+    names.clear();
+    for (const EmbeddedExperiment& embedded : embedded_experiments()) names.emplace_back(embedded.name);
+  } else if (flags.name.empty()) {
+    option_error("usage", "reproduce: no experiment given; `ecotone reproduce --list` shows all experiments");
+  }
+  std::vector<Chosen> chosen;
+  for (const std::string& name : names) {
+    Chosen& each = chosen.emplace_back(Chosen{experiment(name, flags.quick), {}});
+    if (const ExperimentItem* item = named_item(each.experiment, flags)) {
+      if (names.size() > 1) option_error("usage", "reproduce: name the experiment that {} is part of", item->name);
+      each.items = {item};
+    } else {
+      for (const ExperimentItem& item : each.experiment.items)
+        if (item.same_as.empty()) each.items.push_back(&item);
+    }
+  }
+  return chosen;
+}
+
+/// --data, or else ECOTONE_DATA.
+std::filesystem::path data_folder(const ReproduceFlags& flags) {
+  if (!flags.data.empty()) return flags.data;
+  const char* folder = std::getenv("ECOTONE_DATA");
+  return folder == nullptr ? "" : folder;
 }
 
 /// Writes SVG and CSV of every picture to a folder, which is created if needed.
@@ -62,8 +102,16 @@ std::vector<std::string> write_figures(const Figures& figures, const std::filesy
     write_text(written.back(), figure_csv(figure));
   };
   for (const LineChart& chart : figures.charts) write(chart);
+  for (const ScatterChart& chart : figures.scatters) write(chart);
+  for (const DotChart& chart : figures.dots) write(chart);
   for (const RegionMap& map : figures.maps) write(map);
   return written;
+}
+
+void require_figures(const Experiment& experiment, const ExperimentItem& item) {
+  if (!has_figures(item))
+    option_error("idle_flag", "-o works only with items that draw pictures; {} {} of {} is a table", item.sort,
+                 item.name, experiment.name);
 }
 
 /// -o names a folder; refuses a file name, which would silently become a folder of that name.
@@ -76,54 +124,83 @@ void check_folder(const std::string& name) {
         path.has_stem() && path.stem() != path.filename() ? (path.parent_path() / path.stem()).string() : "pictures");
 }
 
+/// Runs one item of several; without its data it is left out, which a warning says.
+std::optional<Reproduction> run_item(const Experiment& experiment, const ExperimentItem& item, ReproduceOptions options,
+                                     bool only, Session& session) {
+  try {
+    if (!reads_data(item) && !only) options.data.clear();
+    return session.timed("reproduce", [&] { return reproduce(experiment, item, options, session.context()); });
+  } catch (const Error& error) {
+    if (only || (error.code() != "no_data" && error.code() != "missing_data")) throw;
+    session.context().warn("left_out", "{} {} of {} is left out: {}", item.sort, item.name, experiment.name,
+                           error.what());
+    return std::nullopt;
+  }
+}
+
 void run_reproduce(const ReproduceFlags& flags, Session& session) {
   if (flags.list) {
     if (!flags.name.empty()) (void)experiment(flags.name);
     return list(flags, session);
   }
-  if (flags.name.empty())
-    option_error("usage", "reproduce: no experiment given; `ecotone reproduce --list` shows all experiments");
-  const Experiment found = experiment(flags.name);
-  const ExperimentItem& item = chosen_item(found, flags);
+  const std::vector<Chosen> chosen = chosen_items(flags);
+  const bool only = chosen.size() == 1 && chosen.front().items.size() == 1;
   check_folder(flags.out);
   require_page(flags.page);
-  ReproduceOptions options{.repetitions = flags.repetitions, .data = flags.data};
+  if (only && !flags.out.empty()) require_figures(chosen.front().experiment, *chosen.front().items.front());
+  ReproduceOptions options{.repetitions = flags.repetitions, .data = data_folder(flags)};
+  // An item that reads no data takes none; a folder that is set for the whole session does not mean this item.
+  if (only && flags.data.empty() && !reads_data(*chosen.front().items.front())) options.data.clear();
+  options.draw = !flags.out.empty() || flags.page.asked() || session.json();
   Resume resume(flags.resume, session);
-  // A folder for the pictures of a table is an error; a page shows them where there are some.
-  const bool draws = !flags.out.empty() || (flags.page.asked() && has_figures(item));
-  const Figures figures = draws ? draw_figures(found, item, session.context()) : Figures{};
-  const Reproduction result = resume.run([&](Journal* journal) {
-    options.journal = journal;
-    return session.timed("reproduce", [&] { return reproduce(found, item, options, session.context()); });
-  });
-  session.say(reproduction_table(result));
   Report report;
-  report.reproductions = {result};
-  report.figures = figures;
+  report.reproductions = resume.run([&](Journal* journal) {
+    options.journal = journal;
+    std::vector<Reproduction> results;
+    for (const Chosen& each : chosen)
+      for (const ExperimentItem* item : each.items)
+        if (auto result = run_item(each.experiment, *item, options, only, session)) {
+          session.say((results.empty() ? "" : "\n") + reproduction_table(*result));
+          results.push_back(std::move(*result));
+        }
+    return results;
+  });
+  if (report.reproductions.empty())
+    option_error("no_data", "reproduce: nothing could be run without data; name their folder with --data");
   report.provenance = {provenance_of(session)};
   write_page(flags.page, report, session);
   Json json = document_of(report);
   if (!flags.out.empty()) {
-    json["files"] = write_figures(figures, flags.out);
-    for (const Json& file : json["files"]) session.say(fmt::format("wrote {}\n", file.get<std::string>()));
+    json["files"] = Json::array();
+    for (const Reproduction& each : report.reproductions) {
+      const std::filesystem::path folder =
+          only ? std::filesystem::path(flags.out) : std::filesystem::path(flags.out) / (each.paper + "_" + each.item);
+      if (each.figures.empty()) continue;
+      for (const std::string& file : write_figures(each.figures, folder)) {
+        json["files"].push_back(file);
+        session.say(fmt::format("wrote {}\n", file));
+      }
+    }
   }
   session.print(json);
 }
 
 void declare_reproduce(Flags& flags, ReproduceFlags& inputs) {
-  flags.argument("NAME", inputs.name, "The experiment; --list shows them all");
+  flags.argument("NAME", inputs.name, "The experiment, or `all`; --list shows them");
   flags.text("--example", "ITEM", inputs.example, "An example of the experiment");
   flags.text("--table", "ITEM", inputs.table, "A table of the experiment");
   flags.text("--figure", "ITEM", inputs.figure, "A figure of the experiment");
   flags.text("--item", "ITEM", inputs.item, "Any part of the experiment, by its name");
   flags.number("--repetitions", inputs.repetitions, 1, 1'000'000,
                "Number of repetitions (default: the experiment's own)");
-  flags.text("--data", "DIR", inputs.data, "Folder of the data files, for parts that need them");
+  flags.flag("--quick", inputs.quick, "A small version that takes less than a minute per part; without NAME: of all");
+  flags.text("--data", "DIR", inputs.data, "Folder of the data files, for parts that need them (or ECOTONE_DATA)");
   flags.text("--output,-o", "DIR", inputs.out, "Folder for the pictures of a figure (SVG) and their data (CSV)");
   add_page_flags(flags, inputs.page);
   add_resume_flag(flags, inputs.resume);
   flags.flag("--list", inputs.list, "Show all experiments, or the one named, with their parts");
   ArgumentWords words{.files = false};
+  words.words.emplace_back(all_experiments);
   for (const EmbeddedExperiment& each : embedded_experiments()) words.words.emplace_back(each.name);
   flags.complete_arguments(std::move(words));
 }
@@ -132,8 +209,9 @@ void declare_reproduce(Flags& flags, ReproduceFlags& inputs) {
 
 Verb reproduce_verb() {
   return make_verb({"reproduce", "Rerun a paper's experiment, with published results beside ours",
-                    "reproduce NAME --example|--table|--figure|--item ITEM [flags]",
+                    "reproduce NAME [--example|--table|--figure|--item ITEM] [flags]",
                     "  ecotone reproduce --list\n"
+                    "  ecotone reproduce muandet2013 --quick\n"
                     "  ecotone reproduce sayed2022 --example weighting\n"
                     "  ecotone reproduce sayed2022 --example weighting --repetitions 10 --seed 1 --json\n"
                     "  ecotone reproduce habrard2012 --figure 3 -o FOLDER\n"},

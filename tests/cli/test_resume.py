@@ -91,7 +91,7 @@ def test_kill_in_the_middle_of_tune(ecotone, clinics, tmp_path):
 
 @pytest.mark.slow
 def test_kill_in_the_middle_of_reproduce(ecotone, tmp_path):
-    run = Run(ecotone, ["reproduce", "sayed2022", "--example", "weighting", "--repetitions", "10", "--json"])
+    run = Run(ecotone, ["reproduce", "weighting", "--table", "weights", "--repetitions", "10", "--json"])
     expect_survival(run, tmp_path / "run.journal", kills=15, seed=20)
 
 

@@ -115,7 +115,11 @@ std::string page_with(Place Report::*place, const Part& part) {
 std::string population_page(const Population& part) { return page_with(&Report::population, part); }
 std::string diagnosis_page(const Diagnosis& part) { return page_with(&Report::diagnosis, part); }
 std::string projections_page(const Projections& part) { return page_with(&Report::projections, part); }
-std::string figures_page(const Figures& part) { return page_with(&Report::figures, part); }
+std::string figures_page(const Figures& part) {
+  Reproduction reproduction;
+  reproduction.figures = part;
+  return page_with(&Report::reproductions, std::vector{reproduction});
+}
 std::string evaluation_page(const Evaluation& evaluation) { return html_report(evaluation, ""); }
 std::vector<PipelineGrid> grids_of(const std::vector<std::string>& texts) {
   std::vector<PipelineGrid> grids;
@@ -242,13 +246,16 @@ TEST(JsonRead, DamagedEvaluationsAreRefusedOrMakeAPage) {
 
 TEST(JsonRead, DamagedPartsOfAPageAreRefusedOrShown) {
   Figures figures;
-  figures.charts = {{"chart", "a chart", "x", "y", {{"line", {0.5, 0.25}}}}};
+  figures.charts = {{"chart", "a chart", "x", "y", {{"line", {0.5, 0.25}, true}}, {1, 3}, true, -1, 0.5}};
+  figures.scatters = {{"scatter", "points", "x", "y", {{"a", Matrix{{1, 2}, {3, 4}}, {0.5, 1}}}, {{"s", 0, 0, 1, 1}}}};
+  figures.dots = {{"dots", "scores", "y", {"a", "b"}, {{"s", {1, 2}, {0.1, 0.2}}}}};
   RegionMap map;
   map.name = "map";
   map.score = Matrix{{1, -1}, {-1, 1}};
   map.points = Matrix{{0.5, 0.5}};
   map.classes = {1};
   figures.maps = {map};
+  expect_round_trip<Figures>(figures, figures_from_json, figures_page);
   expect_refused_or_shown<Figures>(figures, figures_from_json, figures_page);
   const Projections projections{{"a", "b"}, {"no", "yes"}, {0, 1}, {1, 0}, {{"kpca", {1, 2}, {3, 4}}}};
   expect_refused_or_shown<Projections>(projections, projections_from_json, projections_page);
@@ -262,6 +269,33 @@ TEST(JsonRead, DamagedPartsOfAPageAreRefusedOrShown) {
     return html_report(report);
   };
   expect_refused_or_shown<WholeModel>(whole, whole_model_from_json, page);
+}
+
+TEST(JsonRead, FiguresOfEarlierVersionsAreReadAndOddOnesRefused) {
+  Figures figures;
+  figures.charts = {{"chart", "a chart", "x", "y", {{"line", {0.5, 0.25}}}}};
+  figures.scatters = {{"scatter", "points", "x", "y", {{"a", Matrix{{1, 2}, {3, 4}}}}}};
+  figures.dots = {{"dots", "scores", "y", {"a", "b"}, {{"s", {1, 2}}}}};
+  const Json json = to_json(figures);
+  Json earlier = json;
+  for (const char* name : {"x", "logarithmic", "bottom", "level"}) earlier["charts"][0].erase(name);
+  earlier["charts"][0]["lines"][0].erase("dashed");
+  EXPECT_EQ(to_json(figures_from_json(earlier, "saved.json")), json);
+  for (const char* name : {"scatters", "dots"}) earlier.erase(name);
+  EXPECT_EQ(to_json(figures_from_json(earlier, "saved.json"))["charts"], json["charts"]);
+  const auto refusal = [&](const std::function<void(Json&)>& change) {
+    Json changed = json;
+    change(changed);
+    return std::string(error_of([&] { figures_from_json(changed, "saved.json"); }).what());
+  };
+  EXPECT_EQ(refusal([](Json& one) { one["charts"][0]["x"] = {2, 1}; }), "saved.json: charts[0].x must rise");
+  EXPECT_THAT(refusal([](Json& one) { one["charts"][0]["x"] = {0, 1}; }), HasSubstr("charts[0].x must be above 0"));
+  EXPECT_THAT(refusal([](Json& one) { one["charts"][0]["x"] = {1}; }), HasSubstr("lines must not be longer than x"));
+  EXPECT_EQ(refusal([](Json& one) { one["scatters"][0]["groups"][0]["y"] = {1}; }),
+            "saved.json: scatters[0].groups[0].y must have 2 entries, got 1");
+  EXPECT_THAT(refusal([](Json& one) { one["scatters"][0]["groups"][0]["value"] = {1}; }), HasSubstr("groups[0].value"));
+  EXPECT_THAT(refusal([](Json& one) { one["dots"][0]["series"][0]["values"] = {1}; }), HasSubstr("series[0].values"));
+  EXPECT_THAT(refusal([](Json& one) { one["dots"][0]["series"][0]["spread"] = {1}; }), HasSubstr("series[0].spread"));
 }
 
 /// The message for a document of the made-up evaluation that `change` has changed.
@@ -448,6 +482,22 @@ TEST(JsonRead, StepSelections) {
   expect_round_trip<FeatureSelection>(selected("step size=2", data, {.held_out = false}), selection_from_json,
                                       selection_text);
   expect_refused_or_shown<FeatureSelection>(selected("step size=2", data), selection_from_json, selection_text);
+}
+
+TEST(JsonRead, SelectionsOfSeveralClasses) {
+  const Dataset data = tiny(3, 40, 3);
+  for (const char* pipeline : {"tgreedy steps=2", "scale | step", "greedy stop=lodo"}) {
+    SCOPED_TRACE(pipeline);
+    const FeatureSelection found = selected(pipeline, data);
+    ASSERT_EQ(found.of_class.size(), 3U);
+    expect_round_trip<FeatureSelection>(found, selection_from_json, selection_text);
+    const std::string page = page_with(&Report::selection, found);
+    EXPECT_EQ(page_with(&Report::selection, selection_from_json(to_json(found), "saved.json")), page);
+    for (const char* heading : {"<h3>c0 against the rest</h3>", "<h3>c1 against the rest</h3>", "The paths"})
+      EXPECT_THAT(page, testing::HasSubstr(heading));
+  }
+  expect_refused_or_shown<FeatureSelection>(selected("greedy steps=2", data, {.held_out = false}), selection_from_json,
+                                            selection_text);
 }
 
 TEST(JsonRead, Simulation) {

@@ -132,13 +132,15 @@ TEST(ExperimentBoostFigure, TellsTheFirstZeroFromTheOneThatLasts) {
 TEST(ExperimentBoostFigure, CountsRoundsAndRegionsAndDrawsThem) {
   const Experiment experiment = parse(recipe());
   const ExperimentItem& item = experiment.item("two", "figure");
-  const Reproduction result = reproduce(experiment, item, {}, on(2));
+  ReproduceOptions options;
+  options.draw = true;
+  const Reproduction result = reproduce(experiment, item, options, on(2));
   EXPECT_GE(ours(result, "round from which the target loss stays 0", "20"), 1);
   EXPECT_GE(ours(result, "round from which the source loss stays 0", "20"),
             ours(result, "first round at which the source loss is 0", "20"));
   EXPECT_GT(ours(result, "source region, % right", "20"), 90);
   EXPECT_GT(ours(result, "target region, % right", "20"), 50);
-  const Figures figures = draw_figures(experiment, item, on(2));
+  const Figures& figures = result.figures;
   ASSERT_EQ(figures.charts.size(), 1U);
   ASSERT_EQ(figures.maps.size(), 2U);
   // The chart's first repetition is one of the two that the table counts.
@@ -157,25 +159,9 @@ TEST(ExperimentBoostFigure, CountsRoundsAndRegionsAndDrawsThem) {
     right += (said > 0) == (source.classes[static_cast<std::size_t>(i)] > 0);
   }
   EXPECT_GE(right, 57);
-  EXPECT_EQ(error_of([&] { draw_figures(experiment, experiment.item("one"), on(1)); }).code(), "idle_flag");
-}
-
-TEST(Figure, WritesItsNumbers) {
-  const LineChart chart{
-      .name = "n", .title = "t", .x_title = "x", .y_title = "y", .lines = {{"a", {0.5, 0.25}}, {"b, c", {1}}}};
-  EXPECT_EQ(figure_csv(chart), "step,\"a\",\"b, c\"\n1,0.5,1\n2,0.25,\n");
-  RegionMap map{.name = "m",
-                .title = "t",
-                .left = 0,
-                .right = 4,
-                .bottom = 0,
-                .top = 2,
-                .score = Matrix(1, 2),
-                .points = Matrix(1, 2),
-                .classes = {-1}};
-  map.score << -1, 2;
-  map.points << 3, 0.5;
-  EXPECT_EQ(figure_csv(map), "kind,x,y,class\ngrid,1,1,-1\ngrid,3,1,1\npoint,3,0.5,-1\n");
+  EXPECT_TRUE(has_figures(item));
+  EXPECT_FALSE(has_figures(experiment.item("one")));
+  EXPECT_TRUE(reproduce(experiment, item, {}, on(2)).figures.empty());
 }
 
 }  // namespace experiment_boost_test

@@ -148,6 +148,75 @@ TEST(Experiment, ClaimsMayAllowForTheStandardError) {
   EXPECT_TRUE(result.claims[2].holds);
 }
 
+TEST(Experiment, ClaimsMayAskForNearness) {
+  Json json = recipe();
+  json["items"][0]["claims"] = Json::parse(R"([
+    {"claim": "a", "row": "plain", "column": "wide", "near": 22, "near_se": 30},
+    {"claim": "b", "row": "plain", "column": "wide", "near": 99, "near_se": 0.001}])");
+  const Experiment experiment = parse(json);
+  const Reproduction result = reproduce(experiment, experiment.items[0], {}, on(2));
+  EXPECT_TRUE(result.claims[0].holds);
+  EXPECT_FALSE(result.claims[1].holds);
+  EXPECT_EQ(to_json(result)["claims"][0]["near_se"], 30);
+  json["items"][0]["claims"][0]["minus"] = "constant";
+  EXPECT_THAT(refusal(json), HasSubstr("'near' works without 'minus'"));
+}
+
+TEST(Experiment, TheSmallVersionHasItsOwnFields) {
+  Json json = recipe();
+  json["items"][0]["quick"] = Json::parse(R"({"repetitions": 2, "columns": [
+    {"column": "narrow", "generator": "misspecified", "options": {"test": "100"}}]})");
+  const Experiment quick = parse_experiment("small", json.dump(), published().dump(), true);
+  EXPECT_EQ(quick.items[0].repetitions, 2);
+  EXPECT_TRUE(quick.items[0].claims.empty());  // they are about the other column
+  const Reproduction result = reproduce(quick, quick.items[0], {}, on(2));
+  EXPECT_TRUE(result.quick);
+  EXPECT_EQ(result.rows.size(), 2U);
+  EXPECT_THAT(reproduction_table(result), HasSubstr("(small version)"));
+  EXPECT_EQ(to_json(result)["quick"], true);
+  // The item itself is what it was.
+  const Experiment whole = parse(json);
+  EXPECT_EQ(whole.items[0].repetitions, 3);
+  EXPECT_EQ(whole.items[0].recipe, parse(recipe()).items[0].recipe);
+  EXPECT_FALSE(to_json(reproduce(whole, whole.items[0], {}, on(2))).contains("quick"));
+}
+
+TEST(Experiment, AnItemMayBeTheSameAsAnother) {
+  Json json = recipe();
+  json["items"].push_back({{"figure", "one"}, {"title", "drawn"}, {"same_as", "example one"}});
+  Json numbers = published();
+  for (Json& number : numbers["numbers"]) number["item"] = "example one";
+  const Experiment experiment = parse(json, numbers);
+  const ExperimentItem& figure = experiment.item("one", "figure");
+  EXPECT_EQ(figure.title, "drawn");
+  EXPECT_EQ(figure.recipe, experiment.item("one", "example").recipe);
+  EXPECT_TRUE(figure.claims.empty());
+  const Reproduction result = reproduce(experiment, figure, {}, on(2));
+  EXPECT_FALSE(result.rows[0].published);  // that is the example's
+  EXPECT_EQ(result.rows[0].ours, reproduce(experiment, experiment.item("one", "example"), {}, on(2)).rows[0].ours);
+  json["items"][1]["same_as"] = "table one";
+  EXPECT_THAT(refusal(json, numbers), HasSubstr("the same as \"table one\", which is not before it"));
+}
+
+TEST(Experiment, SomeItemsMayStandBesideAnEarlierStudy) {
+  Json json = recipe();
+  json["items"].push_back(json["items"][0]);
+  json["items"][1].erase("example");
+  json["items"][1]["table"] = "two";
+  Json numbers = published();
+  numbers["earlier"] = {"table two"};
+  numbers["earlier_source"] = "our notes";
+  const Experiment experiment = parse(json, numbers);
+  EXPECT_FALSE(experiment.is_earlier(experiment.item("one")));
+  EXPECT_TRUE(experiment.is_earlier(experiment.item("two")));
+  EXPECT_EQ(reproduce(experiment, experiment.item("one"), {}, on(2)).source, "here");
+  const Reproduction result = reproduce(experiment, experiment.item("two"), {}, on(2));
+  EXPECT_TRUE(result.earlier);
+  EXPECT_EQ(result.source, "our notes");
+  numbers["earlier"] = {"table three"};
+  EXPECT_THAT(refusal(json, numbers), HasSubstr("no item 'table three'"));
+}
+
 TEST(Experiment, RefusesFieldsByName) {
   Json json = recipe();
   json["items"][0]["repetition"] = 3;
@@ -175,7 +244,7 @@ TEST(Experiment, RefusesFieldsByName) {
   EXPECT_THAT(refusal(json), HasSubstr("'repetitions' must be a whole number"));
   json = recipe();
   json["items"][0]["claims"][0]["at_most"] = 2;
-  EXPECT_THAT(refusal(json), HasSubstr("either 'at_most' or 'at_least'"));
+  EXPECT_THAT(refusal(json), HasSubstr("one of 'at_most', 'at_least' and 'near'"));
   json = recipe();
   json["items"][0]["margin"] = {{"narrow", 1}};
   EXPECT_THAT(refusal(json), HasSubstr("have a number beside ours but no 'margin'"));
@@ -286,7 +355,7 @@ TEST(ExperimentChoice, MeasuresWhatChoosingCosts) {
                 cell(scorer, "moons regret").ours + cell(scorer, "moons gain").ours, 1e-12);
   EXPECT_GT(cell("no adaptation", "moons regret").ours, 0.1);
   const std::string table = reproduction_table(result);
-  for (const char* part : {"means over the targets", "moons regret", "moons rank", "\nno adaptation"})
+  for (const char* part : {"means\n", "moons regret", "moons rank", "\nno adaptation"})
     EXPECT_THAT(table, HasSubstr(part));
   // Nothing is published, so nothing is said of it.
   for (const char* part : {"published", "agrees"}) EXPECT_THAT(table, ::testing::Not(HasSubstr(part)));
@@ -337,6 +406,10 @@ TEST(Experiment, AllThatAreBuiltInAreRight) {
     const Experiment found = experiment(embedded.name);
     EXPECT_FALSE(found.items.empty());
     EXPECT_FALSE(found.source.empty());
+    const Experiment quick = experiment(embedded.name, true);
+    ASSERT_EQ(quick.items.size(), found.items.size());
+    for (std::size_t i = 0; i < quick.items.size(); ++i)
+      EXPECT_LE(quick.items[i].repetitions, found.items[i].repetitions) << quick.items[i].name;
   }
   EXPECT_EQ(error_of([] { (void)experiment("sayed2023"); }).code(), "unknown_experiment");
 }

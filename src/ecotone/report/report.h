@@ -15,7 +15,6 @@
 #include "ecotone/methods/select/feature_selection.h"
 #include "ecotone/report/provenance.h"
 #include "ecotone/reproduce/experiment.h"
-#include "ecotone/reproduce/figure.h"
 
 namespace ecotone {
 
@@ -30,7 +29,6 @@ struct Report {
   std::optional<Tuning> tuning = {};
   std::optional<FeatureSelection> selection = {};
   std::vector<Reproduction> reproductions = {};
-  Figures figures = {};  ///< of these
   std::optional<Diagnosis> diagnosis = {};
   bool diagnosis_beside = false;   ///< it came with another result, and gives way to one that is given by itself
   std::string not_diagnosed = {};  ///< why an evaluation has no diagnosis beside it; empty: it was not tried
@@ -40,8 +38,8 @@ struct Report {
 };
 
 /// One document: the fields of the first result, its "kind" (evaluation, simulation, tuning, selection, reproduction or
-/// diagnosis), and under their names what else there is: "diagnosis", "population",
-/// "projections", "figures", "whole_model", "provenance".
+/// diagnosis), and under their names what else there is: "diagnosis", "population", "projections", "whole_model",
+/// "provenance". Several reproductions are the list "reproductions" of the kind of that name.
 Json document_of(const Report& report);
 /// Adds the results of such a document. File error `bad_result`, which names `origin`, for anything else, and for a
 /// second result of a kind that a page shows once.

@@ -11,6 +11,9 @@ namespace ecotone {
 
 namespace {
 
+/// The fields that may name an item: the flags that choose it.
+constexpr const char* item_sorts[] = {"example", "table", "figure", "item"};
+
 Json parse_json(std::string_view text, const std::string& where) {
   try {
     return Json::parse(text);
@@ -28,11 +31,14 @@ Claim parse_claim(const Json& json, const std::string& where) {
   claim.minus = fields.text("minus", "");
   if (fields.has("at_most")) claim.at_most = fields.number("at_most");
   if (fields.has("at_least")) claim.at_least = fields.number("at_least");
-  if (claim.at_most.has_value() == claim.at_least.has_value())
-    file_error("bad_experiment", "{}: either 'at_most' or 'at_least' is needed", fields.where());
+  if (fields.has("near")) claim.near = Nearness{fields.number("near"), fields.number("near_se")};
+  if (claim.at_most.has_value() + claim.at_least.has_value() + claim.near.has_value() != 1)
+    file_error("bad_experiment", "{}: one of 'at_most', 'at_least' and 'near' is needed", fields.where());
+  if (claim.near && (!claim.minus.empty() || claim.near->se < 0))
+    file_error("bad_experiment", "{}: 'near' works without 'minus' and with a 'near_se' of at least 0", fields.where());
   if (fields.has("errors")) claim.errors = fields.number("errors");
-  if (claim.errors < 0 || (claim.errors > 0 && !claim.minus.empty()))
-    file_error("bad_experiment", "{}: 'errors' must be >= 0 and works only without 'minus'", fields.where());
+  if (claim.errors < 0 || (claim.errors > 0 && (!claim.minus.empty() || claim.near)))
+    file_error("bad_experiment", "{}: 'errors' must be >= 0 and works only without 'minus' and 'near'", fields.where());
   fields.finish();
   return claim;
 }
@@ -61,21 +67,77 @@ std::vector<std::pair<std::string, double>> parse_margins(const Json& json, cons
   return margins;
 }
 
+bool has_cell(const std::vector<CellName>& cells, const std::string& row, const std::string& column) {
+  return std::ranges::find(cells, CellName{row, column}) != cells.end();
+}
+
 void require_cell(const std::vector<CellName>& cells, const std::string& row, const std::string& column,
                   const std::string& where) {
-  if (std::ranges::find(cells, CellName{row, column}) == cells.end())
+  if (!has_cell(cells, row, column))
     file_error("bad_experiment", "{}: a number or a claim refers to row '{}' and column '{}', which it does not run",
                where, row, column);
 }
 
+bool names_cells(const Claim& claim, const std::vector<CellName>& cells) {
+  return has_cell(cells, claim.row, claim.column) &&
+         (claim.minus.empty() || has_cell(cells, claim.minus, claim.column));
+}
+
+/// Claims and numbers about cells that do not exist are typos.
+void check_cells(const ExperimentItem& item, const std::vector<CellName>& cells,
+                 const std::vector<Published>& published, const std::string& where) {
+  for (const Claim& claim : item.claims) {
+    require_cell(cells, claim.row, claim.column, where);
+    if (!claim.minus.empty()) require_cell(cells, claim.minus, claim.column, where);
+  }
+  for (const Published& number : published) {
+    if (!item.is_called(number.item)) continue;
+    require_cell(cells, number.row, number.column, where);
+    if (!margin_of(item, number.row, number.column))
+      file_error("bad_experiment", "{}: row '{}' and column '{}' have a number beside ours but no 'margin'", where,
+                 number.row, number.column);
+  }
+}
+
+/// The fields of every item as they are to be read: those of the item that it is the same as, and in the small version
+/// those of "quick", in place of its own.
+std::vector<Json> resolved_items(const Json& list, bool quick, const std::string& file) {
+  std::vector<Json> items;
+  for (const Json& json : list) {
+    Json item = json;
+    if (json.is_object() && json.contains("same_as")) {
+      const auto is_it = [&](const Json& each) {
+        return std::ranges::any_of(item_sorts, [&](const char* sort) {
+          return each.contains(sort) && each[sort].is_string() &&
+                 json["same_as"] == fmt::format("{} {}", sort, each[sort].get<std::string>());
+        });
+      };
+      const auto other = std::ranges::find_if(items, is_it);
+      if (other == items.end())
+        file_error("bad_experiment", "{}: an item is the same as {}, which is not before it", file,
+                   json["same_as"].dump());
+      item = *other;
+      for (const char* sort : item_sorts) item.erase(sort);
+      item.erase("claims");
+      item.update(json);
+    }
+    if (item.is_object() && item.contains("quick")) {
+      if (!item["quick"].is_object()) file_error("bad_experiment", "{}: field 'quick' must be an object", file);
+      if (quick) item.merge_patch(Json(item["quick"]));
+    }
+    items.push_back(std::move(item));
+  }
+  return items;
+}
+
 /// Reads the fields that every item has; the others are passed to the kind.
-ExperimentItem parse_item(const Json& json, const std::vector<Published>& published, const std::string& file) {
-  constexpr std::string_view sorts[] = {"example", "table", "figure", "item"};
+ExperimentItem parse_item(const Json& json, const std::vector<Published>& published, bool quick,
+                          const std::string& file) {
   ExperimentItem item;
   std::string where = file + ": an item";
   JsonFields fields(json, where);
-  for (const std::string_view sort : sorts) {
-    if (!fields.has(std::string(sort))) continue;
+  for (const char* sort : item_sorts) {
+    if (!fields.has(sort)) continue;
     if (!item.sort.empty()) file_error("bad_experiment", "{}: it is both {} and {}", where, item.sort, sort);
     item.sort = sort;
     item.name = fields.text(item.sort);
@@ -93,24 +155,17 @@ ExperimentItem parse_item(const Json& json, const std::vector<Published>& publis
   if (named.has("left_out")) item.left_out = named.texts("left_out");
   if (json.contains("margin")) item.margins = parse_margins(json["margin"], where);
   item.processor = named.text("processor", "");
+  item.same_as = named.text("same_as", "");
   item.recipe = json;
-  for (const char* name :
-       {"title", "kind", "metric", "repetitions", "trimmed", "claims", "left_out", "margin", "processor"})
+  for (const char* name : {"title", "kind", "metric", "repetitions", "trimmed", "claims", "left_out", "margin",
+                           "processor", "same_as", "quick"})
     item.recipe.erase(name);
   item.recipe.erase(item.sort);
   const std::vector<CellName> cells = kind_by_name(item.kind, where).check(item, where);
-  // Claims and numbers about cells that do not exist are typos.
-  for (const Claim& claim : item.claims) {
-    require_cell(cells, claim.row, claim.column, where);
-    if (!claim.minus.empty()) require_cell(cells, claim.minus, claim.column, where);
-  }
-  for (const Published& number : published) {
-    if (number.item != item.name) continue;
-    require_cell(cells, number.row, number.column, where);
-    if (!margin_of(item, number.row, number.column))
-      file_error("bad_experiment", "{}: row '{}' and column '{}' have a number beside ours but no 'margin'", where,
-                 number.row, number.column);
-  }
+  if (quick)
+    std::erase_if(item.claims, [&](const Claim& claim) { return !names_cells(claim, cells); });
+  else
+    check_cells(item, cells, published, where);
   return item;
 }
 
@@ -143,15 +198,32 @@ std::optional<double> margin_of(const ExperimentItem& item, const std::string& r
   return std::nullopt;
 }
 
-Experiment parse_experiment(const std::string& name, std::string_view recipe, std::string_view published) {
+bool ExperimentItem::is_called(std::string_view text) const {
+  return text == name || text == fmt::format("{} {}", sort, name);
+}
+
+bool Experiment::is_earlier(const ExperimentItem& item) const {
+  return std::ranges::any_of(earlier, [&](const std::string& name) { return item.is_called(name); });
+}
+
+Experiment parse_experiment(const std::string& name, std::string_view recipe, std::string_view published, bool quick) {
   const std::string recipe_file = name + "/experiment.json";
   const std::string published_file = name + "/published.json";
   const Json json = parse_json(recipe, recipe_file);
   const Json numbers = parse_json(published, published_file);
-  Experiment experiment{.name = name, .paper = {}, .title = {}, .source = {}, .items = {}, .published = {}};
+  Experiment experiment;
+  experiment.name = name;
+  experiment.quick = quick;
   JsonFields published_fields(numbers, published_file);
   experiment.source = published_fields.text("source");
-  if (published_fields.has("earlier")) experiment.earlier = published_fields.flag("earlier");
+  const bool all_earlier = numbers.contains("earlier") && numbers["earlier"] == true;
+  experiment.earlier_source = experiment.source;
+  if (all_earlier) {
+    (void)published_fields.flag("earlier");
+  } else if (published_fields.has("earlier")) {
+    experiment.earlier = published_fields.texts("earlier");
+    experiment.earlier_source = published_fields.text("earlier_source");
+  }
   if (published_fields.has("numbers"))
     for (const Json& number : published_fields.list("numbers"))
       experiment.published.push_back(parse_published(number, published_file));
@@ -159,12 +231,16 @@ Experiment parse_experiment(const std::string& name, std::string_view recipe, st
   JsonFields fields(json, recipe_file);
   experiment.paper = fields.text("paper");
   experiment.title = fields.text("title");
-  for (const Json& item : fields.list("items"))
-    experiment.items.push_back(parse_item(item, experiment.published, recipe_file));
+  for (const Json& item : resolved_items(fields.list("items"), quick, recipe_file))
+    experiment.items.push_back(parse_item(item, experiment.published, quick, recipe_file));
   fields.finish();
-  for (const Published& one : experiment.published)
-    if (std::ranges::find(experiment.items, one.item, &ExperimentItem::name) == experiment.items.end())
-      file_error("bad_experiment", "{}: there is no item '{}'", published_file, one.item);
+  if (all_earlier)
+    for (const ExperimentItem& item : experiment.items) experiment.earlier.push_back(item.name);
+  std::vector<std::string> named = experiment.earlier;
+  for (const Published& one : experiment.published) named.push_back(one.item);
+  for (const std::string& item : named)
+    if (std::ranges::none_of(experiment.items, [&](const ExperimentItem& one) { return one.is_called(item); }))
+      file_error("bad_experiment", "{}: there is no item '{}'", published_file, item);
   return experiment;
 }
 
@@ -178,10 +254,10 @@ const ExperimentItem& Experiment::item(std::string_view item_name, std::string_v
                fmt::join(there, ", "));
 }
 
-Experiment experiment(std::string_view name) {
+Experiment experiment(std::string_view name, bool quick) {
   std::vector<std::string> names;
   for (const EmbeddedExperiment& embedded : embedded_experiments()) {
-    if (embedded.name == name) return parse_experiment(std::string(name), embedded.recipe, embedded.published);
+    if (embedded.name == name) return parse_experiment(std::string(name), embedded.recipe, embedded.published, quick);
     names.emplace_back(embedded.name);
   }
   const std::string near = did_you_mean(name, names);

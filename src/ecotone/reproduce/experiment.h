@@ -20,11 +20,18 @@ class Journal;
 
 /// A number that a paper, or an earlier study of ours, gives for one row and column of an item.
 struct Published {
-  std::string item, row, column;
+  std::string item;  ///< as in ExperimentItem::is_called
+  std::string row, column;
   double value = 0;
   std::optional<double> se;      ///< standard error of the value
   std::optional<double> spread;  ///< standard deviation over repetitions
   std::string from;              ///< where it is printed, or how it was obtained
+};
+
+/// What a mean of ours is expected to be near: within two standard errors of both.
+struct Nearness {
+  double value = 0;
+  double se = 0;  ///< of the value
 };
 
 /// A statement that the run checks about a mean of ours, or about its difference from another row's.
@@ -32,7 +39,8 @@ struct Claim {
   std::string text;
   std::string row, column;
   std::string minus;                        ///< the other row; empty: none
-  std::optional<double> at_most, at_least;  ///< one of them
+  std::optional<double> at_most, at_least;  ///< one of them,
+  std::optional<Nearness> near;             ///< or this
   double errors = 0;                        ///< how many of the row's standard errors may exceed the limit
 };
 
@@ -50,17 +58,27 @@ struct ExperimentItem {
   /// Differences that do not matter, in units of the metric, by row, by column, or (empty name) of all others.
   std::vector<std::pair<std::string, double>> margins;
   std::string processor;  ///< why its numbers depend on the processor; empty: they do not
+  std::string same_as;    ///< the item whose recipe it has, seen in another way; empty: its own
   Json recipe;            ///< the fields specific to the kind
+
+  /// Whether a text means this item: its name, "1", or where several have it "table 1".
+  bool is_called(std::string_view text) const;
 };
 
 struct Experiment {
   std::string name;   ///< of its folder
   std::string paper;  ///< key of docs/glossary.md
   std::string title;
-  std::string source;    ///< where the published numbers are from
-  bool earlier = false;  ///< they are of an earlier study of ours, not of a paper
+  std::string source;  ///< where the published numbers are from
+  /// The items whose numbers are of an earlier study of ours, not of a paper, and where those are from. In
+  /// published.json `true` stands for all items, and `source` is theirs.
+  std::vector<std::string> earlier;
+  std::string earlier_source;
   std::vector<ExperimentItem> items;
   std::vector<Published> published;
+  bool quick = false;  ///< the small version of every item
+
+  bool is_earlier(const ExperimentItem& item) const;
 
   /// By name. Option error `unknown_item`, listing the items.
   const ExperimentItem& item(std::string_view item_name, std::string_view sort = {}) const;
@@ -69,9 +87,11 @@ struct Experiment {
 /// The margin of a cell: that of its row, of its column, or of the item.
 std::optional<double> margin_of(const ExperimentItem& item, const std::string& row, const std::string& column);
 
-/// From the texts of experiment.json and published.json. File errors `bad_experiment` name the field: unknown or
-/// missing fields, and published numbers or claims about cells that do not exist.
-Experiment parse_experiment(const std::string& name, std::string_view recipe, std::string_view published);
+/// From the texts of experiment.json and published.json. `quick`: with the fields of each item's "quick" in place of
+/// its own; claims and numbers of cells that it then lacks are left out. File errors `bad_experiment` name the field:
+/// unknown or missing fields, and published numbers or claims about cells that do not exist.
+Experiment parse_experiment(const std::string& name, std::string_view recipe, std::string_view published,
+                            bool quick = false);
 
 /// The folders of experiments/ as they were when the program was built.
 struct EmbeddedExperiment {
@@ -81,7 +101,7 @@ struct EmbeddedExperiment {
 };
 std::span<const EmbeddedExperiment> embedded_experiments();
 /// By name; an option error (`unknown_experiment`) with a suggestion otherwise.
-Experiment experiment(std::string_view name);
+Experiment experiment(std::string_view name, bool quick = false);
 
 /// The measurements of one cell: a value per repetition, in order.
 struct Cell {
@@ -94,6 +114,7 @@ struct ReproduceOptions {
   int repetitions = 0;         ///< 0: as the item says
   std::filesystem::path data;  ///< folder of data files, for kinds that need them
   Journal* journal = nullptr;  ///< keeps finished repetitions, and gives them back in the next run; null: none
+  bool draw = false;           ///< with the pictures of the item, if it has some
 };
 
 /// The row and the column of a cell.
@@ -108,8 +129,9 @@ struct ExperimentKind {
   bool matrix;  ///< the table has a line per row and a number per column, without published ones
   std::vector<CellName> (*check)(const ExperimentItem& item, const std::string& where);
   std::vector<Cell> (*run)(const ExperimentItem& item, const ReproduceOptions& options, const Context& context);
-  /// The pictures of an item, of its first repetition; null: there are none.
-  Figures (*draw)(const ExperimentItem& item, const Context& context) = nullptr;
+  /// The pictures of an item, from what its run gave or of its first repetition; null: there are none.
+  Figures (*draw)(const ExperimentItem& item, const std::vector<Cell>& cells, const ReproduceOptions& options,
+                  const Context& context) = nullptr;
 };
 std::span<const ExperimentKind> experiment_kinds();
 
@@ -142,8 +164,10 @@ struct Reproduction {
   std::vector<std::string> left_out;
   std::string processor;
   bool earlier = false;  ///< the numbers beside ours are of an earlier study
+  bool quick = false;    ///< the small version of the item
   int trimmed = 0;
   bool matrix = false;  ///< layout of its table
+  Figures figures = {};
 };
 
 /// "published" or "earlier": the name of the numbers beside ours.
@@ -169,9 +193,8 @@ VerdictCounts count_verdicts(const Reproduction& reproduction);
 Reproduction reproduce(const Experiment& experiment, const ExperimentItem& item, const ReproduceOptions& options,
                        const Context& context);
 
-/// Whether an item has pictures.
+/// Whether an item has pictures, and whether it reads files.
 bool has_figures(const ExperimentItem& item);
-/// The pictures of an item. Option error `idle_flag` when it has none.
-Figures draw_figures(const Experiment& experiment, const ExperimentItem& item, const Context& context);
+bool reads_data(const ExperimentItem& item);
 
 }  // namespace ecotone

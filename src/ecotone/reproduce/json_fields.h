@@ -13,7 +13,7 @@ namespace ecotone {
 /// name the object's location and the wrong field.
 class JsonFields {
  public:
-  /// `where` begins every message: "sayed2022/experiment.json: item 'weighting'".
+  /// `where` begins every message: "sayed2022/experiment.json: example '59.1'".
   JsonFields(const Json& object, std::string where);
 
   const std::string& where() const { return where_; }

@@ -6,6 +6,11 @@
 #include "ecotone/reproduce/experiment.h"
 #include "ecotone/reproduce/kinds/boost.h"
 #include "ecotone/reproduce/kinds/choice.h"
+#include "ecotone/reproduce/kinds/domain_splits.h"
+#include "ecotone/reproduce/kinds/labels.h"
+#include "ecotone/reproduce/kinds/logistic_examples.h"
+#include "ecotone/reproduce/kinds/paths.h"
+#include "ecotone/reproduce/kinds/projections.h"
 #include "ecotone/reproduce/kinds/shift.h"
 
 namespace ecotone {
@@ -19,7 +24,7 @@ ReproducedRow beside_published(const Experiment& experiment, const ExperimentIte
   row.row = cell.row;
   row.column = cell.column;
   for (const Published& published : experiment.published) {
-    if (published.item != item.name || published.row != cell.row || published.column != cell.column) continue;
+    if (!item.is_called(published.item) || published.row != cell.row || published.column != cell.column) continue;
     row.published = published.value;
     row.published_spread = published.spread;
     row.published_se = published.se;
@@ -51,6 +56,8 @@ ReproducedClaim checked(const Claim& claim, const std::vector<ReproducedRow>& ro
   const ReproducedRow& cell = cell_in(rows, claim.row, claim.column);
   double ours = cell.ours;
   if (!claim.minus.empty()) ours -= cell_in(rows, claim.minus, claim.column).ours;
+  if (claim.near)
+    return {claim, ours, std::abs(ours - claim.near->value) <= 2 * std::hypot(claim.near->se, cell.se.value_or(0))};
   const double noise = claim.errors * cell.se.value_or(0);
   return {claim, ours, claim.at_most ? ours <= *claim.at_most + noise : ours >= *claim.at_least - noise};
 }
@@ -64,7 +71,19 @@ const ExperimentKind& kind_of(const ExperimentItem& item) {
 }  // namespace
 
 std::span<const ExperimentKind> experiment_kinds() {
-  static const ExperimentKind kinds[] = {shift_kind(), choice_kind(), boost_kind(), boost_figure_kind()};
+  static const ExperimentKind kinds[] = {shift_kind(),
+                                         choice_kind(),
+                                         boost_kind(),
+                                         boost_figure_kind(),
+                                         paths_kind(),
+                                         projections_kind(),
+                                         domain_splits_kind(),
+                                         logistic_binary_kind(),
+                                         logistic_classes_kind(),
+                                         logistic_queries_kind(),
+                                         query_table_kind(),
+                                         concept_shift_kind(),
+                                         labels_kind()};
   return kinds;
 }
 
@@ -122,7 +141,10 @@ Reproduction reproduce(const Experiment& experiment, const ExperimentItem& item,
   ReproduceOptions resolved = options;
   if (options.repetitions == 0) resolved.repetitions = item.repetitions;
   const int repetitions = resolved.repetitions;
-  if (repetitions < enough_repetitions && repetitions < item.repetitions)
+  if (experiment.quick)
+    context.note("reproduce: a small version of {} {} of {}; it shows that the experiment runs, not what it finds",
+                 item.sort, item.name, experiment.name);
+  else if (repetitions < enough_repetitions && repetitions < item.repetitions)
     context.note("reproduce: {} repetition{} instead of the experiment's {}; verdicts from so few mean little",
                  repetitions, repetitions == 1 ? "" : "s", item.repetitions);
   if (repetitions <= 2 * item.trimmed)
@@ -135,31 +157,27 @@ Reproduction reproduce(const Experiment& experiment, const ExperimentItem& item,
                       .item = item.name,
                       .title = item.title,
                       .metric = item.metric,
-                      .source = experiment.source,
+                      .source = experiment.is_earlier(item) ? experiment.earlier_source : experiment.source,
                       .rows = {},
                       .claims = {},
                       .left_out = item.left_out,
                       .processor = item.processor,
-                      .earlier = experiment.earlier,
+                      .earlier = experiment.is_earlier(item),
+                      .quick = experiment.quick,
                       .trimmed = item.trimmed,
-                      .matrix = kind.matrix};
+                      .matrix = kind.matrix,
+                      .figures = {}};
   std::vector<ReproducedRow> all;
   for (const Cell& cell : cells) {
     all.push_back(beside_published(experiment, item, cell));
     if (!cell.hidden) result.rows.push_back(all.back());
   }
   for (const Claim& claim : item.claims) result.claims.push_back(checked(claim, all));
+  if (options.draw && kind.draw != nullptr) result.figures = kind.draw(item, cells, resolved, context);
   return result;
 }
 
 bool has_figures(const ExperimentItem& item) { return kind_of(item).draw != nullptr; }
-
-Figures draw_figures(const Experiment& experiment, const ExperimentItem& item, const Context& context) {
-  const ExperimentKind& kind = kind_of(item);
-  if (kind.draw == nullptr)
-    option_error("idle_flag", "-o works only with items that draw pictures; {} {} of {} is a table", item.sort,
-                 item.name, experiment.name);
-  return kind.draw(item, context);
-}
+bool reads_data(const ExperimentItem& item) { return kind_of(item).reads_data; }
 
 }  // namespace ecotone

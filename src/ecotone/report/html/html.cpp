@@ -140,7 +140,6 @@ std::string html_report(const Report& report) {
   }
   for (std::size_t i = 0; i < report.reproductions.size(); ++i)
     parts.panels.push_back(report::reproduction_panel(report.reproductions[i], i + 1));
-  parts.panels.push_back(report::figures_panel(report.figures));
   if (report.tuning) parts.panels.push_back(report::tuning_panel(*report.tuning));
   if (report.diagnosis && parts.answer.empty()) parts.answer = report::shift_answer(*report.diagnosis);
   add_background(parts, shown.report, report);

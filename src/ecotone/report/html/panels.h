@@ -62,12 +62,10 @@ Panel population_panel(const Population& population, const Population& full);
 Panel tuning_panel(const Tuning& tuning);
 /// The features that were taken, in one sentence.
 std::string selection_answer(const FeatureSelection& selection);
-/// The path of a selector: T and losses by step.
+/// The path of a selector, or one for each of several classes: T and losses by step.
 Panel selection_panel(const FeatureSelection& selection);
 /// Published numbers beside ours; `number_of_it` tells several apart.
 Panel reproduction_panel(const Reproduction& reproduction, std::size_t number_of_it);
-/// The pictures of reproductions.
-Panel figures_panel(const Figures& figures);
 /// Where the results come from.
 Panel provenance_panel(const std::vector<Provenance>& provenance);
 std::vector<Panel> simulation_panels(const LabelSimulation& simulation);

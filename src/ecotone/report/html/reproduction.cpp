@@ -18,16 +18,19 @@ std::string reproduced_table(const Reproduction& reproduction) {
   for (const ReproducedRow& row : reproduction.rows)
     body += fmt::format(
         "<tr><th scope=\"row\">{}<small>{}</small></th><td class=\"num\">{}</td><td class=\"num\">{}</td><td "
-        "class=\"num\">{}</td><td>{}</td></tr>\n",
+        "class=\"num\">{}</td><td class=\"num\">{}</td><td>{}</td></tr>\n",
         escape(row.row), escape(row.column), with_error_html(row.published, row.published_se),
-        with_error_html(row.ours, row.se), row.published ? signed_number(row.ours - *row.published) : "–",
+        with_error_html(row.ours, row.se), row.spread ? number(row.spread) : "–",
+        row.published ? signed_number(row.ours - *row.published) : "–",
         row.verdict == Verdict::none ? "" : verdict_name(row.verdict));
-  return framed("Published and ours",
-                fmt::format("<table class=\"sortable\">\n<caption>{}; value ± standard error</caption>\n<thead><tr><th "
-                            "scope=\"col\">cell</th><th scope=\"col\" class=\"num\">{}</th><th scope=\"col\" "
-                            "class=\"num\">ours</th><th scope=\"col\" class=\"num\">difference</th><th "
-                            "scope=\"col\">verdict</th></tr></thead>\n<tbody>\n{}</tbody>\n</table>\n",
-                            escape(reproduction.metric), reference_name(reproduction), body));
+  return framed(
+      "Published and ours",
+      fmt::format(
+          "<table class=\"sortable\">\n<caption>{}; value ± standard error</caption>\n<thead><tr><th "
+          "scope=\"col\">cell</th><th scope=\"col\" class=\"num\">{}</th><th scope=\"col\" "
+          "class=\"num\">ours</th><th scope=\"col\" class=\"num\">spread</th><th scope=\"col\" "
+          "class=\"num\">difference</th><th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n{}</tbody>\n</table>\n",
+          escape(reproduction.metric), reference_name(reproduction), body));
 }
 
 std::string claim_list(const Reproduction& reproduction) {
@@ -40,9 +43,7 @@ std::string claim_list(const Reproduction& reproduction) {
   return items.empty() ? "" : fmt::format("<ul class=\"advice\">\n{}</ul>\n", items);
 }
 
-}  // namespace
-
-Panel figures_panel(const Figures& figures) {
+std::string figures_html(const Figures& figures) {
   std::string html;
   const auto add = [&](const auto& drawn) {
     html += figure({.name = drawn.name,
@@ -53,9 +54,13 @@ Panel figures_panel(const Figures& figures) {
                     .csv = figure_csv(drawn)});
   };
   for (const LineChart& chart : figures.charts) add(chart);
+  for (const ScatterChart& chart : figures.scatters) add(chart);
+  for (const DotChart& chart : figures.dots) add(chart);
   for (const RegionMap& map : figures.maps) add(map);
-  return {"figures", "Figures", std::move(html)};
+  return html;
 }
+
+}  // namespace
 
 Panel reproduction_panel(const Reproduction& reproduction, std::size_t number_of_it) {
   std::string html =
@@ -66,7 +71,9 @@ Panel reproduction_panel(const Reproduction& reproduction, std::size_t number_of
         "can be told. {}</p>\n",
         counts.cells, reference_name(reproduction), counts.agree, counts.differ, counts.cannot_tell,
         escape(verdict_rule()));
-  html += claim_list(reproduction) + reproduced_table(reproduction);
+  if (reproduction.quick)
+    html += "<p>A small version of the experiment: it shows that it runs, not what it finds.</p>\n";
+  html += claim_list(reproduction) + figures_html(reproduction.figures) + reproduced_table(reproduction);
   return {fmt::format("reproduction-{}", number_of_it), escape(reproduction.title), std::move(html)};
 }
 

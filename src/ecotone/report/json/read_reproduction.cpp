@@ -37,8 +37,9 @@ ReproducedClaim read_claim(const ResultField& field) {
   one.claim.column = field.at("column").text();
   if (const auto most = field.find("at_most")) one.claim.at_most = most->number();
   if (const auto least = field.find("at_least")) one.claim.at_least = least->number();
-  if (one.claim.at_most.has_value() == one.claim.at_least.has_value())
-    field.fail("must have either at_most or at_least");
+  if (const auto near = field.find("near")) one.claim.near = Nearness{near->number(), field.at("near_se").number()};
+  if (one.claim.at_most.has_value() + one.claim.at_least.has_value() + one.claim.near.has_value() != 1)
+    field.fail("must have one of at_most, at_least and near");
   if (const auto errors = field.find("errors")) one.claim.errors = errors->number();
   if (const auto minus = field.find("minus")) one.claim.minus = minus->text();
   one.ours = field.at("ours").number_or_nan();
@@ -63,9 +64,11 @@ Reproduction reproduction_from_json(const Json& json, const std::string& origin)
       field.at("rows").each([&](const ResultField& each) { return read_reproduced_row(each, reference); });
   reproduction.claims = field.at("claims").each(read_claim);
   reproduction.left_out = field.at("left_out").texts();
+  if (const auto quick = field.find("quick")) reproduction.quick = quick->flag();
   if (const auto processor = field.find("processor")) reproduction.processor = processor->text();
   if (const auto trimmed = field.find("trimmed"))
     reproduction.trimmed = static_cast<int>(trimmed->whole_up_to(std::numeric_limits<int>::max()));
+  if (json.contains("figures")) reproduction.figures = figures_from_json(json["figures"], origin + ": figures");
   return reproduction;
 }
 

@@ -20,9 +20,20 @@ Json first_result(const Report& report) {
   if (report.simulation) return with_kind(to_json(*report.simulation), "simulation");
   if (report.tuning) return with_kind(to_json(*report.tuning), "tuning");
   if (report.selection) return with_kind(to_json(*report.selection), "selection");
-  if (!report.reproductions.empty()) return with_kind(to_json(report.reproductions.front()), "reproduction");
+  if (report.reproductions.size() == 1) return with_kind(to_json(report.reproductions.front()), "reproduction");
+  if (!report.reproductions.empty()) {
+    Json list = Json::array();
+    for (const Reproduction& each : report.reproductions) list.push_back(to_json(each));
+    return with_kind({{"reproductions", std::move(list)}}, "reproductions");
+  }
   if (report.diagnosis) return with_kind(to_json(*report.diagnosis), "diagnosis");
   internal_error("a report without a result");
+}
+
+const Json& several_of(const Json& document, const std::string& origin) {
+  const auto list = document.find("reproductions");
+  if (list == document.end() || !list->is_array()) file_error("bad_result", "{}: reproductions must be a list", origin);
+  return *list;
 }
 
 /// Refuses a second result of a kind.
@@ -41,7 +52,6 @@ Json document_of(const Report& report) {
   if (!report.not_diagnosed.empty()) document["not_diagnosed"] = report.not_diagnosed;
   if (report.population) document["population"] = to_json(*report.population);
   if (report.projections) document["projections"] = to_json(*report.projections);
-  if (!report.figures.charts.empty() || !report.figures.maps.empty()) document["figures"] = to_json(report.figures);
   if (report.whole) document["whole_model"] = to_json(*report.whole);
   if (!report.provenance.empty()) document["provenance"] = to_json(report.provenance.front());
   return document;
@@ -64,6 +74,9 @@ void add_document(Report& report, const Json& document, const std::string& origi
     set_once(report.selection, selection_from_json(document, origin), "selection", origin);
   } else if (kind == "reproduction") {
     report.reproductions.push_back(reproduction_from_json(document, origin));
+  } else if (kind == "reproductions") {
+    for (const Json& each : several_of(document, origin))
+      report.reproductions.push_back(reproduction_from_json(each, origin + ": reproductions"));
   } else if (kind == "diagnosis") {
     if (report.diagnosis_beside) report.diagnosis.reset();
     report.diagnosis_beside = false;
@@ -87,11 +100,6 @@ void add_document(Report& report, const Json& document, const std::string& origi
     report.projections = projections_from_json(document["projections"], origin + ": projections");
   if (document.contains("whole_model") && report.evaluation)
     report.whole = whole_model_from_json(document["whole_model"], origin + ": whole_model");
-  if (document.contains("figures")) {
-    Figures figures = figures_from_json(document["figures"], origin + ": figures");
-    std::ranges::move(figures.charts, std::back_inserter(report.figures.charts));
-    std::ranges::move(figures.maps, std::back_inserter(report.figures.maps));
-  }
   if (document.contains("provenance"))
     report.provenance.push_back(provenance_from_json(document["provenance"], origin + ": provenance"));
 }

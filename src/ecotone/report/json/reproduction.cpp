@@ -24,15 +24,17 @@ Json to_json(const Reproduction& reproduction) {
   }
   Json json_claims = Json::array();
   for (const ReproducedClaim& one : reproduction.claims) {
-    json_claims.push_back(
-        {{"claim", one.claim.text},
-         {"row", one.claim.row},
-         {"column", one.claim.column},
-         {one.claim.at_most ? "at_most" : "at_least", one.claim.at_most ? *one.claim.at_most : *one.claim.at_least},
-         {"ours", json_number(one.ours)},
-         {"holds", one.holds}});
-    if (one.claim.errors > 0) json_claims.back()["errors"] = one.claim.errors;
-    if (!one.claim.minus.empty()) json_claims.back()["minus"] = one.claim.minus;
+    json_claims.push_back({{"claim", one.claim.text},
+                           {"row", one.claim.row},
+                           {"column", one.claim.column},
+                           {"ours", json_number(one.ours)},
+                           {"holds", one.holds}});
+    Json& claim = json_claims.back();
+    if (one.claim.at_most) claim["at_most"] = *one.claim.at_most;
+    if (one.claim.at_least) claim["at_least"] = *one.claim.at_least;
+    if (one.claim.near) claim.update({{"near", one.claim.near->value}, {"near_se", one.claim.near->se}});
+    if (one.claim.errors > 0) claim["errors"] = one.claim.errors;
+    if (!one.claim.minus.empty()) claim["minus"] = one.claim.minus;
   }
   Json json = {{"paper", reproduction.paper},
                {"item", reproduction.item},
@@ -53,6 +55,8 @@ Json to_json(const Reproduction& reproduction) {
                        {"cannot_tell", counts.cannot_tell}};
   if (!reproduction.processor.empty()) json["processor"] = reproduction.processor;
   if (reproduction.trimmed > 0) json["trimmed"] = reproduction.trimmed;
+  if (reproduction.quick) json["quick"] = true;
+  if (!reproduction.figures.empty()) json["figures"] = to_json(reproduction.figures);
   return json;
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "ecotone/report/text/line.h"
 #include "ecotone/report/text/text.h"
@@ -10,9 +11,34 @@ namespace ecotone {
 
 namespace {
 
-std::string with_error(const std::optional<double>& value, const std::optional<double>& error) {
+/// Decimals that show the first digit of this number: 2 to 4.
+int decimals_for(double number) {
+  if (!(number > 0)) return 2;
+  return static_cast<int>(std::clamp(std::ceil(-std::log10(number)), 2.0, 4.0));
+}
+
+/// Decimals of a row: its standard error must not look like 0, and a margin has a digit more.
+int decimals_of(const ReproducedRow& row) {
+  return std::max(decimals_for(row.se.value_or(0)), decimals_for(row.margin.value_or(0) / 10));
+}
+
+/// Decimals of what is compared with this limit: one more than the limit has.
+int decimals_beside(double limit) {
+  const std::string digits = fmt::format("{}", limit);
+  const std::size_t point = digits.find('.');
+  const std::size_t behind = point == std::string::npos ? 0 : digits.size() - point - 1;
+  return static_cast<int>(std::clamp<std::size_t>(behind + 1, 2, 4));
+}
+
+int decimals_of(const Claim& claim) {
+  if (claim.near) return decimals_for(claim.near->se);
+  return decimals_beside(claim.at_most ? *claim.at_most : claim.at_least.value_or(0));
+}
+
+std::string with_error(const std::optional<double>& value, const std::optional<double>& error, int decimals) {
   if (!value) return "-";
-  return error ? fmt::format("{:.2f} ± {:.2f}", *value, *error) : fmt::format("{:.2f}", *value);
+  const std::string text = fmt::format("{:.{}f}", *value, decimals);
+  return error ? fmt::format("{} ± {:.{}f}", text, *error, decimals) : text;
 }
 
 /// The block of one column of the table; shows only ours if there are no numbers beside it. `reference` is their name.
@@ -22,13 +48,19 @@ std::string table_block(const std::vector<const ReproducedRow*>& rows, std::stri
   table.columns.push_back({rows.front()->column, true});
   if (published) table.columns.push_back({std::string(reference)});
   table.columns.push_back({"ours"});
+  table.columns.push_back({"spread"});
+  if (published) table.columns.push_back({"difference"});
   if (published) table.columns.push_back({"margin"});
   if (published) table.columns.push_back({"", true});
   for (const ReproducedRow* row : rows) {
     std::vector<std::string>& line = table.lines.emplace_back();
+    const int decimals = decimals_of(*row);
     line.push_back(row->row);
-    if (published) line.push_back(with_error(row->published, row->published_se));
-    line.push_back(with_error(row->ours, row->se));
+    if (published) line.push_back(with_error(row->published, row->published_se, decimals));
+    line.push_back(with_error(row->ours, row->se, decimals));
+    line.push_back(with_error(row->spread, {}, decimals));
+    if (published)
+      line.push_back(row->published ? fmt::format("{:+.{}f}", row->ours - *row->published, decimals) : "-");
     if (published) line.push_back(row->margin ? fmt::format("{:g}", *row->margin) : "-");
     if (published) line.emplace_back(verdict_name(row->verdict));
   }
@@ -47,7 +79,7 @@ std::string blocks(const Reproduction& reproduction) {
                                  reproduction.rows.front().repetitions == 1 ? "" : "s");
   if (reproduction.trimmed > 0)
     text += fmt::format("without the {} smallest and largest of each cell; ", reproduction.trimmed);
-  text += "value ± standard error\n";
+  text += "value ± standard error, and the spread over repetitions\n";
   for (const std::string& column : columns_of(reproduction)) {
     std::vector<const ReproducedRow*> rows;
     for (const ReproducedRow& row : reproduction.rows)
@@ -73,7 +105,7 @@ std::string matrix(const Reproduction& reproduction) {
     const auto column = std::ranges::find(table.columns, row.column, &TextTable::Column::head);
     line_of(row.row)[static_cast<std::size_t>(column - table.columns.begin())] = fmt::format("{:.4f}", row.ours);
   }
-  return "means over the targets\n\n" + table.text();
+  return "means\n\n" + table.text();
 }
 
 /// "24 published cells: 11 agree, 1 differs, 12 cannot tell"; empty where nothing stands beside ours.
@@ -93,13 +125,14 @@ std::string verdict_summary(const Reproduction& reproduction) {
 
 std::string reproduction_table(const Reproduction& reproduction) {
   std::string text = verdict_summary(reproduction);
-  text += fmt::format("{} · {}: {}\n", reproduction.paper, reproduction.item, reproduction.title);
+  text += fmt::format("{} · {}: {}{}\n", reproduction.paper, reproduction.item, reproduction.title,
+                      reproduction.quick ? " (small version)" : "");
   if (reproduction.rows.empty()) return text;
   text += reproduction.matrix ? matrix(reproduction) : blocks(reproduction);
   if (!reproduction.claims.empty()) text += "\n";
   for (const ReproducedClaim& one : reproduction.claims)
     text += fmt::format("{}  {} (ours {:.{}f})\n", one.holds ? "holds         " : "does not hold ", one.claim.text,
-                        one.ours, reproduction.matrix ? 4 : 2);
+                        one.ours, reproduction.matrix ? 4 : decimals_of(one.claim));
   const auto published = [](const ReproducedRow& row) { return row.published.has_value(); };
   if (std::ranges::any_of(reproduction.rows, published))
     text += fmt::format("\n{}\n{}: {}\n", verdict_rule(), reference_name(reproduction), reproduction.source);

@@ -109,7 +109,8 @@ RegionMap map_of(const StumpVote& vote, const Matrix& points, const std::vector<
   return map;
 }
 
-Figures draw(const ExperimentItem& item, const Context& context) {
+Figures draw_boost(const ExperimentItem& item, const std::vector<Cell>&, const ReproduceOptions&,
+                   const Context& context) {
   const FigureRecipe recipe = read_figure_recipe(item, item.name);
   const Boosted one = boosted(recipe, repetition_context(recipe.angle, 0, context));
   LineChart chart{
@@ -139,7 +140,7 @@ ExperimentKind boost_figure_kind() {
           .matrix = false,
           .check = check_figure,
           .run = run_figure,
-          .draw = draw};
+          .draw = draw_boost};
 }
 
 }  // namespace ecotone

@@ -10,6 +10,7 @@
 #include "ecotone/measure/metrics.h"
 #include "ecotone/methods/grid.h"
 #include "ecotone/reproduce/json_fields.h"
+#include "ecotone/reproduce/public_data.h"
 #include "ecotone/reproduce/repetitions.h"
 
 namespace ecotone {
@@ -97,10 +98,7 @@ std::vector<CellName> check_choice(const ExperimentItem& item, const std::string
 
 Dataset load(const ChoiceData& data, const std::filesystem::path& folder, const Context& context) {
   if (!data.generator.empty()) return generate(data.generator, data.options, context);
-  if (folder.empty())
-    option_error("no_data", "reproduce: {} is read from {}; name the folder of the data with --data", data.name,
-                 data.file);
-  return read_dataset({folder / data.file}, data.read, context);
+  return read_dataset({data_file(folder, data.file)}, data.read, context);
 }
 
 /// Values of the targets for one field; undefined ones are left out.

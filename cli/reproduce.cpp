@@ -71,9 +71,9 @@ std::vector<Chosen> chosen_items(const ReproduceFlags& flags) {
   std::vector<Chosen> chosen;
   for (const std::string& name : names) {
     Chosen& each = chosen.emplace_back(Chosen{experiment(name, flags.quick), {}});
-    if (const ExperimentItem* item = named_item(each.experiment, flags)) {
-      if (names.size() > 1) option_error("usage", "reproduce: name the experiment that {} is part of", item->name);
-      each.items = {item};
+    if (const ExperimentItem* named = named_item(each.experiment, flags)) {
+      if (names.size() > 1) option_error("usage", "reproduce: name the experiment that {} is part of", named->name);
+      each.items = {named};
     } else {
       for (const ExperimentItem& item : each.experiment.items)
         if (item.same_as.empty()) each.items.push_back(&item);
@@ -160,7 +160,8 @@ void run_reproduce(const ReproduceFlags& flags, Session& session) {
     for (const Chosen& each : chosen)
       for (const ExperimentItem* item : each.items)
         if (auto result = run_item(each.experiment, *item, options, only, session)) {
-          session.say((results.empty() ? "" : "\n") + reproduction_table(*result));
+          if (!results.empty()) session.say("\n");
+          session.say(reproduction_table(*result));
           results.push_back(std::move(*result));
         }
     return results;
@@ -212,8 +213,8 @@ Verb reproduce_verb() {
                     "reproduce NAME [--example|--table|--figure|--item ITEM] [flags]",
                     "  ecotone reproduce --list\n"
                     "  ecotone reproduce muandet2013 --quick\n"
-                    "  ecotone reproduce sayed2022 --example weighting\n"
-                    "  ecotone reproduce sayed2022 --example weighting --repetitions 10 --seed 1 --json\n"
+                    "  ecotone reproduce sayed2022 --example 59.5\n"
+                    "  ecotone reproduce weighting --table weights --repetitions 10 --seed 1 --json\n"
                     "  ecotone reproduce habrard2012 --figure 3 -o FOLDER\n"},
                    declare_reproduce, run_reproduce);
 }

@@ -37,7 +37,7 @@ struct SplitsRow {
   std::string name, stages, pipeline;
   std::vector<std::pair<std::string, std::string>> in;
 
-  /// The grid of a column, empty stages: those of another column are to come.
+  /// The grid of a column.
   std::string text(const SplitsColumn& column) const {
     const auto own = std::ranges::find(in, column.name, &std::pair<std::string, std::string>::first);
     if (own != in.end()) return own->second;
@@ -193,15 +193,15 @@ std::vector<Index> in_domains(const Dataset& data, const std::vector<Index>& row
 /// One table with a split of its domains.
 class SplitRun {
  public:
-  SplitRun(const Dataset& data, const SplitsRecipe& recipe, const std::string& metric, DomainDraw draw, int per_domain,
-           const Context& context)
-      : data_(data), recipe_(recipe), metric_(*find_metric(metric)), draw_(std::move(draw)), context_(context) {
-    train_ = some_of_each(data, draw_.train, per_domain, context.random("training rows"));
-    test_ = some_of_each(data, draw_.test, recipe.test_rows, context.random("test rows"));
+  SplitRun(const Dataset& data, const SplitsRecipe& recipe, const std::string& metric, const DomainDraw& draw,
+           int per_domain, const Context& context)
+      : data_(data), metric_(*find_metric(metric)), context_(context) {
+    train_ = some_of_each(data, draw.train, per_domain, context.random("training rows"));
+    test_ = some_of_each(data, draw.test, recipe.test_rows, context.random("test rows"));
     std::vector<Index> tuning = train_;
     if (recipe.tuning_rows > 0 && (per_domain == 0 || recipe.tuning_rows < per_domain))
-      tuning = some_of_each(data, draw_.train, recipe.tuning_rows, context.random("training rows"));
-    for (const std::vector<Index>& fold : draw_.folds(recipe.folds, context.random("folds"))) {
+      tuning = some_of_each(data, draw.train, recipe.tuning_rows, context.random("training rows"));
+    for (const std::vector<Index>& fold : draw.folds(recipe.folds, context.random("folds"))) {
       folds_.plain.push_back({.name = fmt::format("fold {}", folds_.plain.size() + 1),
                               .source = in_domains(data, tuning, fold, false),
                               .held_out = in_domains(data, tuning, fold, true)});
@@ -248,9 +248,7 @@ class SplitRun {
 
  private:
   const Dataset& data_;
-  const SplitsRecipe& recipe_;
   const MetricInfo& metric_;
-  DomainDraw draw_;
   Context context_;
   std::vector<Index> train_, test_;
   TuneFolds folds_;

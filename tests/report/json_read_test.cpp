@@ -13,6 +13,7 @@
 #include "ecotone/report/text/text.h"
 #include "ecotone/reproduce/experiment.h"
 #include "evaluate/support.h"
+#include "report/html/balance.h"
 #include "report/simulation_support.h"
 
 /// Results survive the way through their documents, and damaged documents are refused.
@@ -494,7 +495,8 @@ TEST(JsonRead, SelectionsOfSeveralClasses) {
     const std::string page = page_with(&Report::selection, found);
     EXPECT_EQ(page_with(&Report::selection, selection_from_json(to_json(found), "saved.json")), page);
     for (const char* heading : {"<h3>c0 against the rest</h3>", "<h3>c1 against the rest</h3>", "The paths"})
-      EXPECT_THAT(page, testing::HasSubstr(heading));
+      EXPECT_THAT(page, HasSubstr(heading));
+    EXPECT_EQ(balance_error(without_scripts(page)), "");
   }
   expect_refused_or_shown<FeatureSelection>(selected("greedy steps=2", data, {.held_out = false}), selection_from_json,
                                             selection_text);

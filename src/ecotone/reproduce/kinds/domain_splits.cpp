@@ -204,6 +204,7 @@ class SplitRun {
     for (const std::vector<Index>& fold : draw.folds(recipe.folds, context.random("folds"))) {
       folds_.plain.push_back({.name = fmt::format("fold {}", folds_.plain.size() + 1),
                               .source = in_domains(data, tuning, fold, false),
+                              .target = {},
                               .held_out = in_domains(data, tuning, fold, true)});
     }
     folds_.adapting = folds_.plain;
@@ -232,7 +233,7 @@ class SplitRun {
   /// The metric of a pipeline on the test domains, all rows together.
   double value(const Pipeline& pipeline) const {
     const Model model = Model::fit(pipeline, train_view(data_, train_, {}, context_), data_.schema, context_);
-    const Split split{.source = {}, .target = {}, .held_out = test_};
+    const Split split{.name = {}, .source = {}, .target = {}, .held_out = test_};
     const Outcome outcome = outcome_of(model.predict(batch(data_, test_), context_), model.classes(), *data_.y, split);
     if (data_.y->task == Task::regress) {
       Vector truth(std::ssize(test_));

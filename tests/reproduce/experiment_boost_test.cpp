@@ -2,7 +2,7 @@
 #include "ecotone/report/text/text.h"
 #include "ecotone/reproduce/kinds/boost.h"
 #include "ecotone/reproduce/kinds/boost_parts.h"
-#include "evaluate/support.h"
+#include "reproduce/support.h"
 
 namespace ecotone::test {
 namespace experiment_boost_test {
@@ -34,17 +34,8 @@ Json recipe() {
       "run": {"select": "max_wtplus", "candidates": 1, "gamma": 0.2, "rounds": 150}}]})");
 }
 
-Experiment parse(const Json& json) { return parse_experiment("small", json.dump(), R"({"source": "here"})"); }
-
-double ours(const Reproduction& result, const std::string& row, const std::string& column) {
-  for (const ReproducedRow& one : result.rows)
-    if (one.row == row && one.column == column) return one.ours;
-  ADD_FAILURE() << row << " " << column;
-  return -1;
-}
-
 TEST(ExperimentBoost, MeasuresErrorsOfEveryMethod) {
-  const Experiment experiment = parse(recipe());
+  const Experiment experiment = experiment_of(recipe());
   const Reproduction result = reproduce(experiment, experiment.item("one"), {}, on(2));
   ASSERT_EQ(result.rows.size(), 16U);  // eight rows that are not hidden, two angles
   // Without a turn the source's machines are right about the target.
@@ -67,9 +58,9 @@ TEST(ExperimentBoost, MeasuresErrorsOfEveryMethod) {
 
 TEST(ExperimentBoost, LeavesOutTheSmallestAndTheLargest) {
   Json json = recipe();
-  const Experiment trimmed = parse(json);
+  const Experiment trimmed = experiment_of(json);
   json["items"][0].erase("trimmed");
-  const Experiment whole = parse(json);
+  const Experiment whole = experiment_of(json);
   const Reproduction middle = reproduce(trimmed, trimmed.item("one"), {}, on(2));
   const Reproduction mean = reproduce(whole, whole.item("one"), {}, on(2));
   EXPECT_EQ(middle.trimmed, 1);
@@ -83,7 +74,7 @@ TEST(ExperimentBoost, LeavesOutTheSmallestAndTheLargest) {
 }
 
 TEST(ExperimentBoost, IsTheSameBytesForAnyNumberOfThreads) {
-  const Experiment experiment = parse(recipe());
+  const Experiment experiment = experiment_of(recipe());
   for (const char* item : {"one", "two"}) {
     const std::string one = to_json(reproduce(experiment, experiment.item(item), {}, on(1))).dump();
     EXPECT_EQ(one, to_json(reproduce(experiment, experiment.item(item), {}, on(3))).dump());
@@ -96,7 +87,7 @@ TEST(ExperimentBoost, RefusesWrongFields) {
   const auto refusal = [](const auto& change) {
     Json json = recipe();
     change(json["items"][0]);
-    const Error error = error_of([&] { parse(json); });
+    const Error error = error_of([&] { experiment_of(json); });
     EXPECT_EQ(error.code(), "bad_experiment");
     return std::string(error.what());
   };
@@ -130,7 +121,7 @@ TEST(ExperimentBoostFigure, TellsTheFirstZeroFromTheOneThatLasts) {
 }
 
 TEST(ExperimentBoostFigure, CountsRoundsAndRegionsAndDrawsThem) {
-  const Experiment experiment = parse(recipe());
+  const Experiment experiment = experiment_of(recipe());
   const ExperimentItem& item = experiment.item("two", "figure");
   ReproduceOptions options;
   options.draw = true;

@@ -7,32 +7,22 @@
 #include "ecotone/report/json/json.h"
 #include "ecotone/reproduce/experiment.h"
 #include "ecotone/reproduce/public_data.h"
-#include "evaluate/support.h"
+#include "reproduce/support.h"
 
 namespace ecotone::test {
 namespace experiment_kinds_test {
 
 using ::testing::HasSubstr;
 
-const Json no_numbers = {{"source", "nowhere"}};
-
 Experiment one_item(Json item) {
   item.update({{"title", "t"}, {"table", "one"}});
-  return parse_experiment("small", Json{{"paper", "key"}, {"title", "Small"}, {"items", {item}}}.dump(),
-                          no_numbers.dump());
+  return experiment_of({{"paper", "key"}, {"title", "Small"}, {"items", {item}}});
 }
 std::string refusal_of(const Json& item) {
   const Error error = error_of([&] { one_item(item); });
   EXPECT_EQ(error.code(), "bad_experiment");
   return error.what();
 }
-const ReproducedRow& cell(const Reproduction& result, const std::string& row, const std::string& column) {
-  const auto found =
-      std::ranges::find_if(result.rows, [&](const auto& r) { return r.row == row && r.column == column; });
-  if (found == result.rows.end()) throw std::out_of_range(row + " / " + column);
-  return *found;
-}
-
 /// A folder that is removed at the end.
 class Folder {
  public:
@@ -190,7 +180,7 @@ TEST(ExperimentPaths, RefusesWrongFields) {
     item[field] = value;
     return refusal_of(item);
   };
-  EXPECT_THAT(refused("at", {1, 5}), HasSubstr("'at' must be steps from 1 to 4, got 5"));
+  EXPECT_THAT(refused("at", {1, 5}), HasSubstr("'at' must be a list of whole numbers in [1, 4], got 5"));
   EXPECT_THAT(refused("rules", {"greedi"}), HasSubstr("'rules' must be one of greedy, T-greedy, got 'greedi'"));
   EXPECT_THAT(refused("rules", {"T-greedy", "greedy"}), HasSubstr("both in this order"));
   EXPECT_THAT(refused("centring", {"target"}), HasSubstr("got 'target'"));

@@ -1,7 +1,7 @@
 #include "ecotone/reproduce/kinds/labels.h"
 
 #include "ecotone/report/json/json.h"
-#include "evaluate/support.h"
+#include "reproduce/support.h"
 
 namespace ecotone::test {
 namespace labels_test {
@@ -22,17 +22,8 @@ Json recipe() {
                {"row": "failed", "strategy": "least_confidence explore=0", "failed": true}]}]})");
 }
 
-Experiment parse(const Json& json) { return parse_experiment("small", json.dump(), R"({"source": "here"})"); }
-
-double ours(const Reproduction& result, const std::string& row, const std::string& column) {
-  for (const ReproducedRow& one : result.rows)
-    if (one.row == row && one.column == column) return one.ours;
-  ADD_FAILURE() << row << " " << column;
-  return -1;
-}
-
 TEST(ExperimentLabels, CountsTheLabelsThatStrategiesNeed) {
-  const Experiment experiment = parse(recipe());
+  const Experiment experiment = experiment_of(recipe());
   const ExperimentItem& item = experiment.items[0];
   const Reproduction result = reproduce(experiment, item, {.data = {}, .draw = true}, on(2));
   ASSERT_EQ(result.rows.size(), 10U);
@@ -64,7 +55,7 @@ TEST(ExperimentLabels, RefusesWrongFields) {
   const auto refusal = [](const auto& change) {
     Json json = recipe();
     change(json["items"][0]);
-    const Error error = error_of([&] { parse(json); });
+    const Error error = error_of([&] { experiment_of(json); });
     EXPECT_EQ(error.code(), "bad_experiment") << error.what();
     return std::string(error.what());
   };

@@ -5,7 +5,7 @@
 #include "ecotone/measure/intervals.h"
 #include "ecotone/report/json/json.h"
 #include "ecotone/reproduce/kinds/logistic_parts.h"
-#include "evaluate/support.h"
+#include "reproduce/support.h"
 #include "shared_data.h"
 
 namespace ecotone::test {
@@ -16,12 +16,6 @@ using ::testing::HasSubstr;
 /// An item of the built-in experiment.
 ReproduceOptions few(int repetitions, bool draw = false) {
   return {.repetitions = repetitions, .data = shared_data(), .draw = draw};
-}
-
-const ReproducedRow& cell(const Reproduction& result, const std::string& row, const std::string& column) {
-  for (const ReproducedRow& one : result.rows)
-    if (one.row == row && one.column == column) return one;
-  throw std::out_of_range(row + " of " + column);
 }
 
 void expect_claims(const Reproduction& result) {

@@ -51,6 +51,48 @@ int JsonFields::whole(const std::string& name, int low, int high) {
   return static_cast<int>(value);
 }
 
+double JsonFields::positive(const std::string& name) {
+  const double value = number(name);
+  if (!(value > 0)) file_error("bad_experiment", "{}: field '{}' must be above 0", where_, name);
+  return value;
+}
+
+std::vector<double> JsonFields::positives(const std::string& name) {
+  std::vector<double> values;
+  for (const Json& one : list(name)) {
+    if (!one.is_number() || !(one.get<double>() > 0))
+      file_error("bad_experiment", "{}: field '{}' must be a list of positive numbers", where_, name);
+    values.push_back(one.get<double>());
+  }
+  return values;
+}
+
+std::vector<int> JsonFields::wholes(const std::string& name, int low, int high) {
+  std::vector<int> values;
+  for (const Json& one : list(name)) {
+    if (!one.is_number_integer() || one.get<double>() < low || one.get<double>() > high)
+      file_error("bad_experiment", "{}: field '{}' must be a list of whole numbers in [{}, {}], got {}", where_, name,
+                 low, high, one.dump());
+    values.push_back(one.get<int>());
+  }
+  return values;
+}
+
+Matrix JsonFields::table(const std::string& name) {
+  const Json& rows = list(name);
+  Matrix table;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const bool is_row = rows[i].is_array() && !rows[i].empty() && (i == 0 || rows[i].size() == rows[0].size());
+    if (!is_row) file_error("bad_experiment", "{}: field '{}' must be a list of lists of one length", where_, name);
+    if (i == 0) table.resize(std::ssize(rows), std::ssize(rows[0]));
+    for (std::size_t j = 0; j < rows[i].size(); ++j) {
+      if (!rows[i][j].is_number()) file_error("bad_experiment", "{}: field '{}' must hold numbers", where_, name);
+      table(static_cast<Index>(i), static_cast<Index>(j)) = rows[i][j].get<double>();
+    }
+  }
+  return table;
+}
+
 const Json& JsonFields::object(const std::string& name) {
   const Json& value = field(name);
   if (!value.is_object()) file_error("bad_experiment", "{}: field '{}' must be an object", where_, name);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ecotone/base/json.h"
+#include "ecotone/linalg/matrix.h"
 
 namespace ecotone {
 
@@ -23,7 +24,13 @@ class JsonFields {
   std::string text(const std::string& name, std::string_view otherwise);
   double number(const std::string& name);
   bool flag(const std::string& name);
+  double positive(const std::string& name);
   int whole(const std::string& name, int low, int high);
+  /// Lists of at least one number, all above 0 or whole and in range.
+  std::vector<double> positives(const std::string& name);
+  std::vector<int> wholes(const std::string& name, int low, int high);
+  /// A list of lists of numbers, all of one length.
+  Matrix table(const std::string& name);
   const Json& object(const std::string& name);
   /// A list of at least one value.
   const Json& list(const std::string& name);

@@ -24,6 +24,17 @@ inline Context repetition_context(const std::string& part, int repetition, const
   return context.derived("reproduce/" + part, static_cast<std::uint64_t>(repetition)).observed_by(nullptr);
 }
 
+/// One cell for each name, with its value in every repetition.
+inline std::vector<Cell> cells_of(const std::vector<CellName>& names,
+                                  const std::vector<std::vector<double>>& repetitions) {
+  std::vector<Cell> cells;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    Cell& cell = cells.emplace_back(Cell{names[i].first, names[i].second, {}});
+    for (const std::vector<double>& values : repetitions) cell.values.push_back(values.at(i));
+  }
+  return cells;
+}
+
 /// run(number of the part, context) of every part and repetition, at most `at_most` at once (0: as many as there are
 /// threads; work inside them then runs inline). The results of the first part come first. A journal keeps each.
 template <class Result, class Run>

@@ -38,23 +38,13 @@ struct BoostRecipe {
   }
 };
 
-std::vector<double> positive_numbers(JsonFields& fields, const std::string& name) {
-  std::vector<double> values;
-  for (const Json& one : fields.list(name)) {
-    if (!one.is_number() || !(one.get<double>() > 0))
-      file_error("bad_experiment", "{}: field '{}' must be a list of positive numbers", fields.where(), name);
-    values.push_back(one.get<double>());
-  }
-  return values;
-}
-
 void read_method(BoostRow& row, JsonFields& fields, const BoostRecipe& recipe) {
   const std::string method = fields.text("method");
   if (method == "svm") {
-    row.svm = {positive_numbers(fields, "C"), positive_numbers(fields, "gamma"), fields.whole("folds", 2, 100)};
+    row.svm = {fields.positives("C"), fields.positives("gamma"), fields.whole("folds", 2, 100)};
   } else if (method == "dasvm") {
     row.method = BoostMethod::dasvm;
-    row.dasvm = {positive_numbers(fields, "C"), positive_numbers(fields, "gamma"), positive_numbers(fields, "rho")};
+    row.dasvm = {fields.positives("C"), fields.positives("gamma"), fields.positives("rho")};
     for (const double rho : row.dasvm.rho)
       if (rho != std::floor(rho) || rho > 1e9)
         file_error("bad_experiment", "{}: field 'rho' must be whole numbers", fields.where());

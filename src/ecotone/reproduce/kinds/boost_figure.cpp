@@ -80,12 +80,7 @@ std::vector<Cell> run_figure(const ExperimentItem& item, const ReproduceOptions&
   const FigureRecipe recipe = read_figure_recipe(item, item.name);
   const auto run = [&](std::size_t, const Context& own) { return figure_values(recipe, own); };
   const auto draws = run_repetitions<std::vector<double>>(item, {{recipe.angle}}, options, 0, context, run);
-  std::vector<Cell> cells;
-  for (const CellName& name : check_figure(item, item.name)) {
-    Cell& cell = cells.emplace_back(Cell{name.first, name.second, {}});
-    for (const std::vector<double>& draw : draws) cell.values.push_back(draw[cells.size() - 1]);
-  }
-  return cells;
+  return cells_of(check_figure(item, item.name), draws);
 }
 
 RegionMap map_of(const StumpVote& vote, const Matrix& points, const std::vector<double>& classes, const Matrix& all) {

@@ -1,16 +1,15 @@
 #include "ecotone/reproduce/kinds/choice.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "ecotone/base/error.h"
 #include "ecotone/choose/choose.h"
 #include "ecotone/data/dataset_digest.h"
-#include "ecotone/data/generate/generate.h"
-#include "ecotone/data/read.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/methods/grid.h"
 #include "ecotone/reproduce/json_fields.h"
-#include "ecotone/reproduce/public_data.h"
+#include "ecotone/reproduce/recipe_data.h"
 #include "ecotone/reproduce/repetitions.h"
 
 namespace ecotone {
@@ -23,27 +22,11 @@ struct ChoiceData {
   std::string name;
   std::string metric;
   std::vector<std::string> candidates;
-  std::string generator;
-  OptionTexts options;
-  std::string file;
-  ReadOptions read;
+  std::optional<GeneratedData> drawn;  ///< or else
+  TableData table;
 
   Task task() const { return find_metric(metric)->task; }
 };
-
-void read_source(ChoiceData& data, JsonFields& fields) {
-  if (fields.has("generator")) {
-    data.generator = fields.text("generator");
-    if (fields.has("options")) data.options = fields.named_texts("options");
-    return;
-  }
-  data.file = fields.text("file");
-  data.read.label = fields.text("label");
-  data.read.domain = fields.text("domain");
-  data.read.task = data.task();
-  if (fields.has("ignore")) data.read.ignore = fields.texts("ignore");
-  if (fields.has("where")) data.read.where = fields.texts("where");
-}
 
 std::vector<ChoiceData> read_choice_recipe(const ExperimentItem& item, const std::string& where) {
   std::vector<ChoiceData> all;
@@ -57,7 +40,10 @@ std::vector<ChoiceData> read_choice_recipe(const ExperimentItem& item, const std
       file_error("bad_experiment", "{}: field 'metric' of data '{}' is not a metric: '{}'", where, data.name,
                  data.metric);
     data.candidates = one.texts("candidates");
-    read_source(data, one);
+    if (one.has("generator"))
+      data.drawn = GeneratedData::read(one);
+    else
+      data.table = TableData::read(one, data.task());
     one.finish();
     for (std::size_t i = 0; i + 1 < all.size(); ++i)
       if (all[i].name == data.name) file_error("bad_experiment", "{}: two data sets are called '{}'", where, data.name);
@@ -79,10 +65,7 @@ std::vector<CellName> check_choice(const ExperimentItem& item, const std::string
   std::vector<CellName> cells;
   for (const ChoiceData& data : read_choice_recipe(item, where)) {
     try {
-      if (!data.generator.empty()) {
-        const Generator& found = generator(data.generator);
-        complete_options(found.name, found.options, data.options);
-      }
+      if (data.drawn) data.drawn->check();
       for (const Pipeline& pipeline : candidates_of(data))
         if (!pipeline.predicts()) option_error("no_learner", "\"{}\" does not end in a learner", pipeline.text());
     } catch (const Error& error) {
@@ -97,8 +80,7 @@ std::vector<CellName> check_choice(const ExperimentItem& item, const std::string
 }
 
 Dataset load(const ChoiceData& data, const std::filesystem::path& folder, const Context& context) {
-  if (!data.generator.empty()) return generate(data.generator, data.options, context);
-  return read_dataset({data_file(folder, data.file)}, data.read, context);
+  return data.drawn ? data.drawn->draw(context) : data.table.load(folder, context);
 }
 
 /// Values of the targets for one field; undefined ones are left out.
@@ -150,7 +132,7 @@ std::vector<Cell> run_choice(const ExperimentItem& item, const ReproduceOptions&
   std::vector<RepeatedPart> parts;
   for (const ChoiceData& data : all) {
     parts.push_back({data.name});
-    if (options.journal && data.generator.empty())
+    if (options.journal && !data.drawn)
       parts.back().data = digest_of(load(data, options.data, context.observed_by(nullptr)), context);
   }
   const auto run = [&](std::size_t d, const Context& own) {

@@ -31,14 +31,14 @@ ConceptRecipe read_concept_recipe(const ExperimentItem& item, const std::string&
   JsonFields fields(item.recipe, where);
   ConceptRecipe recipe;
   recipe.rows = fields.whole("rows", 2, 1'000'000);
-  recipe.step = positive_number(fields, "step");
+  recipe.step = fields.positive("step");
   recipe.epochs = fields.whole("epochs", 1, 100'000);
   recipe.good = fields.number("good");
   for (const Json& json : fields.list("columns")) {
     JsonFields column(json, where + ", a column");
     ConceptColumn& read = recipe.columns.emplace_back();
     read.name = column.text("column");
-    read.l2 = positive_number(column, "l2");
+    read.l2 = column.positive("l2");
     if (column.has("penalise_offset")) read.penalise_offset = column.flag("penalise_offset");
     column.finish();
   }

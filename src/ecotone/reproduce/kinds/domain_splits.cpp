@@ -6,7 +6,6 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/data/dataset_digest.h"
-#include "ecotone/data/read.h"
 #include "ecotone/evaluate/score.h"
 #include "ecotone/evaluate/tune_fits.h"
 #include "ecotone/measure/intervals.h"
@@ -14,7 +13,7 @@
 #include "ecotone/methods/grid.h"
 #include "ecotone/methods/model.h"
 #include "ecotone/reproduce/json_fields.h"
-#include "ecotone/reproduce/public_data.h"
+#include "ecotone/reproduce/recipe_data.h"
 #include "ecotone/reproduce/repetitions.h"
 
 namespace ecotone {
@@ -24,8 +23,8 @@ namespace {
 constexpr std::string_view splits_metrics[] = {"rmse", "mae", "accuracy", "balanced_accuracy", "log_loss"};
 
 struct SplitsTable {
-  std::string name, file;
-  ReadOptions read;
+  std::string name;
+  TableData table;
 };
 
 struct SplitsColumn {
@@ -61,18 +60,6 @@ struct SplitsRecipe {
     return static_cast<std::size_t>(std::ranges::find(columns, name, &SplitsColumn::name) - columns.begin());
   }
 };
-
-SplitsTable read_table(const Json& json, Task task, const std::string& where) {
-  JsonFields fields(json, where + ", a data set");
-  SplitsTable table{fields.text("data"), fields.text("file"), {}};
-  table.read.label = fields.text("label");
-  table.read.domain = fields.text("domain");
-  table.read.task = task;
-  if (fields.has("ignore")) table.read.ignore = fields.texts("ignore");
-  if (fields.has("where")) table.read.where = fields.texts("where");
-  fields.finish();
-  return table;
-}
 
 SplitsColumn read_column(const Json& json, const SplitsRecipe& recipe, const std::string& where) {
   JsonFields fields(json, where + ", a column");
@@ -111,7 +98,11 @@ SplitsRecipe read_splits_recipe(const ExperimentItem& item, const std::string& w
                fmt::join(splits_metrics, ", "), item.metric);
   SplitsRecipe recipe;
   JsonFields fields(item.recipe, where);
-  for (const Json& json : fields.list("data")) recipe.data.push_back(read_table(json, metric->task, where));
+  for (const Json& json : fields.list("data")) {
+    JsonFields one(json, where + ", a data set");
+    recipe.data.push_back({one.text("data"), TableData::read(one, metric->task)});
+    one.finish();
+  }
   recipe.train_domains = fields.whole("train_domains", 0, 1'000'000);
   recipe.folds = fields.whole("folds", 2, 1000);
   if (fields.has("tuning_rows")) recipe.tuning_rows = fields.whole("tuning_rows", 1, 1'000'000'000);
@@ -301,10 +292,6 @@ SplitValues run_repetition(const SplitsRecipe& recipe, const SplitsTable& table,
   return values;
 }
 
-Dataset load_table(const SplitsTable& table, const std::filesystem::path& folder, const Context& context) {
-  return read_dataset({data_file(folder, table.file)}, table.read, context.observed_by(nullptr));
-}
-
 std::string domain_row(const std::string& row, const std::string& domain) { return fmt::format("{}, {}", row, domain); }
 
 std::vector<Cell> run_splits(const ExperimentItem& item, const ReproduceOptions& options, const Context& context) {
@@ -312,7 +299,7 @@ std::vector<Cell> run_splits(const ExperimentItem& item, const ReproduceOptions&
   std::vector<Dataset> data;
   std::vector<RepeatedPart> parts;
   for (const SplitsTable& table : recipe.data) {
-    data.push_back(load_table(table, options.data, context));
+    data.push_back(table.table.load(options.data, context.observed_by(nullptr)));
     parts.push_back({table.name});
     if (options.journal) parts.back().data = digest_of(data.back(), context);
   }

@@ -4,11 +4,10 @@
 #include <cmath>
 
 #include "ecotone/base/error.h"
-#include "ecotone/data/generate/generate.h"
 #include "ecotone/label/simulate.h"
 #include "ecotone/measure/intervals.h"
 #include "ecotone/reproduce/json_fields.h"
-#include "ecotone/reproduce/kinds/logistic_parts.h"
+#include "ecotone/reproduce/recipe_data.h"
 #include "ecotone/reproduce/repetitions.h"
 
 namespace ecotone {
@@ -17,8 +16,7 @@ namespace {
 
 struct LabelsColumn {
   std::string name;
-  std::string generator;
-  OptionTexts options;
+  GeneratedData data;
   Index budget = 0;
 };
 
@@ -79,11 +77,8 @@ LabelsRecipe read_labels_recipe(const ExperimentItem& item, const std::string& w
   recipe.simulate.audit = 0;
   for (const Json& json : fields.list("columns")) {
     JsonFields column(json, where + ", a column");
-    LabelsColumn& read = recipe.columns.emplace_back();
-    read.name = column.text("column");
-    read.generator = column.text("generator");
-    if (column.has("options")) read.options = column.named_texts("options");
-    read.budget = column.whole("budget", 10, 1'000'000);
+    recipe.columns.push_back(
+        {column.text("column"), GeneratedData::read(column), column.whole("budget", 10, 1'000'000)});
     column.finish();
   }
   for (const Json& json : fields.list("rows")) {
@@ -109,8 +104,7 @@ std::vector<CellName> check_labels(const ExperimentItem& item, const std::string
     if (const Pipeline pipeline = Pipeline::parse(recipe.pipeline); !pipeline.predicts())
       option_error("no_learner", "\"{}\" does not end in a learner", pipeline.text());
     for (const LabelsColumn& column : recipe.columns) {
-      const Generator& found = generator(column.generator);
-      complete_options(found.name, found.options, column.options);
+      column.data.check();
       for (const LabelsRow& row : recipe.rows) cells.emplace_back(row.name, column.name);
     }
   } catch (const Error& error) {
@@ -123,8 +117,8 @@ std::vector<CellName> check_labels(const ExperimentItem& item, const std::string
 LabelSimulation simulated(const LabelsRecipe& recipe, const LabelsColumn& column, const Context& context) {
   SimulateOptions options = recipe.simulate;
   options.budget = column.budget;
-  const Dataset data = generate(column.generator, column.options, context);
-  return simulate_labelling(data, Pipeline::parse(recipe.pipeline), recipe.strategies(), options, context);
+  return simulate_labelling(column.data.draw(context), Pipeline::parse(recipe.pipeline), recipe.strategies(), options,
+                            context);
 }
 
 const StrategyCurve& curve_of(const LabelSimulation& simulation, const std::string& strategy) {

@@ -24,9 +24,9 @@ BinaryRecipe read_binary_recipe(const ExperimentItem& item, const std::string& w
   JsonFields fields(item.recipe, where);
   BinaryRecipe recipe;
   recipe.test = fields.whole("test", 1, 149);
-  recipe.step = positive_number(fields, "step");
+  recipe.step = fields.positive("step");
   recipe.epochs = fields.whole("epochs", 1, 10'000);
-  recipe.watched = whole_numbers(fields, "watched", 1, static_cast<int>(150 - recipe.test));
+  recipe.watched = fields.wholes("watched", 1, static_cast<int>(150 - recipe.test));
   fields.finish();
   return recipe;
 }

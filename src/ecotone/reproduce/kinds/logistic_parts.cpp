@@ -140,47 +140,4 @@ ScatterChart likelihood_chart(const std::vector<Index>& rows, const std::functio
   return chart;
 }
 
-std::vector<Cell> cells_of(const std::vector<CellName>& names, const std::vector<std::vector<double>>& repetitions) {
-  std::vector<Cell> cells;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    Cell& cell = cells.emplace_back(Cell{names[i].first, names[i].second, {}});
-    for (const std::vector<double>& values : repetitions) cell.values.push_back(values.at(i));
-  }
-  return cells;
-}
-
-std::vector<int> whole_numbers(JsonFields& fields, const std::string& name, int low, int high) {
-  std::vector<int> values;
-  for (const Json& one : fields.list(name)) {
-    if (!one.is_number_integer() || one.get<double>() < low || one.get<double>() > high)
-      file_error("bad_experiment", "{}: field '{}' must be a list of whole numbers in [{}, {}]", fields.where(), name,
-                 low, high);
-    values.push_back(one.get<int>());
-  }
-  return values;
-}
-
-double positive_number(JsonFields& fields, const std::string& name) {
-  const double value = fields.number(name);
-  if (!(value > 0)) file_error("bad_experiment", "{}: field '{}' must be above 0", fields.where(), name);
-  return value;
-}
-
-Matrix number_table(JsonFields& fields, const std::string& name) {
-  const Json& list = fields.list(name);
-  Matrix table;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const bool is_row = list[i].is_array() && !list[i].empty() && (i == 0 || list[i].size() == list[0].size());
-    if (is_row && i == 0) table.resize(std::ssize(list), std::ssize(list[0]));
-    for (std::size_t j = 0; is_row && j < list[i].size(); ++j) {
-      if (!list[i][j].is_number())
-        file_error("bad_experiment", "{}: field '{}' must hold numbers", fields.where(), name);
-      table(static_cast<Index>(i), static_cast<Index>(j)) = list[i][j].get<double>();
-    }
-    if (!is_row)
-      file_error("bad_experiment", "{}: field '{}' must be a list of lists of one length", fields.where(), name);
-  }
-  return table;
-}
-
 }  // namespace ecotone

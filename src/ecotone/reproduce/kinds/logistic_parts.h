@@ -86,12 +86,4 @@ std::vector<ScatterChart::Group> class_groups(const Matrix& x, const std::vector
 ScatterChart likelihood_chart(const std::vector<Index>& rows, const std::function<double(Index)>& likelihood,
                               const std::function<std::int32_t(Index)>& cls, const std::vector<std::string>& names);
 
-/// One cell for each name, with its value in every repetition.
-std::vector<Cell> cells_of(const std::vector<CellName>& names, const std::vector<std::vector<double>>& repetitions);
-
-/// A list of lists of numbers, all of one length.
-Matrix number_table(JsonFields& fields, const std::string& name);
-std::vector<int> whole_numbers(JsonFields& fields, const std::string& name, int low, int high);
-double positive_number(JsonFields& fields, const std::string& name);
-
 }  // namespace ecotone

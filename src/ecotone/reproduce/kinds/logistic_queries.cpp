@@ -31,14 +31,14 @@ QueriesRecipe read_queries_recipe(const ExperimentItem& item, const std::string&
   QueryProblem& problem = recipe.problem;
   problem.rows = fields.whole("rows", 10, 1'000'000);
   problem.features = fields.whole("features", 1, 1000);
-  problem.step = positive_number(fields, "step");
-  problem.l2 = positive_number(fields, "l2");
+  problem.step = fields.positive("step");
+  problem.l2 = fields.positive("l2");
   if (fields.has("epochs")) {
     problem.epochs = fields.whole("epochs", 1, 100'000);
-    recipe.watched = whole_numbers(fields, "watched", 1, problem.epochs);
+    recipe.watched = fields.wholes("watched", 1, problem.epochs);
   }
   problem.seed = fields.whole("seed", 1, static_cast<int>(problem.rows - 1));
-  recipe.passes = whole_numbers(fields, "passes", 1, 100'000);
+  recipe.passes = fields.wholes("passes", 1, 100'000);
   const auto left = static_cast<int>(problem.rows - problem.seed);
   recipe.queries = fields.whole("queries", 1, left);
   problem.subset = fields.whole("subset", 1, left - recipe.queries + 1);

@@ -33,7 +33,7 @@ struct PathsRecipe {
   std::vector<PathPanel> panels;  ///< once for every way of centring
   std::map<std::string, std::string> stages;
   Index per_class = 0, pairs = 0, steps = 0;
-  std::vector<Index> at;
+  std::vector<int> at;
   std::vector<PathRule> rules;
   std::vector<std::string> shown;
 
@@ -58,17 +58,6 @@ Value one_of_names(const std::string& text, const std::vector<std::pair<std::str
     names.push_back(name);
   }
   file_error("bad_experiment", "{}: field '{}' must be one of {}, got '{}'", where, what, fmt::join(names, ", "), text);
-}
-
-std::vector<Index> read_steps(JsonFields& fields, Index steps) {
-  std::vector<Index> list;
-  for (const Json& one : fields.list("at")) {
-    if (!one.is_number_integer() || one.get<Index>() < 1 || one.get<Index>() > steps)
-      file_error("bad_experiment", "{}: field 'at' must be steps from 1 to {}, got {}", fields.where(), steps,
-                 one.dump());
-    list.push_back(one.get<Index>());
-  }
-  return list;
 }
 
 void read_panels(PathsRecipe& recipe, JsonFields& fields, const std::vector<PathCentring>& centrings) {
@@ -98,7 +87,7 @@ PathsRecipe read_paths_recipe(const ExperimentItem& item, const std::string& whe
   recipe.per_class = fields.whole("per_class", 2, 1'000'000);
   recipe.pairs = fields.whole("pairs", 1, 1'000'000);
   recipe.steps = fields.whole("steps", 1, 100'000);
-  recipe.at = read_steps(fields, recipe.steps);
+  recipe.at = fields.wholes("at", 1, static_cast<int>(recipe.steps));
   for (const std::string& text : fields.texts("rules"))
     recipe.rules.push_back(
         one_of_names<PathRule>(text, {{"greedy", PathRule::greedy}, {"T-greedy", PathRule::tgreedy}}, "rules", where));
@@ -165,7 +154,7 @@ std::vector<CellName> check_paths(const ExperimentItem& item, const std::string&
   }
   std::vector<CellName> cells;
   for (const PathPanel& panel : recipe.panels) {
-    for (const Index k : recipe.at) {
+    for (const int k : recipe.at) {
       for (const PathRule rule : recipe.rules)
         for (const char* side : {"source", "target"})
           cells.emplace_back(side_row(panel, rule, side), fmt::to_string(k));

@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "ecotone/base/error.h"
-#include "ecotone/data/generate/generate.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/measure/shift.h"
 #include "ecotone/methods/model.h"
 #include "ecotone/reproduce/json_fields.h"
+#include "ecotone/reproduce/recipe_data.h"
 #include "ecotone/reproduce/repetitions.h"
 #include "ecotone/solve/neighbours/neighbours.h"
 
@@ -24,8 +24,7 @@ struct ProjectedRow {
 };
 
 struct ProjectionsRecipe {
-  std::string generator;
-  OptionTexts options;
+  GeneratedData data;
   int train_domains = 0, neighbours = 0;
   std::vector<ProjectedRow> rows;
   std::vector<std::string> drawn;
@@ -34,8 +33,7 @@ struct ProjectionsRecipe {
 ProjectionsRecipe read_projections_recipe(const ExperimentItem& item, const std::string& where) {
   ProjectionsRecipe recipe;
   JsonFields fields(item.recipe, where);
-  recipe.generator = fields.text("generator");
-  if (fields.has("options")) recipe.options = fields.named_texts("options");
+  recipe.data = GeneratedData::read(fields);
   recipe.train_domains = fields.whole("train_domains", 1, 1'000'000);
   recipe.neighbours = fields.whole("neighbours", 1, 1'000'000);
   for (const Json& json : fields.list("rows")) {
@@ -54,8 +52,7 @@ ProjectionsRecipe read_projections_recipe(const ExperimentItem& item, const std:
 std::vector<CellName> check_projections(const ExperimentItem& item, const std::string& where) {
   const ProjectionsRecipe recipe = read_projections_recipe(item, where);
   try {
-    const Generator& found = generator(recipe.generator);
-    complete_options(found.name, found.options, recipe.options);
+    recipe.data.check();
     for (const ProjectedRow& row : recipe.rows)
       if (Pipeline::parse(row.stages).stages().back().method->predicts())
         option_error("learner", "\"{}\" ends in a learner", row.stages);
@@ -76,13 +73,13 @@ struct ProjectionData {
 };
 
 ProjectionData draw_data(const ProjectionsRecipe& recipe, const Context& context) {
-  ProjectionData drawn{generate(recipe.generator, recipe.options, context), {}, {}};
+  ProjectionData drawn{recipe.data.draw(context), {}, {}};
   const Dataset& data = drawn.data;
   if (!data.y || data.y->task != Task::regress)
-    data_error("needs_numbers", "{}: kind projections needs numbers as labels", recipe.generator);
+    data_error("needs_numbers", "{}: kind projections needs numbers as labels", recipe.data.generator);
   if (data.domain.count() <= recipe.train_domains)
-    data_error("too_few_domains", "{}: {} domains are to train and some to test, but there are {}", recipe.generator,
-               recipe.train_domains, data.domain.count());
+    data_error("too_few_domains", "{}: {} domains are to train and some to test, but there are {}",
+               recipe.data.generator, recipe.train_domains, data.domain.count());
   for (Index d = 0; d < data.domain.count(); ++d) {
     drawn.domains.push_back(data.domain.rows_of(d));
     if (d < recipe.train_domains)
@@ -162,21 +159,17 @@ std::vector<Cell> run_projections(const ExperimentItem& item, const ReproduceOpt
   const ProjectionsRecipe recipe = read_projections_recipe(item, item.name);
   const auto run = [&](std::size_t, const Context& own) {
     const ProjectionData drawn = draw_data(recipe, own);
-    std::vector<std::vector<double>> values;
+    std::vector<std::vector<double>> of_rows;
     for (const ProjectedRow& row : recipe.rows)
-      values.push_back(
+      of_rows.push_back(
           measures(projected(drawn, row.stages, own), drawn, recipe.train_domains, recipe.neighbours, own));
+    std::vector<double> values;
+    for (std::size_t c = 0; c < std::size(projection_columns); ++c)
+      for (const std::vector<double>& row : of_rows) values.push_back(row[c]);
     return values;
   };
-  const auto draws =
-      run_repetitions<std::vector<std::vector<double>>>(item, {{projected_part}}, options, 0, context, run);
-  std::vector<Cell> cells;
-  for (std::size_t c = 0; c < std::size(projection_columns); ++c)
-    for (std::size_t p = 0; p < recipe.rows.size(); ++p) {
-      Cell& cell = cells.emplace_back(Cell{recipe.rows[p].name, projection_columns[c], {}});
-      for (const auto& draw : draws) cell.values.push_back(draw[p][c]);
-    }
-  return cells;
+  return cells_of(check_projections(item, item.name),
+                  run_repetitions<std::vector<double>>(item, {{projected_part}}, options, 0, context, run));
 }
 
 constexpr Index most_drawn = 600;  // points of each group

@@ -12,7 +12,7 @@ namespace {
 
 Matrix read_likelihoods(const ExperimentItem& item, const std::string& where) {
   JsonFields fields(item.recipe, where);
-  Matrix likelihoods = number_table(fields, "likelihoods");
+  Matrix likelihoods = fields.table("likelihoods");
   fields.finish();
   if (likelihoods.cols() < 3 || (likelihoods.array() < 0).any())
     file_error("bad_experiment", "{}: field 'likelihoods' must have at least three likelihoods of each sample", where);

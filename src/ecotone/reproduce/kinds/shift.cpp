@@ -6,9 +6,9 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/choose/guard.h"
-#include "ecotone/data/generate/generate.h"
 #include "ecotone/methods/model.h"
 #include "ecotone/reproduce/json_fields.h"
+#include "ecotone/reproduce/recipe_data.h"
 #include "ecotone/reproduce/repetitions.h"
 
 namespace ecotone {
@@ -17,8 +17,7 @@ namespace {
 
 struct ShiftColumn {
   std::string name;
-  std::string generator;
-  OptionTexts options;
+  GeneratedData data;
 };
 
 struct ShiftRow {
@@ -63,8 +62,7 @@ ShiftRecipe read_shift_recipe(const ExperimentItem& item, const std::string& whe
   JsonFields fields(item.recipe, where);
   for (const Json& json : fields.list("columns")) {
     JsonFields column(json, where + ", a column");
-    recipe.columns.push_back({.name = column.text("column"), .generator = column.text("generator"), .options = {}});
-    if (column.has("options")) recipe.columns.back().options = column.named_texts("options");
+    recipe.columns.push_back({column.text("column"), GeneratedData::read(column)});
     column.finish();
   }
   for (const Json& json : fields.list("rows")) {
@@ -102,10 +100,7 @@ ShiftRecipe read_shift_recipe(const ExperimentItem& item, const std::string& whe
 std::vector<CellName> check_shift(const ExperimentItem& item, const std::string& where) {
   const ShiftRecipe recipe = read_shift_recipe(item, where);
   try {
-    for (const ShiftColumn& column : recipe.columns) {
-      const Generator& found = generator(column.generator);
-      complete_options(found.name, found.options, column.options);
-    }
+    for (const ShiftColumn& column : recipe.columns) column.data.check();
     for (const ShiftRow& row : recipe.rows)
       for (const ShiftColumn& column : recipe.columns)
         if (const Pipeline pipeline = Pipeline::parse(row.text(column.name)); !pipeline.predicts())
@@ -168,7 +163,7 @@ using Draw = std::vector<Fitting>;
 using FitKey = std::pair<std::string, bool>;
 
 Draw run_draw(const ShiftColumn& column, const std::vector<FitKey>& keys, const Context& context) {
-  const Dataset data = generate(column.generator, column.options, context);
+  const Dataset data = column.data.draw(context);
   if (!data.y || data.y->task != Task::classify)
     data_error("needs_classes", "{}: kind shift needs data with classes", column.name);
   const std::vector<Index> test = domain_rows(data, "test", column.name);

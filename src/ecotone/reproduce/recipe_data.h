@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "ecotone/base/context.h"
+#include "ecotone/data/dataset.h"
+#include "ecotone/data/formats/read_options.h"
+#include "ecotone/reproduce/json_fields.h"
+
+/// The data of recipes, whatever their kind.
+namespace ecotone {
+
+/// Data that are drawn: the fields `generator` and `options`.
+struct GeneratedData {
+  std::string generator;
+  OptionTexts options;
+
+  static GeneratedData read(JsonFields& fields);
+  /// Option errors of a generator or an option that does not exist.
+  void check() const;
+  Dataset draw(const Context& context) const;
+};
+
+/// A table below the folder of the data: the fields `file`, `label`, `domain` and, if needed, `ignore` and `where`.
+struct TableData {
+  std::string file;
+  ReadOptions options;
+
+  static TableData read(JsonFields& fields, Task task);
+  /// The errors of data_file and of reading.
+  Dataset load(const std::filesystem::path& folder, const Context& context) const;
+};
+
+}  // namespace ecotone

@@ -15,7 +15,7 @@ constexpr const char* source_round = "round from which the source loss stays 0";
 constexpr const char* source_right = "source region, % right";
 constexpr const char* target_right = "target region, % right";
 constexpr int fine_rows = 10'000;  ///< points of a distribution that represent its region
-constexpr Index map_cells = 160;   ///< a side
+constexpr Index map_cells = 100;   ///< a side
 
 struct FigureRecipe {
   int rows_per_domain = 0;

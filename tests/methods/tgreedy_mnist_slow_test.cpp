@@ -1,9 +1,7 @@
 // The digit 2 against each other digit is a domain; one digit is held out in turn. Features are those of `dbn`, which
 // sees the images of all ten digits without labels, those of the held-out digit too. One test, because the fit of the
-// features is most of its time. Nets differ by seed and, because training magnifies last digits, by the kernels that
-// products are computed with; between nets the differences of the rules below spread by 0.02 (sign), 0.05 (loss) and
-// 0.01 (step), so they are asserted of the mean over two nets. That the published rules differ in the AUROC of the
-// held-out digit as published is not asserted, because it does not hold here.
+// features is most of its time. What the rules do to the AUROC of the held-out digit over several nets, and the guard
+// against centring with its rows, are claims of `reproduce foster2012 --figure 4`.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -11,7 +9,6 @@
 #include <optional>
 #include <set>
 
-#include "ecotone/data/pairs.h"
 #include "ecotone/data/read.h"
 #include "ecotone/solve/paths/auroc.h"
 #include "ecotone/solve/paths/penalised_selection.h"
@@ -168,46 +165,6 @@ double median_t(const std::vector<PathResult>& paths) {
   return *middle;
 }
 
-/// E[x_j (y - w.x)|h] with the weights before step s, j the feature that it takes.
-double held_out_covariance(const Moments& domains, Index h, const PathResult& path, Index s) {
-  const Index j = path.indices[static_cast<std::size_t>(s)];
-  Vector column(domains.cols());
-  domains.gram_column(h, j, column.data());
-  const Vector w = path.weights_after(s);
-  double covariance = domains.xy(h, j) / domains.weight[h];
-  for (Index k = 0; k < w.size(); ++k) covariance -= w[k] * column[path.support[static_cast<std::size_t>(k)]];
-  return covariance;
-}
-
-/// Shares of the first 25 steps, over all held-out digits.
-struct Robust {
-  double sign = 0;   ///< that move the weight as the held-out digit would
-  double lower = 0;  ///< that lower the loss on the held-out digit
-};
-
-Robust robust_steps(const std::vector<PathResult>& paths, const Moments& domains) {
-  Robust share;
-  double count = 0;
-  for (std::size_t place = 0; place < paths.size(); ++place) {
-    const PathResult& path = paths[place];
-    const auto h = static_cast<Index>(place);
-    for (Index s = 0; s < std::min<Index>(25, path.steps()); ++s) {
-      count += 1;
-      share.sign += path.mu[static_cast<std::size_t>(s)] * held_out_covariance(domains, h, path, s) > 0;
-      share.lower += path.group_loss_after(h, s + 1) < path.group_loss_after(h, s);
-    }
-  }
-  return {share.sign / count, share.lower / count};
-}
-
-/// Centred at the mean over all digits, held-out one included: what nobody should do.
-Digits centred_over_all(const Digits& data) {
-  Matrix x = data.x.to_matrix();
-  const Vector mean = x.colwise().mean().transpose();
-  x.rowwise() -= mean.transpose();
-  return {Features::dense(std::move(x)), data.digit};
-}
-
 void show(const std::string& what, const Curve& curve) {
   std::cout << fmt::format("{:<28} {:.3f}\n", what, fmt::join(curve, " "));
 }
@@ -231,40 +188,6 @@ void expect_falling_reconstruction(const Json& stage) {
   for (std::size_t epoch = 1; epoch < mean.size(); ++epoch) EXPECT_LT(mean[epoch], mean[epoch - 1]) << epoch;
   // The images' variance per pixel is 0.067; the first layer keeps all but a seventh of it.
   EXPECT_LT(errors[0].back().get<double>(), 0.012);
-}
-
-/// How the rules differ over the features of one net.
-struct Gains {
-  double t = 0;      ///< median |T|, tgreedy / greedy
-  double sign = 0;   ///< sign agreement, tgreedy - greedy
-  double lower = 0;  ///< held-out loss lowered, tgreedy - greedy
-  double step = 0;   ///< AUROC with 25 features, step - greedy
-};
-
-void compare_steps(const std::vector<PathResult>& greedy, const std::vector<PathResult>& tgreedy,
-                   const Moments& domains, Gains& gains) {
-  const double ratio = median_t(tgreedy) / median_t(greedy);
-  const Robust of_greedy = robust_steps(greedy, domains);
-  const Robust of_tgreedy = robust_steps(tgreedy, domains);
-  std::cout << fmt::format("median |T| of steps 2-50, tgreedy / greedy: {:.2f}\n", ratio);
-  std::cout << fmt::format("sign agreement, 25 steps: tgreedy {:.3f} greedy {:.3f}\n", of_tgreedy.sign, of_greedy.sign);
-  std::cout << fmt::format("held-out loss lowered, 25 steps: tgreedy {:.3f} greedy {:.3f}\n", of_tgreedy.lower,
-                           of_greedy.lower);
-  gains.t = ratio;
-  gains.sign = of_tgreedy.sign - of_greedy.sign;
-  gains.lower = of_tgreedy.lower - of_greedy.lower;
-}
-
-/// A guard against centring over rows of the held-out domain, not a result: class means over all rows sum to zero, so
-/// that a good fit of the source digits ranks the held-out one below chance.
-void guard_against_leaky_centring(const Moments& domains, const Digits& train, const Digits& test, const Context& run) {
-  const Curves source = curves_of(walk(domains, PathRule::greedy, {.x = true, .y = true}, run), test, run);
-  const Moments leaky = moments_of_domains(moments_of_digits(centred_over_all(train), run));
-  const Curves leaked = curves_of(walk(leaky, PathRule::greedy, {}, run), test, run);
-  show("guard: source-centred greedy", source.target);
-  show("guard: leaky greedy", leaked.target);
-  EXPECT_GE(source.target.back(), 0.93);
-  EXPECT_LT(leaked.target.back(), 0.45);
 }
 
 /// Mean AUROC on held-out digits with so many different features.
@@ -301,69 +224,11 @@ double step_above_greedy(const Moments& digits, const Moments& domains, const Di
   return step - greedy;
 }
 
-/// Pairs of images, the digits as domains.
-struct DigitPairs {
-  Dataset data;
-
-  /// Pairs of all digits but h, or those of h with others; none between.
-  std::vector<Index> rows(Index h, bool held_out) const {
-    std::vector<Index> chosen;
-    for (Index i = 0; i < data.rows(); ++i) {
-      const bool of_h = data.domain.index[static_cast<std::size_t>(i)] == h;
-      if (of_h == held_out && (of_h || data.domain.partner_of(i) != h)) chosen.push_back(i);
-    }
-    return chosen;
-  }
-  Vector labels(const std::vector<Index>& chosen) const {
-    Vector y(static_cast<Index>(chosen.size()));
-    for (std::size_t i = 0; i < chosen.size(); ++i)
-      y[static_cast<Index>(i)] = data.y->index[static_cast<std::size_t>(chosen[i])] == 1 ? 1 : -1;
-    return y;
-  }
-  double auroc(const PathResult& path, Index h, bool held_out, const Context& run) const {
-    const std::vector<Index> chosen = rows(h, held_out);
-    return *path_auroc(data.x.take(chosen), labels(chosen), path, run).back();
-  }
-};
-
-DigitPairs pairs_of(const Digits& digits, const Context& run) {
-  Dataset data;
-  data.x = digits.x;
-  data.y = Labels{Task::classify, {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, digits.digit, {}};
-  return {draw_pairs(data, {.per_class = 800}, run)};
-}
-
-/// Similarity of images of a digit that was never seen. Shown, not asserted: it is the weakest of these results.
-void show_similarity(const Digits& train, const Digits& test, const Context& run) {
-  const DigitPairs drawn = pairs_of(train, run), unseen = pairs_of(test, run);
-  double source[2] = {0, 0}, target[2] = {0, 0};
-  for (Index h = 0; h < 10; ++h) {
-    const std::vector<Index> chosen = drawn.rows(h, false);
-    const Features x = drawn.data.x.take(chosen);
-    const Domains domains = drawn.data.domain.take(chosen);
-    const Vector y = drawn.labels(chosen), equal_weights;
-    const MomentRows rows{x, domains.index, domains.names, y, equal_weights};
-    const Moments moments = gather_moments(rows, GramKind::none, run);
-    for (const PathRule rule : {PathRule::greedy, PathRule::tgreedy}) {
-      PathOptions options;
-      options.rule = rule;
-      options.steps = 10;
-      std::vector<GreedyPath> path;
-      path.emplace_back(moments, options);
-      run_side_by_side(std::span(path), options.steps, *columns_of_rows(rows, moments), run);
-      const auto place = static_cast<std::size_t>(rule == PathRule::tgreedy);
-      source[place] += unseen.auroc(path.front().result(), h, false, run) / 10;
-      target[place] += unseen.auroc(path.front().result(), h, true, run) / 10;
-    }
-  }
-  std::cout << fmt::format(
-      "similarity, 10 steps: greedy source {:.3f} target {:.3f}, tgreedy source {:.3f} target {:.3f}; gap(greedy) - "
-      "gap(tgreedy) {:+.3f}\n",
-      source[0], target[0], source[1], target[1], source[0] - target[0] - source[1] + target[1]);
-  EXPECT_GE(source[0], 0.7) << "the pairs carry no signal";
-}
-
-Gains gains_over_a_net(const Dataset& train_images, const Dataset& test_images, const Context& run) {
+TEST(TgreedyMnistSlow, PathsOverFeaturesOfADbn) {
+  const std::filesystem::path folder = shared_data() / "mnist";
+  ECOTONE_SKIP_WITHOUT(folder / "train10k-images-idx3-ubyte.gz");
+  const Context run = context(0);
+  const Dataset train_images = images("train10k", run), test_images = images("t10k", run);
   const Model model = Model::fit(Pipeline::parse("dbn"), train_view(train_images, run), train_images.schema, run);
   const Json stage = model.inspect()["stages"][0];
   EXPECT_EQ(stage["visible"], "binary");
@@ -384,25 +249,10 @@ Gains gains_over_a_net(const Dataset& train_images, const Dataset& test_images, 
   EXPECT_GE(of_greedy.source[3], 0.97);  // after 25 features
   EXPECT_GE(of_greedy.target.back(), 0.93);
   EXPECT_GE(of_tgreedy.target.back(), 0.90);
-  Gains gains;
-  compare_steps(greedy, tgreedy, domains, gains);
-  gains.step = step_above_greedy(digits, domains, test, run);
-  guard_against_leaky_centring(domains, train, test, run);
-  show_similarity(train, test, run);
-  return gains;
-}
-
-TEST(TgreedyMnistSlow, PathsOverFeaturesOfADbn) {
-  const std::filesystem::path folder = shared_data() / "mnist";
-  ECOTONE_SKIP_WITHOUT(folder / "train10k-images-idx3-ubyte.gz");
-  const Context run = context(0);
-  const Dataset train_images = images("train10k", run), test_images = images("t10k", run);
-  const Gains first = gains_over_a_net(train_images, test_images, run);
-  const Gains second = gains_over_a_net(train_images, test_images, run.derived("net", 2));
-  EXPECT_GE((first.t + second.t) / 2, 1.3);
-  EXPECT_GE((first.sign + second.sign) / 2, 0.04);
-  EXPECT_GE((first.lower + second.lower) / 2, 0.04);
-  EXPECT_GE((first.step + second.step) / 2, 0.005);
+  const double ratio = median_t(tgreedy) / median_t(greedy);
+  std::cout << fmt::format("median |T| of steps 2-50, tgreedy / greedy: {:.2f}\n", ratio);
+  EXPECT_GE(ratio, 1.3);
+  EXPECT_GE(step_above_greedy(digits, domains, test, run), 0.0);
 }
 
 }  // namespace tgreedy_mnist_slow_test

@@ -2,14 +2,14 @@
 # them. CMake's own unity builds would do, but name the sources by absolute paths, so that a compiler cache never helps
 # a second clone; and their batches follow the order of the sources, so that a new source moves all that come after it.
 # Here paths are relative to the root, and a source's batch follows from its path. The number of batches is a power of
-# two, for 6 to 11 sources each on average, because it then changes seldom.
+# two, for 8 to 16 sources each on average, because it then changes seldom.
 function(ecotone_batches target)
   if(NOT ECOTONE_BATCHED)
     return()
   endif()
   list(LENGTH ARGN size)
   set(batches 1)
-  while(size GREATER 11)
+  while(size GREATER 16)
     math(EXPR size "${size} / 2")
     math(EXPR batches "${batches} * 2")
   endwhile()

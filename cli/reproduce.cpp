@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "cli/arguments.h"
 #include "cli/page.h"
 #include "cli/resume.h"
 #include "cli/verbs.h"
@@ -41,22 +42,22 @@ struct Chosen {
 void list(const ReproduceFlags& flags, Session& session) {
   std::vector<Experiment> shown;
   for (const EmbeddedExperiment& embedded : embedded_experiments())
-    if (flags.name.empty() || embedded.name == flags.name) shown.push_back(experiment(embedded.name));
+    if (flags.name.empty() || flags.name == all_experiments || embedded.name == flags.name)
+      shown.push_back(experiment(embedded.name));
   Json all = Json::array();
   for (const Experiment& each : shown) all.push_back(to_json(each));
   session.say(experiments_text(shown));
   session.print({{"experiments", all}});
 }
 
-/// The one item that a flag names; null: none is named.
-const ExperimentItem* named_item(const Experiment& experiment, const ReproduceFlags& flags) {
-  const std::pair<const std::string*, const char*> given[] = {
-      {&flags.example, "example"}, {&flags.table, "table"}, {&flags.figure, "figure"}, {&flags.item, ""}};
-  if (std::ranges::count_if(given, [](const auto& one) { return !one.first->empty(); }) > 1)
-    option_error("usage", "reproduce: give one of --example, --table, --figure or --item");
-  for (const auto& one : given)
-    if (!one.first->empty()) return &experiment.item(*one.first, one.second);
-  return nullptr;
+/// The sort and the name of the one item that a flag asks for; an empty name: all items.
+std::pair<std::string, std::string> asked_item(const ReproduceFlags& flags) {
+  std::vector<std::pair<std::string, std::string>> given;
+  for (const auto& [sort, name] : {std::pair("example", &flags.example), std::pair("table", &flags.table),
+                                   std::pair("figure", &flags.figure), std::pair("", &flags.item)})
+    if (!name->empty()) given.emplace_back(sort, *name);
+  if (given.size() > 1) option_error("usage", "reproduce: give one of --example, --table, --figure or --item");
+  return given.empty() ? std::pair<std::string, std::string>() : given.front();
 }
 
 /// One item, all of an experiment, or all of all; what shows another item in another way is run with that one.
@@ -68,12 +69,15 @@ std::vector<Chosen> chosen_items(const ReproduceFlags& flags) {
   } else if (flags.name.empty()) {
     option_error("usage", "reproduce: no experiment given; `ecotone reproduce --list` shows all experiments");
   }
+  const auto [sort, asked] = asked_item(flags);
+  if (!asked.empty() && names.size() > 1)
+    option_error("usage", "reproduce: name the experiment that {} '{}' is part of", sort.empty() ? "item" : sort,
+                 asked);
   std::vector<Chosen> chosen;
   for (const std::string& name : names) {
     Chosen& each = chosen.emplace_back(Chosen{experiment(name, flags.quick), {}});
-    if (const ExperimentItem* named = named_item(each.experiment, flags)) {
-      if (names.size() > 1) option_error("usage", "reproduce: name the experiment that {} is part of", named->name);
-      each.items = {named};
+    if (!asked.empty()) {
+      each.items = {&each.experiment.item(asked, sort)};
     } else {
       for (const ExperimentItem& item : each.experiment.items)
         if (item.same_as.empty()) each.items.push_back(&item);
@@ -114,24 +118,46 @@ void require_figures(const Experiment& experiment, const ExperimentItem& item) {
                  item.name, experiment.name);
 }
 
-/// -o names a folder; refuses a file name, which would silently become a folder of that name.
-void check_folder(const std::string& name) {
+/// -o names a folder; refuses a file name, which would silently become a folder of that name, and a folder that could
+/// not be written to, which is found out before the work.
+void require_folder(const std::string& name) {
+  if (name.empty()) return;
   const std::filesystem::path path(name);
-  if (path.extension() == ".svg" || path.extension() == ".csv")
+  if (path.extension() == ".svg" || path.extension() == ".csv" || path.extension() == ".html")
     option_error(
         "bad_output", "reproduce: there are several pictures, so -o needs a folder, and '{}' names a file; use '{}'",
         name,
         path.has_stem() && path.stem() != path.filename() ? (path.parent_path() / path.stem()).string() : "pictures");
+  std::filesystem::path there = std::filesystem::absolute(path);
+  while (!std::filesystem::exists(there) && there.has_relative_path()) there = there.parent_path();
+  if (!std::filesystem::is_directory(there))
+    file_error("cannot_write", "reproduce: cannot write to the folder {}: {} is a file", name, there.string());
+  require_writable((there / "pictures").string());
 }
 
-/// Runs one item of several; without its data it is left out, which a warning says.
+/// Refuses, before the first of several items is run, what one of them would refuse.
+void require_runs(const ReproduceFlags& flags, const std::vector<Chosen>& chosen) {
+  bool reads = false;
+  for (const Chosen& each : chosen)
+    for (const ExperimentItem* item : each.items) {
+      require_repetitions(each.experiment, *item, flags.repetitions);
+      reads = reads || reads_data(*item);
+    }
+  const bool several = chosen.size() > 1 || chosen.front().items.size() > 1;
+  if (several && !reads && !flags.data.empty())
+    option_error("idle_flag", "--data works only with items that read files; {} generates its data", flags.name);
+}
+
+/// Runs one item of several; if its data are missing or bad it is left out, which a warning says.
 std::optional<Reproduction> run_item(const Experiment& experiment, const ExperimentItem& item, ReproduceOptions options,
                                      bool only, Session& session) {
   try {
     if (!reads_data(item) && !only) options.data.clear();
     return session.timed("reproduce", [&] { return reproduce(experiment, item, options, session.context()); });
   } catch (const Error& error) {
-    if (only || (error.code() != "no_data" && error.code() != "missing_data")) throw;
+    const bool about_data =
+        error.code() == "no_data" || error.kind() == ErrorKind::data || error.kind() == ErrorKind::file;
+    if (only || !about_data || !reads_data(item)) throw;
     session.context().warn("left_out", "{} {} of {} is left out: {}", item.sort, item.name, experiment.name,
                            error.what());
     return std::nullopt;
@@ -140,13 +166,16 @@ std::optional<Reproduction> run_item(const Experiment& experiment, const Experim
 
 void run_reproduce(const ReproduceFlags& flags, Session& session) {
   if (flags.list) {
-    if (!flags.name.empty()) (void)experiment(flags.name);
+    if (!flags.name.empty() && flags.name != all_experiments) (void)experiment(flags.name);
+    if (flags.quick || !asked_item(flags).second.empty() || !flags.out.empty() || flags.page.asked())
+      option_error("idle_flag", "reproduce: --list shows what there is and runs nothing; leave out the other flags");
     return list(flags, session);
   }
   const std::vector<Chosen> chosen = chosen_items(flags);
   const bool only = chosen.size() == 1 && chosen.front().items.size() == 1;
-  check_folder(flags.out);
+  require_folder(flags.out);
   require_page(flags.page);
+  require_runs(flags, chosen);
   if (only && !flags.out.empty()) require_figures(chosen.front().experiment, *chosen.front().items.front());
   ReproduceOptions options{.repetitions = flags.repetitions, .data = data_folder(flags)};
   // An item that reads no data takes none; a folder that is set for the whole session does not mean this item.
@@ -166,8 +195,10 @@ void run_reproduce(const ReproduceFlags& flags, Session& session) {
         }
     return results;
   });
-  if (report.reproductions.empty())
+  if (report.reproductions.empty() && options.data.empty())
     option_error("no_data", "reproduce: nothing could be run without data; name their folder with --data");
+  if (report.reproductions.empty())
+    option_error("no_data", "reproduce: nothing could be run with the data in {}", options.data.string());
   report.provenance = {provenance_of(session)};
   write_page(flags.page, report, session);
   Json json = document_of(report);
@@ -175,7 +206,8 @@ void run_reproduce(const ReproduceFlags& flags, Session& session) {
     json["files"] = Json::array();
     for (const Reproduction& each : report.reproductions) {
       const std::filesystem::path folder =
-          only ? std::filesystem::path(flags.out) : std::filesystem::path(flags.out) / (each.paper + "_" + each.item);
+          only ? std::filesystem::path(flags.out)
+               : std::filesystem::path(flags.out) / fmt::format("{}_{}{}", each.experiment, each.sort, each.item);
       if (each.figures.empty()) continue;
       for (const std::string& file : write_figures(each.figures, folder)) {
         json["files"].push_back(file);

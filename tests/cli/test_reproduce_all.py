@@ -19,7 +19,7 @@ def test_all_parts_of_an_experiment_in_their_small_versions(ecotone, tmp_path):
     assert all(part["quick"] and part["rows"][0]["repetitions"] == 3 for part in document["reproductions"])
     assert sum("a small version of" in note for note in document["notes"]) == 2
     # The pictures of each part lie in a folder of their own, and the page is that of its JSON.
-    assert (tmp_path / "drawn" / "habrard2012_3" / "losses.svg").exists()
+    assert (tmp_path / "drawn" / "habrard2012_figure3" / "losses.svg").exists()
     ecotone("report", tmp_path / "result.json", "-o", again)
     assert again.read_text() == page.read_text()
     text = ecotone("reproduce", "habrard2012", "--quick").stdout
@@ -68,8 +68,36 @@ def test_images(ecotone, data_folder, tmp_path):
 def test_names(ecotone):
     message = ecotone.error("reproduce", exit=2, code="usage")
     assert "--list" in message
-    ecotone.error("reproduce", "all", "--table", "1", exit=2, code="unknown_item")
+    message = ecotone.error("reproduce", "all", "--table", "1", exit=2, code="usage")
+    assert "name the experiment that table '1' is part of" in message
+    message = ecotone.error("reproduce", "muandet2013", "--item", "2", exit=2, code="ambiguous_item")
+    assert "--figure 2, --table 2" in message
+    assert ecotone.json("reproduce", "--list", "all") == ecotone.json("reproduce", "--list")
+    ecotone.error("reproduce", "--list", "--quick", exit=2, code="idle_flag")
+    ecotone.error("reproduce", "habrard2012", "--data", "/", exit=2, code="idle_flag")
     ecotone.error("reproduce", "habrard2012", "--table", "1", "-o", "x", exit=2, code="idle_flag")
+
+
+def test_refuses_before_the_work(ecotone, tmp_path):
+    (tmp_path / "file").write_text("")
+    message = ecotone.error("reproduce", "habrard2012", "-o", tmp_path / "file" / "x", exit=4, code="cannot_write")
+    assert f"{tmp_path / 'file'} is a file" in message
+    ecotone.error("reproduce", "habrard2012", "-o", "x.html", exit=2, code="bad_output")
+    message = ecotone.error("reproduce", "all", "--repetitions", "2", exit=2, code="too_few_repetitions")
+    assert "table 1 of habrard2012" in message
+
+
+def test_a_figure_names_the_example_that_draws_it(ecotone):
+    assert ecotone.json("reproduce", "sayed2022", "--figure", "59.11", "--quick")["item"] == "59.4"
+
+
+def test_bad_data_leave_one_part_out(ecotone, tmp_path):
+    (tmp_path / "parkinsons").mkdir()
+    (tmp_path / "parkinsons" / "parkinsons_updrs.csv").write_text("")
+    out = ecotone.json("reproduce", "muandet2013", "--quick", "--data", tmp_path)
+    assert (out["part"], out["item"]) == ("figure", "2")
+    texts = [warning["message"] for warning in out["warnings"] if warning["code"] == "left_out"]
+    assert len(texts) == 3 and texts[2].startswith("table 3 of muandet2013 is left out: ")
 
 
 @pytest.mark.slow

@@ -48,11 +48,11 @@ TEST(ExperimentBoost, MeasuresErrorsOfEveryMethod) {
     EXPECT_LE(ours(result, "DABoost*", angle), ours(result, "DABoost", angle));
   }
   EXPECT_GT(ours(result, "AdaBoost", "20"), 10);
-  EXPECT_TRUE(result.claims[0].holds);
+  EXPECT_EQ(result.claims[0].holds, true);
   EXPECT_DOUBLE_EQ(result.claims[1].ours, ours(result, "AdaBoost", "20") - ours(result, "DABoost*", "20"));
-  EXPECT_TRUE(result.claims[1].holds);
+  EXPECT_EQ(result.claims[1].holds, true);
   EXPECT_EQ(result.claims[2].ours, 0);
-  EXPECT_FALSE(result.claims[2].holds);
+  EXPECT_EQ(result.claims[2].holds, false);
   EXPECT_EQ(to_json(result)["claims"][1]["minus"], "DABoost*");
 }
 

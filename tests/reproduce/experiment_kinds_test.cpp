@@ -105,6 +105,25 @@ double pair_auroc(const std::vector<double>& positive, const std::vector<double>
   return sum / static_cast<double>(positive.size() * negative.size());
 }
 
+TEST(ExperimentPaths, RefusesImagesThatDoNotBelongTogether) {
+  const Folder folder("ecotone_paths_classes");
+  write_images(folder, "train", 1);
+  write_images(folder, "t10k", 2);
+  const Experiment experiment = one_item(paths_item());
+  const auto refused = [&] {
+    return error_of([&] { (void)reproduce(experiment, experiment.items[0], {.data = folder.path}, on(1)); });
+  };
+  std::string labels = big_endian(2049) + big_endian(classes * per_class);
+  for (Index i = 0; i < classes * per_class; ++i) labels += static_cast<char>(i == 0 ? 9 : i / per_class);
+  folder.write("mnist/train-labels-idx1-ubyte", labels);
+  EXPECT_EQ(refused().code(), "different_classes");
+  EXPECT_THAT(refused().what(), HasSubstr("of the classes 0, 1, 2, 3, 9, the test images of 0, 1, 2, 3"));
+  write_images(folder, "train", 1);
+  folder.write("mnist/t10k-images-idx3-ubyte", big_endian(2051) + big_endian(classes * per_class) + big_endian(3) +
+                                                   big_endian(2) + std::string(classes * per_class * 6, 'a'));
+  EXPECT_THAT(refused().what(), HasSubstr("a training image has 9 pixels, a test image 6"));
+}
+
 TEST(ExperimentPaths, TheFirstStepIsTheDefinition) {
   const Folder folder("ecotone_paths");
   Pixels train = write_images(folder, "train", 1);

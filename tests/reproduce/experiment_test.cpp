@@ -59,11 +59,11 @@ TEST(Experiment, RunsAndSetsPublishedBesideOurs) {
   // In the other column both rows are one pipeline.
   EXPECT_EQ(result.rows[3].ours, 0);
   EXPECT_EQ(result.rows[3].verdict, Verdict::none);
-  EXPECT_TRUE(result.claims[0].holds);
-  EXPECT_FALSE(result.claims[1].holds);
+  EXPECT_EQ(result.claims[0].holds, true);
+  EXPECT_EQ(result.claims[1].holds, false);
   const std::string table = reproduction_table(result);
   EXPECT_TRUE(table.starts_with("2 published cells: 1 agrees, 1 differs, 0 cannot tell\n")) << table;
-  for (const char* part : {"key · one: t", "22.00 ± 5.00", "holds           worse", "does not hold   better",
+  for (const char* part : {"small · example one: t", "22.00 ± 5.00", "holds           worse", "does not hold   better",
                            "left out: a row", "agrees if d and n are at most the margin"})
     EXPECT_THAT(table, HasSubstr(part));
 }
@@ -143,9 +143,9 @@ TEST(Experiment, ClaimsMayAllowForTheStandardError) {
     {"claim": "c", "row": "plain", "column": "wide", "at_least": 99, "errors": 1000}])");
   const Experiment experiment = parse(json);
   const Reproduction result = reproduce(experiment, experiment.items[0], {}, on(2));
-  EXPECT_TRUE(result.claims[0].holds);
-  EXPECT_FALSE(result.claims[1].holds);
-  EXPECT_TRUE(result.claims[2].holds);
+  EXPECT_EQ(result.claims[0].holds, true);
+  EXPECT_EQ(result.claims[1].holds, false);
+  EXPECT_EQ(result.claims[2].holds, true);
 }
 
 TEST(Experiment, ClaimsMayAskForNearness) {
@@ -153,13 +153,29 @@ TEST(Experiment, ClaimsMayAskForNearness) {
   json["items"][0]["claims"] = Json::parse(R"([
     {"claim": "a", "row": "plain", "column": "wide", "near": 22, "near_se": 30},
     {"claim": "b", "row": "plain", "column": "wide", "near": 99, "near_se": 0.001}])");
-  const Experiment experiment = parse(json);
+  Experiment experiment = parse(json);
   const Reproduction result = reproduce(experiment, experiment.items[0], {}, on(2));
-  EXPECT_TRUE(result.claims[0].holds);
-  EXPECT_FALSE(result.claims[1].holds);
+  EXPECT_EQ(result.claims[0].holds, true);
+  EXPECT_EQ(result.claims[1].holds, false);
   EXPECT_EQ(to_json(result)["claims"][0]["near_se"], 30);
+  // Near, but only because our own standard error is so large.
+  experiment.items[0].claims[1].near = Nearness{result.claims[1].ours, 0.001};
+  const Reproduction noisy = reproduce(experiment, experiment.items[0], {}, on(2));
+  EXPECT_EQ(noisy.claims[1].holds, std::nullopt);
+  EXPECT_TRUE(to_json(noisy)["claims"][1]["holds"].is_null());
+  EXPECT_THAT(reproduction_table(noisy), HasSubstr("cannot tell     b (ours"));
   json["items"][0]["claims"][0]["minus"] = "constant";
   EXPECT_THAT(refusal(json), HasSubstr("'near' works without 'minus'"));
+}
+
+TEST(Experiment, NumbersOfAnotherProblemGetNoVerdict) {
+  Json json = recipe();
+  json["items"][0]["other_data"] = true;
+  const Experiment experiment = parse(json);
+  const Reproduction result = reproduce(experiment, experiment.items[0], {}, on(2));
+  EXPECT_TRUE(result.rows[0].published);
+  EXPECT_EQ(result.rows[0].verdict, Verdict::none);
+  EXPECT_EQ(count_verdicts(result).cells, 0);
 }
 
 TEST(Experiment, TheSmallVersionHasItsOwnFields) {

@@ -10,7 +10,7 @@ TEST(GuardOnTwelveCases, IsNeverWorseThanPlainBeyondItsStandardError) {
   const Experiment found = experiment("labelfree");
   const Reproduction result = reproduce(found, found.item("guard", "table"), {.repetitions = 30, .data = {}}, on(2, 1));
   ASSERT_EQ(result.claims.size(), 14U);
-  for (const ReproducedClaim& one : result.claims) EXPECT_TRUE(one.holds) << one.claim.text << ": " << one.ours;
+  for (const ReproducedClaim& one : result.claims) EXPECT_EQ(one.holds, true) << one.claim.text << ": " << one.ours;
   // The cases have teeth: adapting without the guard loses points in some and gains many in others.
   std::vector<double> adapted;
   for (const ReproducedRow& row : result.rows)

@@ -14,7 +14,7 @@ TEST_P(Habrard, AllClaimsHoldOnAFreshSeed) {
     const Reproduction result = reproduce(found, item, {}, context);
     EXPECT_FALSE(result.claims.empty());
     for (const ReproducedClaim& claim : result.claims)
-      EXPECT_TRUE(claim.holds) << claim.claim.text << ": ours " << claim.ours;
+      EXPECT_EQ(claim.holds, true) << claim.claim.text << ": ours " << claim.ours;
   }
 }
 

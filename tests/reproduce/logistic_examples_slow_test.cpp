@@ -11,7 +11,7 @@ void expect_claims(const char* item, const std::filesystem::path& data) {
   const Reproduction result = reproduce(found, found.item(item), {.repetitions = 0, .data = data}, on(2, 1));
   EXPECT_FALSE(result.claims.empty());
   for (const ReproducedClaim& one : result.claims)
-    EXPECT_TRUE(one.holds) << item << ": " << one.claim.text << ": " << one.ours;
+    EXPECT_EQ(one.holds, true) << item << ": " << one.claim.text << ": " << one.ours;
 }
 
 TEST(LogisticExamplesSlow, ClaimsHoldOnAnotherSeed) {

@@ -19,7 +19,7 @@ ReproduceOptions few(int repetitions, bool draw = false) {
 }
 
 void expect_claims(const Reproduction& result) {
-  for (const ReproducedClaim& one : result.claims) EXPECT_TRUE(one.holds) << one.claim.text << ": " << one.ours;
+  for (const ReproducedClaim& one : result.claims) EXPECT_EQ(one.holds, true) << one.claim.text << ": " << one.ours;
 }
 
 /// Equal bytes for any number of threads, and others for another seed.

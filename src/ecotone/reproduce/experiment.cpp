@@ -156,9 +156,11 @@ ExperimentItem parse_item(const Json& json, const std::vector<Published>& publis
   if (json.contains("margin")) item.margins = parse_margins(json["margin"], where);
   item.processor = named.text("processor", "");
   item.same_as = named.text("same_as", "");
+  if (named.has("draws")) item.draws = named.texts("draws");
+  if (named.has("other_data")) item.other_data = named.flag("other_data");
   item.recipe = json;
   for (const char* name : {"title", "kind", "metric", "repetitions", "trimmed", "claims", "left_out", "margin",
-                           "processor", "same_as", "quick"})
+                           "processor", "same_as", "draws", "other_data", "quick"})
     item.recipe.erase(name);
   item.recipe.erase(item.sort);
   const std::vector<CellName> cells = kind_by_name(item.kind, where).check(item, where);
@@ -245,11 +247,24 @@ Experiment parse_experiment(const std::string& name, std::string_view recipe, st
 }
 
 const ExperimentItem& Experiment::item(std::string_view item_name, std::string_view sort) const {
-  std::vector<std::string> there;
+  std::vector<std::string> there, same;
+  const ExperimentItem* found = nullptr;
+  const auto consider = [&](const ExperimentItem& one, std::string flag) {
+    found = &one;
+    same.push_back(std::move(flag));
+  };
   for (const ExperimentItem& one : items) {
-    if (one.name == item_name && (sort.empty() || one.sort == sort)) return one;
     there.push_back(fmt::format("--{} {}", one.sort, one.name));
+    if (one.name == item_name && (sort.empty() || one.sort == sort)) consider(one, there.back());
+    for (const std::string& figure : one.draws) {
+      there.push_back("--figure " + figure);
+      if (figure == item_name && sort == "figure") consider(one, there.back());
+    }
   }
+  if (same.size() > 1)
+    option_error("ambiguous_item", "{} has several items '{}'; choose one of {}", name, item_name,
+                 fmt::join(same, ", "));
+  if (found) return *found;
   option_error("unknown_item", "{} has no {} '{}'; choose one of {}", name, sort.empty() ? "item" : sort, item_name,
                fmt::join(there, ", "));
 }

@@ -28,7 +28,8 @@ struct Published {
   std::string from;              ///< where it is printed, or how it was obtained
 };
 
-/// What a mean of ours is expected to be near: within two standard errors of both.
+/// What a mean of ours is expected to be near: within two standard errors of both. If it is, but only because our
+/// standard error is large, more than twice that of the value, nothing can be told.
 struct Nearness {
   double value = 0;
   double se = 0;  ///< of the value
@@ -57,9 +58,11 @@ struct ExperimentItem {
   std::vector<std::string> left_out;  ///< what the paper has but this does not, and why
   /// Differences that do not matter, in units of the metric, by row, by column, or (empty name) of all others.
   std::vector<std::pair<std::string, double>> margins;
-  std::string processor;  ///< why its numbers depend on the processor; empty: they do not
-  std::string same_as;    ///< the item whose recipe it has, seen in another way; empty: its own
-  Json recipe;            ///< the fields specific to the kind
+  std::string processor;           ///< why its numbers depend on the processor; empty: they do not
+  std::string same_as;             ///< the item whose recipe it has, seen in another way; empty: its own
+  std::vector<std::string> draws;  ///< the figures of the work that its pictures stand for
+  bool other_data = false;         ///< it runs on other data than the work, so that numbers get no verdict
+  Json recipe;                     ///< the fields specific to the kind
 
   /// Whether a text means this item: its name, "1", or where several have it "table 1".
   bool is_called(std::string_view text) const;
@@ -80,7 +83,8 @@ struct Experiment {
 
   bool is_earlier(const ExperimentItem& item) const;
 
-  /// By name. Option error `unknown_item`, listing the items.
+  /// By name; with the sort "figure" also by a figure that it draws. Option errors `unknown_item`, listing the items,
+  /// and `ambiguous_item`.
   const ExperimentItem& item(std::string_view item_name, std::string_view sort = {}) const;
 };
 
@@ -154,11 +158,16 @@ struct ReproducedRow {
 struct ReproducedClaim {
   Claim claim;
   double ours = 0;
-  bool holds = false;
+  std::optional<bool> holds;  ///< empty: nothing can be told, because our own noise is too large
 };
+/// "holds", "does not hold", "cannot tell".
+std::string_view claim_verdict(const ReproducedClaim& claim);
 
 struct Reproduction {
-  std::string paper, item, title, metric, source;
+  std::string experiment;  ///< its name
+  std::string paper;
+  std::string sort, item;  ///< of the item
+  std::string title, metric, source;
   std::vector<ReproducedRow> rows;
   std::vector<ReproducedClaim> claims;
   std::vector<std::string> left_out;
@@ -170,6 +179,9 @@ struct Reproduction {
   Figures figures = {};
 };
 
+/// "muandet2013 · table 3"
+std::string part_name(const Reproduction& reproduction);
+
 /// "published" or "earlier": the name of the numbers beside ours.
 std::string_view reference_name(const Reproduction& reproduction);
 
@@ -178,7 +190,8 @@ std::string_view verdict_rule();
 
 /// With d = |ours - published| and n = 2 sqrt(se_published^2 + se_ours^2): agrees if both are at most the margin,
 /// differs if d exceeds both the margin and n; otherwise, or with one repetition, nothing can be told. A standard error
-/// that is not given counts as 0. None without a number to compare with.
+/// that is not given counts as 0. None without a number to compare with, or where that is of another problem (a small
+/// version, other data).
 Verdict verdict(const ReproducedRow& row);
 
 /// How many cells have a number beside them, and their verdicts.
@@ -188,10 +201,13 @@ struct VerdictCounts {
 VerdictCounts count_verdicts(const Reproduction& reproduction);
 
 /// Runs an item; every repetition has its own seed, derived from the context's. A note says if there are fewer than 30
-/// repetitions and fewer than the item has. Option errors: `idle_flag` if data are given to a kind that reads none,
-/// `too_few_repetitions` if trimming leaves no repetition.
+/// repetitions and fewer than the item has. Option errors: `idle_flag` if data are given to a kind that reads none, and
+/// those of require_repetitions.
 Reproduction reproduce(const Experiment& experiment, const ExperimentItem& item, const ReproduceOptions& options,
                        const Context& context);
+
+/// Option error `too_few_repetitions` if trimming leaves no repetition; 0 stands for the item's own number.
+void require_repetitions(const Experiment& experiment, const ExperimentItem& item, int repetitions);
 
 /// Whether an item has pictures, and whether it reads files.
 bool has_figures(const ExperimentItem& item);

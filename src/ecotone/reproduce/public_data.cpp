@@ -24,8 +24,8 @@ constexpr PublicSet public_sets[] = {
     {"parkinsons",
      "Parkinsons Telemonitoring in the UCI Machine Learning Repository, as CSV with subject# renamed to domain"},
     {"gvhd",
-     "the GvHD samples of the FlowCAP-I challenge, as one CSV with the columns domain, FSC, SSC, CD4, CD8b, CD3, CD8, "
-     "manual, label, triple"},
+     "the GvHD samples of the FlowCAP-I challenge, 1,000 random cells of each as one CSV, gzipped or not, with the "
+     "columns domain, FSC, SSC, CD4, CD8b, CD3, CD8, manual, label, triple"},
     {"iris",
      "Iris by Fisher in the UCI Machine Learning Repository, as CSV with the columns domain, sepal_length, "
      "sepal_width, petal_length, petal_width, label"},
@@ -55,7 +55,9 @@ std::filesystem::path data_file(const std::filesystem::path& folder, std::string
   if (folder.empty())
     option_error("no_data", "reproduce: {} is needed{}; name the folder that holds {}/ with --data or ECOTONE_DATA",
                  name, published_text(name), name.substr(0, name.find('/')));
+  constexpr std::string_view packed = ".gz";
   std::vector<std::string> names{std::string(name)};
+  if (name.ends_with(packed)) names.emplace_back(name.substr(0, name.size() - packed.size()));
   for (const Part& each : parts_of_sets)
     if (name.starts_with(each.full))
       names.push_back(std::string(each.part) + std::string(name.substr(each.full.size())));

@@ -20,17 +20,31 @@ void GeneratedData::check() const {
 Dataset GeneratedData::draw(const Context& context) const { return generate(generator, options, context); }
 
 TableData TableData::read(JsonFields& fields, Task task) {
-  TableData table{fields.text("file"), {}};
+  TableData table;
+  table.file = fields.text("file");
   table.options.label = fields.text("label");
   table.options.domain = fields.text("domain");
   table.options.task = task;
   if (fields.has("ignore")) table.options.ignore = fields.texts("ignore");
   if (fields.has("where")) table.options.where = fields.texts("where");
+  if (fields.has("features")) table.features = fields.whole("features", 1, 1'000'000);
+  if (fields.has("domains")) table.domains = fields.whole("domains", 1, 1'000'000);
   return table;
 }
 
 Dataset TableData::load(const std::filesystem::path& folder, const Context& context) const {
-  return read_dataset({data_file(folder, file)}, options, context);
+  const std::filesystem::path path = data_file(folder, file);
+  Dataset data = read_dataset({path}, options, context);
+  const auto require = [&](const char* what, Index expected, Index got) {
+    if (expected > 0 && got != expected)
+      data_error("other_data", "{}: the experiment is about {} {}, but the file has {}", path.string(), expected, what,
+                 got);
+  };
+  require("features", features, data.x.cols());
+  require("domains", domains, data.domain.count());
+  for (Index i = 0; data.y && i < data.rows(); ++i)
+    if (data.y->missing(i)) data_error("no_label", "{}: row {} has no label", path.string(), i + 1);
+  return data;
 }
 
 }  // namespace ecotone

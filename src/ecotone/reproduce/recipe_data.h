@@ -22,13 +22,16 @@ struct GeneratedData {
   Dataset draw(const Context& context) const;
 };
 
-/// A table below the folder of the data: the fields `file`, `label`, `domain` and, if needed, `ignore` and `where`.
+/// A table below the folder of the data: the fields `file`, `label`, `domain` and, if needed, `ignore`, `where`, and
+/// `features` and `domains`, how many of them the data must have.
 struct TableData {
   std::string file;
   ReadOptions options;
+  int features = 0, domains = 0;  ///< 0: any number
 
   static TableData read(JsonFields& fields, Task task);
-  /// The errors of data_file and of reading.
+  /// The errors of data_file and of reading; data errors `other_data` if the table is not the one that is meant, and
+  /// `no_label` if a row has none.
   Dataset load(const std::filesystem::path& folder, const Context& context) const;
 };
 

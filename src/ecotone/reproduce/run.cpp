@@ -40,7 +40,9 @@ ReproducedRow beside_published(const Experiment& experiment, const ExperimentIte
   row.spread = sample_sd(values);
   row.repetitions = static_cast<Index>(cell.values.size());
   if (row.spread) row.se = *row.spread / std::sqrt(static_cast<double>(values.size()));
-  row.margin = row.published ? margin_of(item, row.row, row.column) : std::nullopt;
+  // A small version, or one on other data, is another problem.
+  if (!row.published || experiment.quick || item.other_data) return row;
+  row.margin = margin_of(item, row.row, row.column);
   row.verdict = verdict(row);
   return row;
 }
@@ -56,8 +58,12 @@ ReproducedClaim checked(const Claim& claim, const std::vector<ReproducedRow>& ro
   const ReproducedRow& cell = cell_in(rows, claim.row, claim.column);
   double ours = cell.ours;
   if (!claim.minus.empty()) ours -= cell_in(rows, claim.minus, claim.column).ours;
-  if (claim.near)
-    return {claim, ours, std::abs(ours - claim.near->value) <= 2 * std::hypot(claim.near->se, cell.se.value_or(0))};
+  if (claim.near) {
+    const double se = cell.se.value_or(0);
+    const bool near = std::abs(ours - claim.near->value) <= 2 * std::hypot(claim.near->se, se);
+    if (near && se > 2 * claim.near->se) return {claim, ours, std::nullopt};
+    return {claim, ours, near};
+  }
   const double noise = claim.errors * cell.se.value_or(0);
   return {claim, ours, claim.at_most ? ours <= *claim.at_most + noise : ours >= *claim.at_least - noise};
 }
@@ -85,6 +91,17 @@ std::span<const ExperimentKind> experiment_kinds() {
                                          concept_shift_kind(),
                                          labels_kind()};
   return kinds;
+}
+
+std::string part_name(const Reproduction& reproduction) {
+  const std::string item =
+      reproduction.sort == "item" ? reproduction.item : fmt::format("{} {}", reproduction.sort, reproduction.item);
+  return fmt::format("{} · {}", reproduction.experiment, item);
+}
+
+std::string_view claim_verdict(const ReproducedClaim& claim) {
+  if (!claim.holds) return "cannot tell";
+  return *claim.holds ? "holds" : "does not hold";
 }
 
 std::string_view reference_name(const Reproduction& reproduction) {
@@ -147,13 +164,11 @@ Reproduction reproduce(const Experiment& experiment, const ExperimentItem& item,
   else if (repetitions < enough_repetitions && repetitions < item.repetitions)
     context.note("reproduce: {} repetition{} instead of the experiment's {}; verdicts from so few mean little",
                  repetitions, repetitions == 1 ? "" : "s", item.repetitions);
-  if (repetitions <= 2 * item.trimmed)
-    option_error("too_few_repetitions",
-                 "reproduce: {} {} of {} leaves out the {} smallest and largest values, so it needs at least {} "
-                 "repetitions, got {}",
-                 item.sort, item.name, experiment.name, item.trimmed, 2 * item.trimmed + 1, repetitions);
+  require_repetitions(experiment, item, repetitions);
   const std::vector<Cell> cells = kind.run(item, resolved, context);
-  Reproduction result{.paper = experiment.paper,
+  Reproduction result{.experiment = experiment.name,
+                      .paper = experiment.paper,
+                      .sort = item.sort,
                       .item = item.name,
                       .title = item.title,
                       .metric = item.metric,
@@ -175,6 +190,14 @@ Reproduction reproduce(const Experiment& experiment, const ExperimentItem& item,
   for (const Claim& claim : item.claims) result.claims.push_back(checked(claim, all));
   if (options.draw && kind.draw != nullptr) result.figures = kind.draw(item, cells, resolved, context);
   return result;
+}
+
+void require_repetitions(const Experiment& experiment, const ExperimentItem& item, int repetitions) {
+  if (repetitions > 0 && repetitions <= 2 * item.trimmed)
+    option_error("too_few_repetitions",
+                 "reproduce: {} {} of {} leaves out the {} smallest and largest values, so it needs at least {} "
+                 "repetitions, got {}",
+                 item.sort, item.name, experiment.name, item.trimmed, 2 * item.trimmed + 1, repetitions);
 }
 
 bool has_figures(const ExperimentItem& item) { return kind_of(item).draw != nullptr; }

@@ -36,8 +36,8 @@ std::string reproduced_table(const Reproduction& reproduction) {
 std::string claim_list(const Reproduction& reproduction) {
   std::string items;
   for (const ReproducedClaim& one : reproduction.claims)
-    items += fmt::format("<li><strong>{}</strong>: {} (ours {})</li>\n", one.holds ? "holds" : "does not hold",
-                         escape(one.claim.text), number(one.ours));
+    items += fmt::format("<li><strong>{}</strong>: {} (ours {})</li>\n", claim_verdict(one), escape(one.claim.text),
+                         number(one.ours));
   for (const std::string& text : reproduction.left_out)
     items += fmt::format("<li><strong>left out</strong>: {}</li>\n", escape(text));
   return items.empty() ? "" : fmt::format("<ul class=\"advice\">\n{}</ul>\n", items);
@@ -64,7 +64,7 @@ std::string figures_html(const Figures& figures) {
 
 Panel reproduction_panel(const Reproduction& reproduction, std::size_t number_of_it) {
   std::string html =
-      fmt::format("<p class=\"note\">{} · {}</p>\n", escape(reproduction.paper), escape(reproduction.source));
+      fmt::format("<p class=\"note\">{} · {}</p>\n", escape(part_name(reproduction)), escape(reproduction.source));
   if (const VerdictCounts counts = count_verdicts(reproduction); counts.cells > 0)
     html += fmt::format(
         "<p>Of {} {} numbers, <strong>{}</strong> agree, <strong>{}</strong> differ, and of {} nothing "

@@ -43,7 +43,7 @@ ReproducedClaim read_claim(const ResultField& field) {
   if (const auto errors = field.find("errors")) one.claim.errors = errors->number();
   if (const auto minus = field.find("minus")) one.claim.minus = minus->text();
   one.ours = field.at("ours").number_or_nan();
-  one.holds = field.at("holds").flag();
+  if (const ResultField holds = field.at("holds"); !holds.is_null()) one.holds = holds.flag();
   return one;
 }
 
@@ -53,6 +53,9 @@ Reproduction reproduction_from_json(const Json& json, const std::string& origin)
   const ResultField field(json, origin);
   Reproduction reproduction;
   reproduction.paper = field.at("paper").text();
+  // Documents of version 0.1 and before name neither the experiment nor the sort of part.
+  reproduction.experiment = field.find("experiment") ? field.at("experiment").text() : reproduction.paper;
+  reproduction.sort = field.find("part") ? field.at("part").text() : "item";
   reproduction.item = field.at("item").text();
   reproduction.title = field.at("title").text();
   reproduction.metric = field.at("metric").text();

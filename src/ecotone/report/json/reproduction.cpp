@@ -28,15 +28,18 @@ Json to_json(const Reproduction& reproduction) {
                            {"row", one.claim.row},
                            {"column", one.claim.column},
                            {"ours", json_number(one.ours)},
-                           {"holds", one.holds}});
+                           {"holds", nullptr}});
     Json& claim = json_claims.back();
+    if (one.holds) claim["holds"] = *one.holds;
     if (one.claim.at_most) claim["at_most"] = *one.claim.at_most;
     if (one.claim.at_least) claim["at_least"] = *one.claim.at_least;
     if (one.claim.near) claim.update({{"near", one.claim.near->value}, {"near_se", one.claim.near->se}});
     if (one.claim.errors > 0) claim["errors"] = one.claim.errors;
     if (!one.claim.minus.empty()) claim["minus"] = one.claim.minus;
   }
-  Json json = {{"paper", reproduction.paper},
+  Json json = {{"experiment", reproduction.experiment},
+               {"paper", reproduction.paper},
+               {"part", reproduction.sort},
                {"item", reproduction.item},
                {"title", reproduction.title},
                {"metric", reproduction.metric},

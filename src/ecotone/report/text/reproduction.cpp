@@ -125,17 +125,20 @@ std::string verdict_summary(const Reproduction& reproduction) {
 
 std::string reproduction_table(const Reproduction& reproduction) {
   std::string text = verdict_summary(reproduction);
-  text += fmt::format("{} · {}: {}{}\n", reproduction.paper, reproduction.item, reproduction.title,
+  text += fmt::format("{}: {}{}\n", part_name(reproduction), reproduction.title,
                       reproduction.quick ? " (small version)" : "");
   if (reproduction.rows.empty()) return text;
   text += reproduction.matrix ? matrix(reproduction) : blocks(reproduction);
   if (!reproduction.claims.empty()) text += "\n";
   for (const ReproducedClaim& one : reproduction.claims)
-    text += fmt::format("{}  {} (ours {:.{}f})\n", one.holds ? "holds         " : "does not hold ", one.claim.text,
-                        one.ours, reproduction.matrix ? 4 : decimals_of(one.claim));
+    text += fmt::format("{:<14}  {} (ours {:.{}f})\n", claim_verdict(one), one.claim.text, one.ours,
+                        reproduction.matrix ? 4 : decimals_of(one.claim));
   const auto published = [](const ReproducedRow& row) { return row.published.has_value(); };
-  if (std::ranges::any_of(reproduction.rows, published))
-    text += fmt::format("\n{}\n{}: {}\n", verdict_rule(), reference_name(reproduction), reproduction.source);
+  if (std::ranges::any_of(reproduction.rows, published)) {
+    text += "\n";
+    if (count_verdicts(reproduction).cells > 0) text += fmt::format("{}\n", verdict_rule());
+    text += fmt::format("{}: {}\n", reference_name(reproduction), reproduction.source);
+  }
   if (!reproduction.processor.empty()) text += fmt::format("depends on the processor: {}\n", reproduction.processor);
   for (const std::string& line : reproduction.left_out) text += fmt::format("left out: {}\n", line);
   return text;

@@ -208,7 +208,18 @@ const std::vector<std::string>& image_sets() {
 
 ImageSet read_images(const std::string& set, Index per_class, const std::filesystem::path& folder,
                      const Context& context) {
-  return {read_part(set, false, per_class, folder, context), read_part(set, true, per_class, folder, context)};
+  ImageSet images{read_part(set, false, per_class, folder, context), read_part(set, true, per_class, folder, context)};
+  const Images &train = images.train, &test = images.test;
+  if (train.classes != test.classes)
+    data_error("different_classes", "{}: the training images are of the classes {}, the test images of {}", set,
+               fmt::join(train.classes, ", "), fmt::join(test.classes, ", "));
+  if (train.classes.size() < 3)
+    data_error("too_few_classes", "{}: at least three classes of images are needed, got {}", set,
+               fmt::join(train.classes, ", "));
+  if (train.x.cols() != test.x.cols())
+    data_error("different_images", "{}: a training image has {} pixels, a test image {}", set, train.x.cols(),
+               test.x.cols());
+  return images;
 }
 
 ImageSet represented(const ImageSet& images, const std::string& stages, const Context& context) {

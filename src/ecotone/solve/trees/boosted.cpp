@@ -1,0 +1,103 @@
+#include "ecotone/solve/trees/boosted.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ecotone {
+
+namespace {
+
+constexpr double poisson_step = 0.7;  // a leaf changes the rate by at most a factor of about 2
+constexpr Index scored_at_once = 1 << 14;
+
+/// Leaves that are not the plain Newton steps of growing.
+void set_leaf_values(GrownTree& grown, const TreeLabels& labels, const Matrix& scores, const TreeOptions& options) {
+  std::vector<double>& value = grown.tree.value;
+  if (labels.loss == TreeLoss::poisson)
+    for (double& v : value) v = options.rate * std::clamp(v / options.rate, -poisson_step, poisson_step);
+  if (!labels.by_quantile()) return;
+  const std::vector<std::uint32_t> weight = integer_weights(labels.weight, labels.y.size());
+  std::vector<std::vector<std::pair<double, std::uint64_t>>> residuals(value.size());
+  for (Index i = 0; i < labels.y.size(); ++i)
+    if (weight[at(i)] > 0) residuals[at(grown.leaf[at(i)])].emplace_back(labels.y[i] - scores(i, 0), weight[at(i)]);
+  for (std::size_t l = 0; l < value.size(); ++l)
+    value[l] = options.rate * weighted_quantile(std::move(residuals[l]), labels.level());
+}
+
+std::int32_t leaf_in(const DecisionTree& tree, const std::vector<BinnedColumn>& columns, const RowBlock& block,
+                     Index i) {
+  return tree.leaf_of([&](const TreeNode& node) {
+    const double x = block.x(i, node.feature);
+    if (node.categorical) return node.goes_left(columns[at(node.feature)].code(x));
+    return std::isnan(x) ? node.missing_left : x <= node.threshold;
+  });
+}
+
+void add_leaves(const std::vector<GrownTree>& grown, Matrix& scores, const Context& context) {
+  const Index n = scores.rows();
+  context.parallel((n + scored_at_once - 1) / scored_at_once, [&](Index b) {
+    for (Index i = b * scored_at_once; i < std::min(n, (b + 1) * scored_at_once); ++i)
+      for (Index k = 0; k < scores.cols(); ++k) {
+        const GrownTree& own = grown[at(k)];
+        scores(i, k) += own.tree.value[at(own.leaf[at(i)])];
+      }
+  });
+}
+
+}  // namespace
+
+Matrix tree_scores(const BoostedTrees& model, const std::vector<BinnedColumn>& columns, const Features& x,
+                   const Context& context) {
+  Matrix scores(x.rows(), model.outputs);
+  context.parallel(x.blocks(), [&](Index b) {
+    Scratch scratch;
+    const RowBlock block = x.block(b, scratch);
+    auto own = scores.middleRows(block.first, block.x.rows());
+    own.rowwise() = model.start.transpose();
+    // Tree after tree, so that the nodes of one stay at hand for all rows of the block.
+    for (std::size_t t = 0; t < model.trees.size(); ++t) {
+      const DecisionTree& tree = model.trees[t];
+      const Index output = static_cast<Index>(t) % model.outputs;
+      for (Index i = 0; i < block.x.rows(); ++i) own(i, output) += tree.value[at(leaf_in(tree, columns, block, i))];
+    }
+  });
+  return scores;
+}
+
+std::vector<std::int32_t> tree_leaves(const DecisionTree& tree, const std::vector<BinnedColumn>& columns,
+                                      const Features& x, const Context& context) {
+  std::vector<std::int32_t> leaves(at(x.rows()));
+  context.parallel(x.blocks(), [&](Index b) {
+    Scratch scratch;
+    const RowBlock block = x.block(b, scratch);
+    for (Index i = 0; i < block.x.rows(); ++i) leaves[at(block.first + i)] = leaf_in(tree, columns, block, i);
+  });
+  return leaves;
+}
+
+BoostedTrees boost_trees(const BinnedRows& data, const TreeLabels& labels, const TreeDomains& domains, Index rounds,
+                         const TreeOptions& options, const Context& context, const AfterRound& after) {
+  BoostedTrees model;
+  model.outputs = labels.outputs();
+  model.start = start_of(labels);
+  Matrix scores = model.start.transpose().replicate(data.rows, 1);
+  std::vector<std::uint32_t> in_use;
+  for (Index i = 0; i < data.rows; ++i)
+    if (labels.weight_of(i) > 0) in_use.push_back(static_cast<std::uint32_t>(i));
+  for (Index round = 0; round < rounds; ++round) {
+    context.check_cancelled();
+    const LossDerivatives derivatives = derivatives_of(labels, scores, context);
+    std::vector<GrownTree> grown;
+    for (Index k = 0; k < model.outputs; ++k) {
+      const Gradients gradients = Gradients::of(derivatives.first[at(k)], derivatives.second[at(k)], context);
+      grown.push_back(grow_tree(data, gradients, in_use, domains, options, context));
+      set_leaf_values(grown.back(), labels, scores, options);
+    }
+    add_leaves(grown, scores, context);
+    if (after) after(round, grown, scores);
+    for (GrownTree& each : grown) model.trees.push_back(std::move(each.tree));
+  }
+  return model;
+}
+
+}  // namespace ecotone

@@ -1,0 +1,174 @@
+#include "ecotone/solve/trees/grow.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace ecotone {
+
+namespace {
+
+constexpr Index divided_at_once = 1 << 14;
+
+/// A leaf while the tree grows: a range of the rows, and what is known of it.
+struct OpenLeaf {
+  Index first = 0, last = 0;
+  int depth = 0;
+  std::int32_t parent = -1;  ///< node
+  bool is_left = false;
+  Histogram histogram = {};
+  GradientSums total = {};
+  std::optional<TreeNode> best = {};
+
+  Index size() const { return last - first; }
+};
+
+class LeafwiseGrowth {
+ public:
+  LeafwiseGrowth(const BinnedRows& data, const Gradients& gradients, std::vector<std::uint32_t> rows,
+                 const TreeDomains& domains, const TreeOptions& options, const Context& context)
+      : data_(data),
+        gradients_(gradients),
+        options_(options),
+        context_(context),
+        finder_(data, gradients, options),
+        by_domain_(data, gradients, domains, options),
+        rows_(std::move(rows)),
+        moved_(rows_.size()) {}
+
+  GrownTree grow() {
+    OpenLeaf root{.last = std::ssize(rows_)};
+    root.histogram = histogram_of(data_, gradients_, rows_of(root), context_);
+    root.total = root.histogram.total();
+    find_best(root);
+    leaves_.push_back(std::move(root));
+    while (std::ssize(leaves_) < options_.leaves) {
+      const std::optional<std::size_t> next = next_leaf();
+      if (!next) break;
+      split(*next);
+    }
+    return finished();
+  }
+
+ private:
+  std::span<const std::uint32_t> rows_of(const OpenLeaf& leaf) const {
+    return std::span(rows_).subspan(at(leaf.first), at(leaf.size()));
+  }
+
+  void find_best(OpenLeaf& leaf) const {
+    if (options_.depth > 0 && leaf.depth >= options_.depth) return;
+    if (leaf.size() < 2 * options_.min_rows) return;
+    const SplitNode node{leaf.histogram, leaf.total};
+    if (DomainSplits::needed(options_))
+      leaf.best = by_domain_.best(node, rows_of(leaf), context_);
+    else if (const std::optional<TreeSplit> found = finder_.best(node, context_))
+      leaf.best = finder_.node_of(node, *found);
+  }
+
+  /// The leaf whose best split has the largest score, ties to the lower leaf.
+  std::optional<std::size_t> next_leaf() const {
+    std::optional<std::size_t> next;
+    for (std::size_t l = 0; l < leaves_.size(); ++l)
+      if (leaves_[l].best && (!next || leaves_[l].best->score > leaves_[*next].best->score)) next = l;
+    return next;
+  }
+
+  void split(std::size_t chosen) {
+    OpenLeaf parent = std::move(leaves_[chosen]);
+    const auto number = static_cast<std::int32_t>(tree_.nodes.size());
+    TreeNode node = *parent.best;
+    node.left = -static_cast<std::int32_t>(chosen) - 1;
+    node.right = -static_cast<std::int32_t>(leaves_.size()) - 1;
+    if (parent.parent >= 0) {
+      TreeNode& above = tree_.nodes[at(parent.parent)];
+      (parent.is_left ? above.left : above.right) = number;
+    }
+    tree_.nodes.push_back(node);
+    const Index middle = divide(parent, node);
+    OpenLeaf left{.first = parent.first, .last = middle, .depth = parent.depth + 1, .parent = number, .is_left = true};
+    OpenLeaf right{.first = middle, .last = parent.last, .depth = parent.depth + 1, .parent = number};
+    // The smaller child is summed; what is left of the parent is the other.
+    OpenLeaf& small = left.size() <= right.size() ? left : right;
+    OpenLeaf& large = &small == &left ? right : left;
+    small.histogram = histogram_of(data_, gradients_, rows_of(small), context_);
+    small.total = small.histogram.total();
+    large.histogram = std::move(parent.histogram);
+    large.histogram.subtract(small.histogram, context_);
+    large.total = parent.total - small.total;
+    find_best(left);
+    find_best(right);
+    leaves_[chosen] = std::move(left);
+    leaves_.push_back(std::move(right));
+  }
+
+  /// Puts the rows of a leaf that go left before the others, both in their order; returns where the others begin.
+  Index divide(const OpenLeaf& leaf, const TreeNode& node) {
+    std::array<std::uint8_t, cells_per_column> left{};
+    for (std::size_t code = 0; code < left.size(); ++code) left[code] = node.goes_left(static_cast<std::uint8_t>(code));
+    const std::uint8_t* code = data_.codes(node.feature);
+    const Index parts = (leaf.size() + divided_at_once - 1) / divided_at_once;
+    const auto begin_of = [&](Index p) { return leaf.first + p * leaf.size() / parts; };
+    std::vector<Index> before(at(parts) + 1, 0);  // rows that go left in the parts before
+    context_.parallel(parts, [&](Index p) {
+      Index count = 0;
+      for (Index i = begin_of(p); i < begin_of(p + 1); ++i) count += left[code[rows_[at(i)]]];
+      before[at(p) + 1] = count;
+    });
+    for (std::size_t p = 0; p + 1 < before.size(); ++p) before[p + 1] += before[p];
+    const Index middle = leaf.first + before.back();
+    context_.parallel(parts, [&](Index p) {
+      Index to_left = leaf.first + before[at(p)];
+      Index to_right = middle + (begin_of(p) - leaf.first) - before[at(p)];
+      for (Index i = begin_of(p); i < begin_of(p + 1); ++i) {
+        const std::uint32_t r = rows_[at(i)];
+        moved_[at(left[code[r]] != 0 ? to_left++ : to_right++)] = r;
+      }
+    });
+    context_.parallel(parts, [&](Index p) {
+      std::copy(moved_.begin() + begin_of(p), moved_.begin() + begin_of(p + 1), rows_.begin() + begin_of(p));
+    });
+    return middle;
+  }
+
+  GrownTree finished() {
+    GrownTree grown;
+    for (const OpenLeaf& leaf : leaves_) {
+      tree_.value.push_back(options_.rate * finder_.newton_step(leaf.total));
+      grown.sums.push_back(leaf.total);
+    }
+    constexpr std::int32_t unknown = -1;
+    grown.leaf.assign(at(data_.rows), unknown);
+    context_.parallel(std::ssize(leaves_), [&](Index l) {
+      for (const std::uint32_t r : rows_of(leaves_[at(l)])) grown.leaf[r] = static_cast<std::int32_t>(l);
+    });
+    if (std::ssize(rows_) < data_.rows)
+      context_.parallel((data_.rows + divided_at_once - 1) / divided_at_once, [&](Index b) {
+        for (Index i = b * divided_at_once; i < std::min(data_.rows, (b + 1) * divided_at_once); ++i)
+          if (grown.leaf[at(i)] == unknown)
+            grown.leaf[at(i)] =
+                tree_.leaf_of([&](const TreeNode& node) { return node.goes_left(data_.codes(node.feature)[i]); });
+      });
+    grown.tree = std::move(tree_);
+    return grown;
+  }
+
+  const BinnedRows& data_;
+  const Gradients& gradients_;
+  const TreeOptions& options_;
+  const Context& context_;
+  SplitFinder finder_;
+  DomainSplits by_domain_;
+  std::vector<std::uint32_t> rows_;   ///< those of a leaf stand together
+  std::vector<std::uint32_t> moved_;  ///< while rows are divided
+  DecisionTree tree_;
+  std::vector<OpenLeaf> leaves_;
+};
+
+}  // namespace
+
+GrownTree grow_tree(const BinnedRows& data, const Gradients& gradients, std::vector<std::uint32_t> rows,
+                    const TreeDomains& domains, const TreeOptions& options, const Context& context) {
+  return LeafwiseGrowth(data, gradients, std::move(rows), domains, options, context).grow();
+}
+
+}  // namespace ecotone

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ecotone/base/context.h"
+#include "ecotone/linalg/matrix.h"
+#include "ecotone/solve/trees/bins.h"
+#include "ecotone/solve/trees/fixed_point.h"
+
+/// Sums of derivatives by code: all that splits are chosen from.
+namespace ecotone {
+
+/// First and second derivatives of the loss of every row by its score, times its weight, as integers.
+struct Gradients {
+  struct Row {
+    std::int32_t g = 0, h = 0;
+  };
+  FixedPoint g_scale, h_scale;
+  std::vector<Row> row;
+
+  /// Second derivatives must not be negative.
+  static Gradients of(ConstVectorView first, ConstVectorView second, const Context& context);
+};
+
+/// Sums over rows.
+struct GradientSums {
+  std::int64_t g = 0, h = 0;
+  Index rows = 0;
+
+  GradientSums& operator+=(const GradientSums& other) {
+    g += other.g;
+    h += other.h;
+    rows += other.rows;
+    return *this;
+  }
+  GradientSums& operator-=(const GradientSums& other) {
+    g -= other.g;
+    h -= other.h;
+    rows -= other.rows;
+    return *this;
+  }
+};
+inline GradientSums operator-(GradientSums a, const GradientSums& b) { return a -= b; }
+
+inline constexpr int cells_per_column = 256;
+
+/// The sums of a node by code, column after column.
+struct Histogram {
+  std::vector<GradientSums> cell;
+
+  const GradientSums* column(Index j) const { return cell.data() + j * cells_per_column; }
+  /// Of all rows.
+  GradientSums total() const;
+  void subtract(const Histogram& other, const Context& context);
+};
+
+/// The histogram of these rows. Its bytes do not depend on the number of threads or on the order of the rows.
+Histogram histogram_of(const BinnedRows& data, const Gradients& gradients, std::span<const std::uint32_t> rows,
+                       const Context& context);
+
+}  // namespace ecotone

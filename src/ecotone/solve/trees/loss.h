@@ -1,0 +1,45 @@
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "ecotone/base/context.h"
+#include "ecotone/linalg/matrix.h"
+
+/// Losses of boosted trees: where they start, and their derivatives by the score.
+namespace ecotone {
+
+enum class TreeLoss { logistic, softmax, squared, poisson, absolute, quantile };
+
+/// What trees learn: numbers, or classes 0, 1, ... as numbers.
+struct TreeLabels {
+  TreeLoss loss = TreeLoss::squared;
+  Vector y = {};
+  Index classes = 1;   ///< softmax: as many trees a round
+  double tau = 0.5;    ///< quantile
+  Vector weight = {};  ///< empty: all 1
+
+  Index outputs() const { return loss == TreeLoss::softmax ? classes : 1; }
+  double weight_of(Index i) const { return weight.size() == 0 ? 1.0 : weight[i]; }
+  /// Whether leaves hold quantiles of the residuals, not Newton steps.
+  bool by_quantile() const { return loss == TreeLoss::absolute || loss == TreeLoss::quantile; }
+  double level() const { return loss == TreeLoss::absolute ? 0.5 : tau; }
+};
+
+/// The score of all rows before the first round, by output.
+Vector start_of(const TreeLabels& labels);
+
+/// Derivatives of the weighted loss of every row by its scores: a vector for each output.
+struct LossDerivatives {
+  std::vector<Vector> first, second;
+};
+/// `scores`: rows x outputs.
+LossDerivatives derivatives_of(const TreeLabels& labels, const Matrix& scores, const Context& context);
+
+/// Weighted mean loss of these scores, of rows of labels of their own.
+double mean_loss(const TreeLabels& labels, const Matrix& scores);
+
+/// The least value whose weight reaches `level` of the total.
+double weighted_quantile(std::vector<std::pair<double, std::uint64_t>> values, double level);
+
+}  // namespace ecotone

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ecotone/solve/trees/histogram.h"
+#include "ecotone/solve/trees/tree.h"
+
+/// The splits of a node, in their order: columns ascending; of numbers, missing values to the right before to the left,
+/// and bins ascending; of categories, prefixes of the sorted levels from the low end before those from the high end.
+namespace ecotone {
+
+/// pooled: the gain. agree: refused unless enough domains have the effect's sign. vote: refused unless enough domains
+/// gain. steady: the gain less its spread over domains.
+enum class SplitRule { pooled, agree, vote, steady };
+
+struct TreeOptions {
+  double rate = 0.1;
+  int leaves = 15;
+  int depth = 0;  ///< 0: no limit
+  double lam = 1;
+  Index min_rows = 10;
+  double min_hessian = 1e-3;
+  double min_gain = 0;
+  int min_domains = 1;
+  SplitRule splits = SplitRule::pooled;
+  double rho = 0.5;     ///< steady: how much the spread counts
+  double agree = 0.75;  ///< agree and vote: share of the domains
+  int cat_one_hot = 4;  ///< up to so many levels, one against the rest
+  double cat_smooth = 10;
+  Index cat_min_rows = 10;
+  double cat_lam = 10;
+  int cat_most = 32;  ///< levels of a set
+};
+
+/// A node whose splits are looked at.
+struct SplitNode {
+  const Histogram& histogram;
+  GradientSums total;
+};
+
+/// A split of a node: of which column, and where.
+struct TreeSplit {
+  Index column = 0;
+  int place = 0;        ///< the last bin of the left; of categories: how many levels are left, or the one level
+  bool turned = false;  ///< missing values are left; of categories: levels are taken from the high end
+  GradientSums left;
+  double gain = 0;
+};
+
+class SplitFinder {
+ public:
+  SplitFinder(const BinnedRows& data, const Gradients& gradients, const TreeOptions& options);
+
+  /// The first of the best splits by gain, above min_gain.
+  std::optional<TreeSplit> best(const SplitNode& node, const Context& context) const;
+  /// All splits that gain, in their order.
+  std::vector<TreeSplit> all(const SplitNode& node, const Context& context) const;
+  TreeNode node_of(const SplitNode& node, const TreeSplit& split) const;
+
+  double g(const GradientSums& sums) const { return static_cast<double>(sums.g) * g_unit_; }
+  double h(const GradientSums& sums) const { return static_cast<double>(sums.h) * h_unit_; }
+  /// The value of a leaf before the rate.
+  double newton_step(const GradientSums& sums) const { return -g(sums) / (h(sums) + options_.lam); }
+
+ private:
+  template <class Visit>
+  void each(const SplitNode& node, Index column, const Visit& visit) const;
+  template <class Visit>
+  void each_number(const SplitNode& node, Index column, const Visit& visit) const;
+  template <class Visit>
+  void each_set(const SplitNode& node, Index column, const Visit& visit) const;
+
+  bool few_levels(const GradientSums* cells, int bins) const;
+  /// Levels in the order in which sets are made of them.
+  std::vector<int> sorted_levels(const GradientSums* cells, int bins) const;
+  double term(const GradientSums& sums, double lam) const {
+    const double first = g(sums);
+    return first * first / (h(sums) + lam);
+  }
+  /// The gain of a split, or 0 where it is not allowed.
+  double gain_of(const GradientSums& total, double whole, const GradientSums& left, double lam) const {
+    const GradientSums right = total - left;
+    if (left.rows < options_.min_rows || right.rows < options_.min_rows) return 0;
+    if (h(left) < options_.min_hessian || h(right) < options_.min_hessian) return 0;
+    return 0.5 * (term(left, lam) + term(right, lam) - whole);
+  }
+
+  const BinnedRows& data_;
+  const TreeOptions& options_;
+  double g_unit_, h_unit_;
+};
+
+}  // namespace ecotone

@@ -43,7 +43,7 @@ TEST(TreeBins, EdgesAndCodesAreTheGoldenOnes) {
     SCOPED_TRACE(one["note"].get<std::string>());
     const Vector x = vector_of(one["x"]);
     const Vector weight = one["weight"].is_null() ? Vector() : vector_of(one["weight"]);
-    BinnedColumn column;
+    TreeColumn column;
     column.edge = edges_of({x.data(), at(x.size())}, integer_weights(weight, x.size()), one["max_bins"].get<int>());
     const Vector edges = vector_of(one["edges"]);
     ASSERT_EQ(std::ssize(column.edge), edges.size());
@@ -99,14 +99,14 @@ TreeLoss loss_of(const std::string& name) {
   return losses.at(name);
 }
 
-void expect_node(const TreeNode& node, const Json& wanted, const BinnedRows& rows) {
+void expect_node(const TreeNode& node, const Json& wanted, const TreeRows& rows) {
   EXPECT_EQ(node.feature, wanted["feature"].get<Index>());
   expect_close(node.gain, wanted["gain"]);
   expect_close(node.score, wanted["score"]);
   if (wanted.contains("levels")) {
     ASSERT_TRUE(node.categorical);
     std::vector<double> levels;
-    const BinnedColumn& column = rows.column[at(node.feature)];
+    const TreeColumn& column = rows.column[at(node.feature)];
     for (int code = 0; code < column.bins(); ++code)
       if (has_level(node.levels, code)) levels.push_back(column.level[at(code)]);
     std::sort(levels.begin(), levels.end());
@@ -137,10 +137,10 @@ std::vector<std::uint32_t> numbers_up_to(Index count) {
 }
 
 /// The splits of the root with positive scores, the best first.
-std::vector<TreeNode> root_splits(const BinnedRows& data, const Gradients& gradients, const TreeDomains& domains,
+std::vector<TreeNode> root_splits(const TreeRows& data, const Gradients& gradients, const TreeDomains& domains,
                                   const TreeOptions& options, const Context& context) {
   const std::vector<std::uint32_t> rows = numbers_up_to(data.rows);
-  const Histogram histogram = histogram_of(data, gradients, rows, context);
+  const GradientHistogram histogram = histogram_of(data, gradients, rows, context);
   const SplitNode root{histogram, histogram.total()};
   const SplitFinder finder(data, gradients, options);
   const DomainSplits by_domain(data, gradients, domains, options);
@@ -167,9 +167,9 @@ TEST_P(GoldenRounds, EveryTreeAndScore) {
   const TreeOptions options = options_of(d["options"]);
   for (const int threads : {1, 2, 7}) {
     const Context context({.threads = threads});
-    const BinnedRows rows = bin_rows(Features::dense(matrix_of(d["X"])), labels.weight, categorical,
-                                     d["options"]["max_bins"].get<int>(), context);
-    const Vector start = start_of(labels);
+    const TreeRows rows = bin_rows(Features::dense(matrix_of(d["X"])), labels.weight, categorical,
+                                   d["options"]["max_bins"].get<int>(), context);
+    const Vector start = start_scores(labels);
     for (Index k = 0; k < start.size(); ++k) expect_close(start[k], d["start"][at(k)]);
     const LossDerivatives first = derivatives_of(labels, start.transpose().replicate(rows.rows, 1), context);
     const auto best =
@@ -217,13 +217,14 @@ TEST(TreeDomainSplits, SumsGainsAndScoresAreTheGoldenOnes) {
   TreeLabels labels{.loss = TreeLoss::logistic, .y = vector_of(d["y"])};
   const std::vector<std::int32_t> domain = d["domain"].get<std::vector<std::int32_t>>();
   const TreeDomains domains{domain, 4};
-  const BinnedRows data = bin_rows(Features::dense(matrix_of(d["X"])), Vector(), {}, 255, context);
-  const LossDerivatives first = derivatives_of(labels, start_of(labels).transpose().replicate(data.rows, 1), context);
+  const TreeRows data = bin_rows(Features::dense(matrix_of(d["X"])), Vector(), {}, 255, context);
+  const LossDerivatives first =
+      derivatives_of(labels, start_scores(labels).transpose().replicate(data.rows, 1), context);
   const Gradients gradients = Gradients::of(first.first[0], first.second[0], context);
   EXPECT_EQ(gradients.g_scale.exponent, d["exponents"][0].get<int>());
   EXPECT_EQ(gradients.h_scale.exponent, d["exponents"][1].get<int>());
   const std::vector<std::uint32_t> rows = numbers_up_to(data.rows);
-  const Histogram histogram = histogram_of(data, gradients, rows, context);
+  const GradientHistogram histogram = histogram_of(data, gradients, rows, context);
   const SplitNode root{histogram, histogram.total()};
   const auto options_for = [](const std::string& rule) {
     TreeOptions options;
@@ -276,7 +277,7 @@ TEST(TreeRefit, LeavesAreTheGoldenOnes) {
   const Context context({.threads = 2});
   const TreeLabels labels = labels_of(c);
   const TreeOptions options = options_of(c["options"]);
-  const BinnedRows data = bin_rows(Features::dense(matrix_of(c["X"])), Vector(), {}, 255, context);
+  const TreeRows data = bin_rows(Features::dense(matrix_of(c["X"])), Vector(), {}, 255, context);
   const BoostedTrees model = boost_trees(data, labels, {}, c["rounds"].get<Index>(), options, context);
   TreeLabels target{.loss = TreeLoss::logistic, .y = vector_of(d["y_target"])};
   const Features x = Features::dense(matrix_of(d["X_target"]));
@@ -326,7 +327,7 @@ TEST(BoostedTrees, AreTheSameBytesForAnyNumberOfThreadsAndAnyOrderOfRows) {
   const Problem problem = problem_of(70'000);
   const auto fitted = [](const Problem& on, int threads) {
     const Context context({.threads = threads});
-    const BinnedRows data = bin_rows(Features::dense(on.x), Vector(), {}, 255, context);
+    const TreeRows data = bin_rows(Features::dense(on.x), Vector(), {}, 255, context);
     return boost_trees(data, on.labels, {}, 3, {.leaves = 31}, context);
   };
   const BoostedTrees one = fitted(problem, 1);
@@ -340,11 +341,11 @@ TEST(BoostedTrees, AreTheSameBytesForAnyNumberOfThreadsAndAnyOrderOfRows) {
 TEST(BoostedTrees, LowerTheLossAndLearnTheProduct) {
   const Problem problem = problem_of(4000);
   const Context context({.threads = 2});
-  const BinnedRows data = bin_rows(Features::dense(problem.x), Vector(), {}, 255, context);
-  double loss = mean_loss(problem.labels, start_of(problem.labels).transpose().replicate(4000, 1));
+  const TreeRows data = bin_rows(Features::dense(problem.x), Vector(), {}, 255, context);
+  double loss = mean_tree_loss(problem.labels, start_scores(problem.labels).transpose().replicate(4000, 1));
   const double first = loss;
   const auto after = [&](Index, const std::vector<GrownTree>&, const Matrix& scores) {
-    const double now = mean_loss(problem.labels, scores);
+    const double now = mean_tree_loss(problem.labels, scores);
     EXPECT_LT(now, loss);
     loss = now;
   };
@@ -355,14 +356,14 @@ TEST(BoostedTrees, LowerTheLossAndLearnTheProduct) {
 TEST(TreeHistogram, WhatIsLeftOfAParentIsTheOtherChild) {
   const Problem problem = problem_of(3000);
   const Context context({.threads = 2});
-  const BinnedRows data = bin_rows(Features::dense(problem.x), Vector(), {}, 20, context);
+  const TreeRows data = bin_rows(Features::dense(problem.x), Vector(), {}, 20, context);
   const LossDerivatives first =
-      derivatives_of(problem.labels, start_of(problem.labels).transpose().replicate(3000, 1), context);
+      derivatives_of(problem.labels, start_scores(problem.labels).transpose().replicate(3000, 1), context);
   const Gradients gradients = Gradients::of(first.first[0], first.second[0], context);
   const std::vector<std::uint32_t> all = numbers_up_to(3000);
-  Histogram parent = histogram_of(data, gradients, all, context);
-  const Histogram child = histogram_of(data, gradients, std::span(all).first(1234), context);
-  const Histogram other = histogram_of(data, gradients, std::span(all).subspan(1234), context);
+  GradientHistogram parent = histogram_of(data, gradients, all, context);
+  const GradientHistogram child = histogram_of(data, gradients, std::span(all).first(1234), context);
+  const GradientHistogram other = histogram_of(data, gradients, std::span(all).subspan(1234), context);
   parent.subtract(child, context);
   for (std::size_t c = 0; c < parent.cell.size(); ++c) {
     EXPECT_EQ(parent.cell[c].g, other.cell[c].g);

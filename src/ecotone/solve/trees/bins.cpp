@@ -38,7 +38,7 @@ double edge_between(double a, double b) {
 
 }  // namespace
 
-std::uint8_t BinnedColumn::code(double x) const {
+std::uint8_t TreeColumn::code(double x) const {
   if (std::isnan(x)) return missing_bin;
   if (categorical) {
     const auto found = std::find(level.begin(), level.end(), x);
@@ -79,13 +79,13 @@ std::vector<double> levels_of(std::span<const double> values, std::span<const st
   std::stable_sort(masses.begin(), masses.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   std::vector<double> levels;
   for (const auto& one : masses)
-    if (levels.size() < most_bins) levels.push_back(one.first);
+    if (levels.size() < most_tree_bins) levels.push_back(one.first);
   return levels;
 }
 
-BinnedRows bin_rows(const Features& x, ConstVectorView weight, std::span<const Index> categorical, int most,
-                    const Context& context) {
-  BinnedRows binned;
+TreeRows bin_rows(const Features& x, ConstVectorView weight, std::span<const Index> categorical, int most,
+                  const Context& context) {
+  TreeRows binned;
   binned.rows = x.rows();
   const Index cols = x.cols();
   require_memory(2 * at(binned.rows) * at(cols), "trees", "two bytes per value", "use fewer rows or columns");
@@ -103,7 +103,7 @@ BinnedRows bin_rows(const Features& x, ConstVectorView weight, std::span<const I
   context.parallel(cols, [&](Index j) {
     const Vector column = values.col(j);
     const std::span<const double> span(column.data(), at(column.size()));
-    BinnedColumn& bins = binned.column[at(j)];
+    TreeColumn& bins = binned.column[at(j)];
     if (bins.categorical)
       bins.level = levels_of(span, own);
     else
@@ -113,7 +113,7 @@ BinnedRows bin_rows(const Features& x, ConstVectorView weight, std::span<const I
     Scratch scratch;
     const RowBlock block = x.block(b, scratch);
     for (Index j = 0; j < cols; ++j) {
-      const BinnedColumn& bins = binned.column[at(j)];
+      const TreeColumn& bins = binned.column[at(j)];
       std::uint8_t* down = binned.by_column.data() + j * binned.rows + block.first;
       std::uint8_t* across = binned.by_row.data() + block.first * cols + j;
       for (Index i = 0; i < block.x.rows(); ++i) across[i * cols] = down[i] = bins.code(block.x(i, j));

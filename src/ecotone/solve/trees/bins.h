@@ -11,12 +11,12 @@
 /// Columns as codes of one byte, made once before trees are grown.
 namespace ecotone {
 
-inline constexpr int most_bins = 255;
+inline constexpr int most_tree_bins = 255;
 inline constexpr std::uint8_t missing_bin = 255;
 
 /// The bins of one column. Of numbers: code k has x in (edge[k-1], edge[k]], so x <= edge[k] means that the code is at
 /// most k. Of categories: code k is level[k], the most frequent first; other levels count as missing.
-struct BinnedColumn {
+struct TreeColumn {
   bool categorical = false;
   std::vector<double> edge;   ///< ascending
   std::vector<double> level;  ///< of categories
@@ -37,9 +37,9 @@ std::vector<double> edges_of(std::span<const double> values, std::span<const std
 std::vector<double> levels_of(std::span<const double> values, std::span<const std::uint32_t> weight);
 
 /// The codes of all rows twice: by column, to divide rows, and by row, to sum over them.
-struct BinnedRows {
+struct TreeRows {
   Index rows = 0;
-  std::vector<BinnedColumn> column;
+  std::vector<TreeColumn> column;
   std::vector<std::uint8_t> by_column, by_row;
 
   const std::uint8_t* codes(Index j) const { return by_column.data() + j * rows; }
@@ -48,7 +48,7 @@ struct BinnedRows {
 
 /// Edges come from at most 200,000 rows, spread evenly. `categorical`: numbers of the columns of categories. Memory is
 /// checked.
-BinnedRows bin_rows(const Features& x, ConstVectorView weight, std::span<const Index> categorical, int most,
-                    const Context& context);
+TreeRows bin_rows(const Features& x, ConstVectorView weight, std::span<const Index> categorical, int most,
+                  const Context& context);
 
 }  // namespace ecotone

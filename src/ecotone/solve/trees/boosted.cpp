@@ -24,8 +24,7 @@ void set_leaf_values(GrownTree& grown, const TreeLabels& labels, const Matrix& s
     value[l] = options.rate * weighted_quantile(std::move(residuals[l]), labels.level());
 }
 
-std::int32_t leaf_in(const DecisionTree& tree, const std::vector<BinnedColumn>& columns, const RowBlock& block,
-                     Index i) {
+std::int32_t leaf_in(const DecisionTree& tree, const std::vector<TreeColumn>& columns, const RowBlock& block, Index i) {
   return tree.leaf_of([&](const TreeNode& node) {
     const double x = block.x(i, node.feature);
     if (node.categorical) return node.goes_left(columns[at(node.feature)].code(x));
@@ -46,7 +45,7 @@ void add_leaves(const std::vector<GrownTree>& grown, Matrix& scores, const Conte
 
 }  // namespace
 
-Matrix tree_scores(const BoostedTrees& model, const std::vector<BinnedColumn>& columns, const Features& x,
+Matrix tree_scores(const BoostedTrees& model, const std::vector<TreeColumn>& columns, const Features& x,
                    const Context& context) {
   Matrix scores(x.rows(), model.outputs);
   context.parallel(x.blocks(), [&](Index b) {
@@ -64,7 +63,7 @@ Matrix tree_scores(const BoostedTrees& model, const std::vector<BinnedColumn>& c
   return scores;
 }
 
-std::vector<std::int32_t> tree_leaves(const DecisionTree& tree, const std::vector<BinnedColumn>& columns,
+std::vector<std::int32_t> tree_leaves(const DecisionTree& tree, const std::vector<TreeColumn>& columns,
                                       const Features& x, const Context& context) {
   std::vector<std::int32_t> leaves(at(x.rows()));
   context.parallel(x.blocks(), [&](Index b) {
@@ -75,11 +74,11 @@ std::vector<std::int32_t> tree_leaves(const DecisionTree& tree, const std::vecto
   return leaves;
 }
 
-BoostedTrees boost_trees(const BinnedRows& data, const TreeLabels& labels, const TreeDomains& domains, Index rounds,
+BoostedTrees boost_trees(const TreeRows& data, const TreeLabels& labels, const TreeDomains& domains, Index rounds,
                          const TreeOptions& options, const Context& context, const AfterRound& after) {
   BoostedTrees model;
   model.outputs = labels.outputs();
-  model.start = start_of(labels);
+  model.start = start_scores(labels);
   Matrix scores = model.start.transpose().replicate(data.rows, 1);
   std::vector<std::uint32_t> in_use;
   for (Index i = 0; i < data.rows; ++i)

@@ -19,18 +19,18 @@ struct BoostedTrees {
 
 /// Scores of rows by output: the start and the leaves of all trees, added in their order. `columns` are those of
 /// training, for the codes of categories.
-Matrix tree_scores(const BoostedTrees& model, const std::vector<BinnedColumn>& columns, const Features& x,
+Matrix tree_scores(const BoostedTrees& model, const std::vector<TreeColumn>& columns, const Features& x,
                    const Context& context);
 
 /// The leaf of every row in one tree.
-std::vector<std::int32_t> tree_leaves(const DecisionTree& tree, const std::vector<BinnedColumn>& columns,
+std::vector<std::int32_t> tree_leaves(const DecisionTree& tree, const std::vector<TreeColumn>& columns,
                                       const Features& x, const Context& context);
 
 /// Called after each round with its trees and the scores of all rows.
 using AfterRound = std::function<void(Index round, const std::vector<GrownTree>& grown, const Matrix& scores)>;
 
 /// Fits so many rounds. Rows of weight 0 are not seen. The bytes do not depend on the number of threads.
-BoostedTrees boost_trees(const BinnedRows& data, const TreeLabels& labels, const TreeDomains& domains, Index rounds,
+BoostedTrees boost_trees(const TreeRows& data, const TreeLabels& labels, const TreeDomains& domains, Index rounds,
                          const TreeOptions& options, const Context& context, const AfterRound& after = {});
 
 }  // namespace ecotone

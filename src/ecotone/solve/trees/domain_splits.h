@@ -20,8 +20,7 @@ struct TreeDomains {
 
 class DomainSplits {
  public:
-  DomainSplits(const BinnedRows& data, const Gradients& gradients, const TreeDomains& domains,
-               const TreeOptions& options)
+  DomainSplits(const TreeRows& data, const Gradients& gradients, const TreeDomains& domains, const TreeOptions& options)
       : data_(data), gradients_(gradients), domains_(domains), options_(options), finder_(data, gradients, options) {}
 
   /// Whether the options ask for more than the gain.
@@ -57,7 +56,7 @@ class DomainSplits {
   /// The difference of the mean gradients.
   double effect_of(const GradientSums& left, const GradientSums& right) const;
 
-  const BinnedRows& data_;
+  const TreeRows& data_;
   const Gradients& gradients_;
   const TreeDomains& domains_;
   const TreeOptions& options_;

@@ -16,7 +16,7 @@ struct OpenLeaf {
   int depth = 0;
   std::int32_t parent = -1;  ///< node
   bool is_left = false;
-  Histogram histogram = {};
+  GradientHistogram histogram = {};
   GradientSums total = {};
   std::optional<TreeNode> best = {};
 
@@ -25,7 +25,7 @@ struct OpenLeaf {
 
 class LeafwiseGrowth {
  public:
-  LeafwiseGrowth(const BinnedRows& data, const Gradients& gradients, std::vector<std::uint32_t> rows,
+  LeafwiseGrowth(const TreeRows& data, const Gradients& gradients, std::vector<std::uint32_t> rows,
                  const TreeDomains& domains, const TreeOptions& options, const Context& context)
       : data_(data),
         gradients_(gradients),
@@ -152,7 +152,7 @@ class LeafwiseGrowth {
     return grown;
   }
 
-  const BinnedRows& data_;
+  const TreeRows& data_;
   const Gradients& gradients_;
   const TreeOptions& options_;
   const Context& context_;
@@ -166,7 +166,7 @@ class LeafwiseGrowth {
 
 }  // namespace
 
-GrownTree grow_tree(const BinnedRows& data, const Gradients& gradients, std::vector<std::uint32_t> rows,
+GrownTree grow_tree(const TreeRows& data, const Gradients& gradients, std::vector<std::uint32_t> rows,
                     const TreeDomains& domains, const TreeOptions& options, const Context& context) {
   return LeafwiseGrowth(data, gradients, std::move(rows), domains, options, context).grow();
 }

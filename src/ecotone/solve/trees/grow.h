@@ -17,7 +17,7 @@ struct GrownTree {
 
 /// Grows a tree on these rows (ascending), leaf by leaf: that with the largest score first, ties to the lower leaf. The
 /// bytes do not depend on the number of threads.
-GrownTree grow_tree(const BinnedRows& data, const Gradients& gradients, std::vector<std::uint32_t> rows,
+GrownTree grow_tree(const TreeRows& data, const Gradients& gradients, std::vector<std::uint32_t> rows,
                     const TreeDomains& domains, const TreeOptions& options, const Context& context);
 
 }  // namespace ecotone

@@ -20,7 +20,7 @@ constexpr Index encoded_at_once = 1 << 14;
 constexpr Index ahead = 24;  // rows whose codes are fetched before they are needed
 
 /// Adds packed sums of `columns` columns.
-void add_packed(const BinnedRows& data, const Gradients& gradients, std::span<const std::uint32_t> rows, Index first,
+void add_packed(const TreeRows& data, const Gradients& gradients, std::span<const std::uint32_t> rows, Index first,
                 Index columns, PackedSums* cells) {
   const Index count = std::ssize(rows);
   constexpr std::int64_t one = std::int64_t{1} << rows_shift;
@@ -61,13 +61,13 @@ Gradients Gradients::of(ConstVectorView first, ConstVectorView second, const Con
   return result;
 }
 
-GradientSums Histogram::total() const {
+GradientSums GradientHistogram::total() const {
   GradientSums sum;
   for (int code = 0; code < cells_per_column; ++code) sum += cell[at(code)];
   return sum;
 }
 
-void Histogram::subtract(const Histogram& other, const Context& context) {
+void GradientHistogram::subtract(const GradientHistogram& other, const Context& context) {
   const Index columns = std::ssize(cell) / cells_per_column;
   context.parallel((columns + columns_at_once - 1) / columns_at_once, [&](Index b) {
     const Index last = std::min(columns, (b + 1) * columns_at_once) * cells_per_column;
@@ -75,10 +75,10 @@ void Histogram::subtract(const Histogram& other, const Context& context) {
   });
 }
 
-Histogram histogram_of(const BinnedRows& data, const Gradients& gradients, std::span<const std::uint32_t> rows,
-                       const Context& context) {
+GradientHistogram histogram_of(const TreeRows& data, const Gradients& gradients, std::span<const std::uint32_t> rows,
+                               const Context& context) {
   const Index columns = std::ssize(data.column);
-  Histogram histogram{std::vector<GradientSums>(at(columns * cells_per_column))};
+  GradientHistogram histogram{std::vector<GradientSums>(at(columns * cells_per_column))};
   const Index groups = std::max<Index>(
       {(columns + columns_at_once - 1) / columns_at_once, std::min<Index>(context.threads(), columns / 8), Index{1}});
   const Index parts = std::max<Index>(1, (std::ssize(rows) + rows_at_once - 1) / rows_at_once);

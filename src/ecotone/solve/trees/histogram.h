@@ -47,17 +47,17 @@ inline GradientSums operator-(GradientSums a, const GradientSums& b) { return a 
 inline constexpr int cells_per_column = 256;
 
 /// The sums of a node by code, column after column.
-struct Histogram {
+struct GradientHistogram {
   std::vector<GradientSums> cell;
 
   const GradientSums* column(Index j) const { return cell.data() + j * cells_per_column; }
   /// Of all rows.
   GradientSums total() const;
-  void subtract(const Histogram& other, const Context& context);
+  void subtract(const GradientHistogram& other, const Context& context);
 };
 
 /// The histogram of these rows. Its bytes do not depend on the number of threads or on the order of the rows.
-Histogram histogram_of(const BinnedRows& data, const Gradients& gradients, std::span<const std::uint32_t> rows,
-                       const Context& context);
+GradientHistogram histogram_of(const TreeRows& data, const Gradients& gradients, std::span<const std::uint32_t> rows,
+                               const Context& context);
 
 }  // namespace ecotone

@@ -87,7 +87,7 @@ double weighted_quantile(std::vector<std::pair<double, std::uint64_t>> values, d
   return values.empty() ? 0 : values.back().first;
 }
 
-Vector start_of(const TreeLabels& labels) {
+Vector start_scores(const TreeLabels& labels) {
   Vector start(labels.outputs());
   switch (labels.loss) {
     case TreeLoss::logistic: {
@@ -142,7 +142,7 @@ LossDerivatives derivatives_of(const TreeLabels& labels, const Matrix& scores, c
   return result;
 }
 
-double mean_loss(const TreeLabels& labels, const Matrix& scores) {
+double mean_tree_loss(const TreeLabels& labels, const Matrix& scores) {
   Vector losses(labels.y.size());
   for (Index i = 0; i < losses.size(); ++i) losses[i] = loss_at(labels, scores, i);
   return weighted_mean_of(labels, losses);

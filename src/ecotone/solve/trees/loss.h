@@ -27,7 +27,7 @@ struct TreeLabels {
 };
 
 /// The score of all rows before the first round, by output.
-Vector start_of(const TreeLabels& labels);
+Vector start_scores(const TreeLabels& labels);
 
 /// Derivatives of the weighted loss of every row by its scores: a vector for each output.
 struct LossDerivatives {
@@ -37,7 +37,7 @@ struct LossDerivatives {
 LossDerivatives derivatives_of(const TreeLabels& labels, const Matrix& scores, const Context& context);
 
 /// Weighted mean loss of these scores, of rows of labels of their own.
-double mean_loss(const TreeLabels& labels, const Matrix& scores);
+double mean_tree_loss(const TreeLabels& labels, const Matrix& scores);
 
 /// The least value whose weight reaches `level` of the total.
 double weighted_quantile(std::vector<std::pair<double, std::uint64_t>> values, double level);

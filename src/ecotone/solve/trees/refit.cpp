@@ -4,7 +4,7 @@
 
 namespace ecotone {
 
-BoostedTrees refit_trees(BoostedTrees model, const std::vector<BinnedColumn>& columns, const Features& x,
+BoostedTrees refit_trees(BoostedTrees model, const std::vector<TreeColumn>& columns, const Features& x,
                          const TreeLabels& labels, double rate, double strength, const Context& context) {
   if (labels.by_quantile()) internal_error("trees: leaves of quantiles cannot be refitted by Newton steps");
   Matrix scores = model.start.transpose().replicate(x.rows(), 1);

@@ -5,7 +5,7 @@
 
 namespace ecotone {
 
-SplitFinder::SplitFinder(const BinnedRows& data, const Gradients& gradients, const TreeOptions& options)
+SplitFinder::SplitFinder(const TreeRows& data, const Gradients& gradients, const TreeOptions& options)
     : data_(data), options_(options), g_unit_(gradients.g_scale.unit()), h_unit_(gradients.h_scale.unit()) {}
 
 template <class Visit>
@@ -105,7 +105,7 @@ TreeNode SplitFinder::node_of(const SplitNode& node, const TreeSplit& split) con
   TreeNode made;
   made.feature = split.column;
   made.gain = made.score = split.gain;
-  const BinnedColumn& column = data_.column[at(split.column)];
+  const TreeColumn& column = data_.column[at(split.column)];
   const GradientSums* cell = node.histogram.column(split.column);
   made.categorical = column.categorical;
   if (!column.categorical) {

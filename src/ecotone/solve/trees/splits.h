@@ -35,7 +35,7 @@ struct TreeOptions {
 
 /// A node whose splits are looked at.
 struct SplitNode {
-  const Histogram& histogram;
+  const GradientHistogram& histogram;
   GradientSums total;
 };
 
@@ -50,7 +50,7 @@ struct TreeSplit {
 
 class SplitFinder {
  public:
-  SplitFinder(const BinnedRows& data, const Gradients& gradients, const TreeOptions& options);
+  SplitFinder(const TreeRows& data, const Gradients& gradients, const TreeOptions& options);
 
   /// The first of the best splits by gain, above min_gain.
   std::optional<TreeSplit> best(const SplitNode& node, const Context& context) const;
@@ -86,7 +86,7 @@ class SplitFinder {
     return 0.5 * (term(left, lam) + term(right, lam) - whole);
   }
 
-  const BinnedRows& data_;
+  const TreeRows& data_;
   const TreeOptions& options_;
   double g_unit_, h_unit_;
 };

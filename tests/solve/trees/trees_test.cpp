@@ -39,7 +39,9 @@ Json golden(const std::string& name) {
 void expect_close(double ours, double wanted) { EXPECT_NEAR(ours, wanted, std::max(1e-12, 1e-10 * std::abs(wanted))); }
 
 TEST(TreeBins, EdgesAndCodesAreTheGoldenOnes) {
-  for (const Json& one : golden("bins")["cases"]) {
+  const Json cases = golden("bins")["cases"];
+  ASSERT_FALSE(cases.empty());
+  for (const Json& one : cases) {
     SCOPED_TRACE(one["note"].get<std::string>());
     const Vector x = vector_of(one["x"]);
     const Vector weight = one["weight"].is_null() ? Vector() : vector_of(one["weight"]);
@@ -53,7 +55,9 @@ TEST(TreeBins, EdgesAndCodesAreTheGoldenOnes) {
 }
 
 TEST(TreeFixedPoint, SumsAreTheGoldenOnes) {
-  for (const Json& one : golden("fixed_point")["cases"]) {
+  const Json cases = golden("fixed_point")["cases"];
+  ASSERT_FALSE(cases.empty());
+  for (const Json& one : cases) {
     SCOPED_TRACE(one["note"].get<std::string>());
     const Vector values = vector_of(one["values"]);
     const FixedPoint scale = FixedPoint::of(values.cwiseAbs().maxCoeff());

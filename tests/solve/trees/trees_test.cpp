@@ -61,7 +61,7 @@ TEST(TreeFixedPoint, SumsAreTheGoldenOnes) {
     SCOPED_TRACE(one["note"].get<std::string>());
     const Vector values = vector_of(one["values"]);
     const FixedPoint scale = FixedPoint::of(values.cwiseAbs().maxCoeff());
-    EXPECT_EQ(scale.exponent, one["exponent"].get<int>());
+    EXPECT_EQ(scale.exponent(), one["exponent"].get<int>());
     std::int64_t sum = 0;
     for (Index i = 0; i < values.size(); ++i) {
       EXPECT_EQ(std::to_string(scale.encode(values[i])), one["q"][at(i)].get<std::string>());
@@ -225,8 +225,8 @@ TEST(TreeDomainSplits, SumsGainsAndScoresAreTheGoldenOnes) {
   const LossDerivatives first =
       derivatives_of(labels, start_scores(labels).transpose().replicate(data.rows, 1), context);
   const Gradients gradients = Gradients::of(first.first[0], first.second[0], context);
-  EXPECT_EQ(gradients.g_scale.exponent, d["exponents"][0].get<int>());
-  EXPECT_EQ(gradients.h_scale.exponent, d["exponents"][1].get<int>());
+  EXPECT_EQ(gradients.g_scale.exponent(), d["exponents"][0].get<int>());
+  EXPECT_EQ(gradients.h_scale.exponent(), d["exponents"][1].get<int>());
   const std::vector<std::uint32_t> rows = numbers_up_to(data.rows);
   const GradientHistogram histogram = histogram_of(data, gradients, rows, context);
   const SplitNode root{histogram, histogram.total()};

@@ -8,22 +8,30 @@
 /// and however the rows are divided.
 namespace ecotone {
 
-/// An integer q, |q| <= 2^30, stands for q 2^(exponent - 30).
-struct FixedPoint {
-  int exponent = 0;  ///< the least with all |values| < 2^exponent
-
+/// An integer q, |q| <= 2^30, stands for q 2^(exponent - 30); 2^32 rows do not overflow a sum of them.
+class FixedPoint {
+ public:
+  FixedPoint() : FixedPoint(0) {}
+  /// With the least exponent for which all |values| up to `largest` are < 2^exponent.
   static FixedPoint of(double largest) {
-    FixedPoint scale;
-    if (largest > 0) std::frexp(largest, &scale.exponent);
-    scale.exponent = std::max(scale.exponent, -900);  // so that units and their inverses are normal numbers
-    return scale;
+    int exponent = 0;
+    if (largest > 0) std::frexp(largest, &exponent);
+    return FixedPoint(std::max(exponent, -900));  // so that the unit and its inverse are normal numbers
   }
-  std::int32_t encode(double value) const {
-    return static_cast<std::int32_t>(std::nearbyint(std::ldexp(value, 30 - exponent)));
-  }
-  /// What one stands for; 2^32 rows do not overflow a sum.
-  double unit() const { return std::ldexp(1.0, exponent - 30); }
-  double decode(std::int64_t sum) const { return static_cast<double>(sum) * unit(); }
+
+  int exponent() const { return exponent_; }
+  /// What one stands for, a power of two: multiplying by it, or by its inverse, is exact.
+  double unit() const { return unit_; }
+  /// Ties to even.
+  std::int32_t encode(double value) const { return static_cast<std::int32_t>(std::nearbyint(value * inverse_)); }
+  double decode(std::int64_t sum) const { return static_cast<double>(sum) * unit_; }
+
+ private:
+  explicit FixedPoint(int exponent)
+      : exponent_(exponent), unit_(std::ldexp(1.0, exponent - 30)), inverse_(std::ldexp(1.0, 30 - exponent)) {}
+
+  int exponent_;
+  double unit_, inverse_;
 };
 
 }  // namespace ecotone

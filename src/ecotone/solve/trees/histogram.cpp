@@ -51,12 +51,9 @@ Gradients Gradients::of(ConstVectorView first, ConstVectorView second, const Con
   result.g_scale = FixedPoint::of(n == 0 ? 0 : first.cwiseAbs().maxCoeff());
   result.h_scale = FixedPoint::of(n == 0 ? 0 : second.maxCoeff());
   result.row.resize(at(n));
-  // Multiplying by a power of two is exact, and `nearbyint` rounds ties to even.
-  const double g_factor = 1 / result.g_scale.unit(), h_factor = 1 / result.h_scale.unit();
   context.parallel((n + encoded_at_once - 1) / encoded_at_once, [&](Index b) {
     for (Index i = b * encoded_at_once; i < std::min(n, (b + 1) * encoded_at_once); ++i)
-      result.row[at(i)] = {static_cast<std::int32_t>(std::nearbyint(first[i] * g_factor)),
-                           static_cast<std::int32_t>(std::nearbyint(second[i] * h_factor))};
+      result.row[at(i)] = {result.g_scale.encode(first[i]), result.h_scale.encode(second[i])};
   });
   return result;
 }

@@ -164,7 +164,9 @@ def make_class(method, task, regressor):
             "_defaults": {o["name"]: _default(o) for o in method["options"]},
             "_needs_labels": bool(task) or method["needs_labels"],
             "_weighs": method["family"] == "weight",
-            "_stages_allow_nan": method["family"] == "prepare" or not method["reads_features"],
+            "_stages_allow_nan": method["family"] == "prepare"
+            or not method["reads_features"]
+            or method["takes_missing"],
         },
     )
 

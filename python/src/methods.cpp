@@ -63,6 +63,7 @@ std::string methods_json() {
     json["predicts"] = method.can_predict();
     json["adapts"] = method.adapts();
     json["reads_features"] = method.reads_features;
+    json["takes_missing"] = method.takes_missing;
     json["counts"] = learns_counts(method);
     json["tasks"] = method.can_predict() ? tasks_of(method) : Json::array();
     list.push_back(std::move(json));

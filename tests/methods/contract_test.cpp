@@ -58,9 +58,10 @@ std::string promise(const Method& method, Input input) {
     case Input::no_target:
       return adapts ? "no_target" : handled;
     case Input::missing_value:
-      return method.family == Family::prepare || !method.reads_features ? handled : "non_finite";
+      return method.family == Family::prepare || !method.reads_features || method.takes_missing ? handled
+                                                                                                : "non_finite";
     case Input::infinite_value:
-      return method.reads_features ? "non_finite" : handled;
+      return method.reads_features && !method.takes_missing ? "non_finite" : handled;
     case Input::empty:
       return "empty_data";
     default:

@@ -111,6 +111,8 @@ struct TrainView {
   /// The features are coordinates in the space of a kernel (`kpca`, `dica`, ...): on them, that kernel is the linear
   /// one.
   bool kernel_coordinates = false;
+  /// Columns that hold codes of categories, whole numbers from 0 on, ascending; only before the first stage.
+  std::vector<Index> categories = {};
 
   Index labelled() const { return y.size(); }
   bool has_target() const { return ecotone::has_target(role); }

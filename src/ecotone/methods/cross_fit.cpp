@@ -159,6 +159,7 @@ TrainView view_of_rows(const TrainView& view, std::span<const Index> labelled_ro
   result.role.assign(result.domain.names.size(), Role::target);
   for (std::size_t i = 0; i < labelled; ++i) result.role[at(result.domain.index[i])] = Role::source;
   result.kernel_coordinates = view.kernel_coordinates;
+  result.categories = view.categories;
   return result;
 }
 

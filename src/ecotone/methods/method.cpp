@@ -110,6 +110,10 @@ std::string StageState::text(const std::string& name) const {
 
 Features Fitted::transform(const Batch& batch, const Context&) const { return batch.x; }
 
+Matrix Fitted::contributions(const Batch&, const Context&) const { return {}; }
+
+std::shared_ptr<const Fitted> Fitted::refitted(const TrainView&, double, const Context&) const { return nullptr; }
+
 Prediction Fitted::predict(const Batch&, const Context&) const {
   internal_error("a stage that does not predict was asked to");
 }
@@ -119,6 +123,7 @@ Features fitting_rows(const TrainView& view) { return view.labelled() > 0 ? view
 StageResult pass_on(std::shared_ptr<const Fitted> fitted, TrainView view, const Context& context, Status status) {
   view.x = fitted->transform(Batch{view.x, view.domain, view.origin}, context);
   view.kernel_coordinates = false;
+  view.categories.clear();
   return {std::move(fitted), std::move(view), std::move(status)};
 }
 

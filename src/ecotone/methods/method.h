@@ -90,6 +90,11 @@ class Fitted {
   /// Whether a prediction depends on the other rows of its domain (so that rows must not be split into arbitrary
   /// batches).
   virtual bool needs_domain_sample() const { return false; }
+  /// What each column adds to the scores of each row: rows x (columns + 1) for every score, one after the other; the
+  /// last column of each is the mean score of training, and a row adds up to its score. Empty: it cannot say.
+  virtual Matrix contributions(const Batch& batch, const Context& context) const;
+  /// The same stage moved towards the labelled rows of a new domain, less so with a larger `strength`. Null: it cannot.
+  virtual std::shared_ptr<const Fitted> refitted(const TrainView& view, double strength, const Context& context) const;
   /// Rows of the training data that it holds as numbers (support vectors, landmarks), each as often as it is held.
   /// Whoever has the model can read them.
   virtual Index training_rows() const { return 0; }
@@ -169,6 +174,8 @@ struct Method {
   std::string citation = {};  ///< key of docs/glossary.md; empty when there is none to cite
   Learns learns = Learns::nothing;
   bool reads_features = true;                 ///< false: it never looks at them, so missing values do not matter to it
+  bool takes_missing = false;                 ///< missing values and infinities are values to it
+  bool takes_categories = false;              ///< where it stands first, a column of text is one column of codes to it
   std::string plain = {};                     ///< of family adapt: the method that does the same without adapting
   std::vector<PenaltyOption> penalties = {};  ///< in the order in which fits that differ in them are sorted
   std::vector<DefaultBeside> defaults_beside = {};

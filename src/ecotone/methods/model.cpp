@@ -308,7 +308,7 @@ TrainView Model::fit_stages(std::size_t count, TrainView view, const Context& co
     const bool needs_numbers = method.can_predict() || method.family == Family::weight;
     if (view.x.cols() == 0)
       data_error("nothing_selected", "{}: the stages before it left no feature to learn from", method.name);
-    if (needs_numbers && method.reads_features && !behind)
+    if (needs_numbers && method.reads_features && !method.takes_missing && !behind)
       require_finite_features(method.name, view.x, view.origin, context);
     const auto begin = std::chrono::steady_clock::now();
     const auto fit = [&] {
@@ -378,7 +378,8 @@ Prediction Model::predict(const Batch& batch, const Context& context) const {
       continue;
     }
     if (method.reads_scores()) current.x = Features::dense(decision_scores(prediction));
-    if (method.reads_features) require_finite_features(method.name, current.x, current.origin, context);
+    if (method.reads_features && !method.takes_missing)
+      require_finite_features(method.name, current.x, current.origin, context);
     prediction = fitted_[i]->predict(current, context);
     require_finite_answers(method.name, prediction, current);
     if (fitted_[i]->needs_domain_sample())

@@ -14,6 +14,9 @@ namespace ecotone {
 namespace {
 
 constexpr const char* blind_text = "Ignores the features, so missing values do not matter.";
+constexpr const char* missing_text = "Takes missing values as they are: no impute is needed before it.";
+constexpr const char* categories_text =
+    "Where it stands first, columns of text are categories to it, with up to 255 levels each.";
 constexpr const char* both_text =
     "Predicts when it is the last stage; elsewhere it passes on the columns it selected. Of several classes each is "
     "taken against the rest.";
@@ -59,6 +62,8 @@ std::string markdown_of(const Method& m) {
   if (m.reads_scores()) facts += " Follows a learner and reads its decision values.";
   if (m.predicts_when_last()) facts += fmt::format(" {}", both_text);
   if (!m.reads_features) facts += fmt::format(" {}", blind_text);
+  if (m.takes_missing) facts += fmt::format(" {}", missing_text);
+  if (m.takes_categories) facts += fmt::format(" {}", categories_text);
   if (!m.citation.empty()) facts += fmt::format(" Citation: [{0}](glossary.md#{0}).", m.citation);
   std::string text = fmt::format("\n## {}\n\n{}\n```sh\n{}\n```\n\n{}\n{}", m.name, wrapped(m.summary, page, ""),
                                  example_command(m), wrapped("Use it " + m.when, page, ""), wrapped(facts, page, ""));
@@ -97,6 +102,8 @@ std::string method_text(const Method& m) {
   if (m.reads_scores()) text += "Follows a learner and reads its decision values.\n";
   if (m.predicts_when_last()) text += wrapped(both_text, page, "");
   if (!m.reads_features) text += fmt::format("{}\n", blind_text);
+  if (m.takes_missing) text += fmt::format("{}\n", missing_text);
+  if (m.takes_categories) text += wrapped(categories_text, page, "");
   if (m.options.empty()) return text + "\nNo options.\n";
   const std::vector<OptionInfo> options = own_first(m.options);
   const auto common = std::ranges::find(options, true, &OptionInfo::common);

@@ -134,6 +134,7 @@ class LeafwiseGrowth {
     GrownTree grown;
     for (const OpenLeaf& leaf : leaves_) {
       tree_.value.push_back(options_.rate * finder_.newton_step(leaf.total));
+      tree_.cover.push_back(static_cast<double>(leaf.total.rows));
       grown.sums.push_back(leaf.total);
     }
     constexpr std::int32_t unknown = -1;

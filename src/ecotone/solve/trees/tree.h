@@ -35,6 +35,7 @@ struct TreeNode {
 struct DecisionTree {
   std::vector<TreeNode> nodes;
   std::vector<double> value;  ///< of each leaf
+  std::vector<double> cover;  ///< rows of each leaf in training
 
   /// The leaf of a row; `left(node)` says where it goes.
   template <class Left>

@@ -18,12 +18,21 @@ constexpr double most_kept_values = 5e6;
 /// Refits that are kept because they may be asked for again: by the next binary problem, or the next point of a grid.
 struct KeptRefits {
   static constexpr const char* key = "refits of the last pipeline";
-  std::string stages;
+  std::string stages;  ///< and what their folds are
   std::vector<std::optional<Refitted>> folds;
 };
 
-std::shared_ptr<KeptRefits> kept_refits(const Upstream& upstream, Index folds, FitCache& cache) {
-  const std::string text = upstream.pipeline.text();
+/// Folds of whole domains where there are several, or of rows.
+using MakeFolds = std::vector<InnerFold> (*)(const TrainView&, const Context&);
+std::vector<InnerFold> domain_or_row_folds(const TrainView& view, const Context& context) {
+  return inner_folds(view, context);
+}
+std::vector<InnerFold> only_row_folds(const TrainView& view, const Context& context) {
+  return row_folds(view, most_row_folds, context);
+}
+
+std::shared_ptr<KeptRefits> kept_refits(const Upstream& upstream, MakeFolds make, Index folds, FitCache& cache) {
+  const std::string text = upstream.pipeline.text() + (make == only_row_folds ? " by row" : "");
   if (cache.in_order()) {
     const auto last = cache.last<std::shared_ptr<KeptRefits>>(KeptRefits::key);
     if (last && (*last)->stages == text) return *last;
@@ -53,9 +62,9 @@ Features features_by_part(const Model::Passed& passed, const TrainView& view, co
   return Features::dense(std::move(x), passed.next.x.names());
 }
 
-Refitted refitted(const Upstream& upstream, std::size_t number, const Context& context) {
+Refitted refitted(const Upstream& upstream, MakeFolds make, std::size_t number, const Context& context) {
   const TrainView view = with_schema_names(upstream.view, upstream.schema, context);
-  const std::vector<InnerFold> folds = inner_folds(view, context);
+  const std::vector<InnerFold> folds = make(view, context);
   const InnerFold& fold = folds[number];
   const Context quiet = context.derived("refits", number).observed_by(nullptr);
   const Model::Passed passed =
@@ -106,30 +115,51 @@ void keep_refits(FitCache& from, FitCache& to) {
   if (const auto kept = from.last<std::shared_ptr<KeptRefits>>(KeptRefits::key)) to.leave(KeptRefits::key, *kept);
 }
 
-Refits no_refits(const TrainView& view, const Context& context) {
+namespace {
+
+Refits unchanged(const TrainView& view, MakeFolds make, Index folds, const Context& context) {
   Refits refits;
-  refits.folds = inner_fold_count(view);
+  refits.folds = folds;
   refits.per_fold = static_cast<double>(view.labelled()) * static_cast<double>(view.x.cols());
-  refits.rows = [&view, context] { return inner_folds(view, context); };
+  refits.rows = [&view, make, context] { return make(view, context); };
   refits.features = [&view](std::size_t) { return Refitted{view.labelled_x(), {}}; };
   return refits;
 }
 
-Refits refits_of(std::shared_ptr<const Upstream> upstream, const Context& context, FitCache& cache) {
+Refits refits_in(std::shared_ptr<const Upstream> upstream, MakeFolds make, Index folds, const Context& context,
+                 FitCache& cache) {
   const auto rows = static_cast<double>(upstream->view.labelled());
   const auto cols = static_cast<double>(upstream->view.x.cols());
   Refits refits;
-  refits.folds = inner_fold_count(upstream->view);
+  refits.folds = folds;
   refits.stages = true;
   refits.per_fold = rows * (only_prepares(upstream->pipeline) ? cols : std::max(rows, cols));
-  refits.rows = [upstream, context] { return inner_folds(upstream->view, context); };
-  const auto kept = kept_refits(*upstream, refits.folds, cache);
+  refits.rows = [upstream, make, context] { return make(upstream->view, context); };
+  const auto kept = kept_refits(*upstream, make, refits.folds, cache);
   const bool keeps = rows * cols * static_cast<double>(refits.folds) <= most_kept_values;
-  refits.features = [upstream, context, kept, keeps](std::size_t number) {
-    if (!keeps) return refitted(*upstream, number, context);
+  refits.features = [upstream, make, context, kept, keeps](std::size_t number) {
+    if (!keeps) return refitted(*upstream, make, number, context);
     std::optional<Refitted>& fold = kept->folds[number];
-    if (!fold) fold = refitted(*upstream, number, context);
+    if (!fold) fold = refitted(*upstream, make, number, context);
     return *fold;
+  };
+  return refits;
+}
+
+Index row_fold_count(const TrainView& view) { return std::min(view.labelled(), most_row_folds); }
+
+}  // namespace
+
+Refits no_refits(const TrainView& view, const Context& context) {
+  Refits refits = unchanged(view, domain_or_row_folds, inner_fold_count(view), context);
+  refits.by_row = [&view, context] { return unchanged(view, only_row_folds, row_fold_count(view), context); };
+  return refits;
+}
+
+Refits refits_of(std::shared_ptr<const Upstream> upstream, const Context& context, FitCache& cache) {
+  Refits refits = refits_in(upstream, domain_or_row_folds, inner_fold_count(upstream->view), context, cache);
+  refits.by_row = [upstream, context, &cache] {
+    return refits_in(upstream, only_row_folds, row_fold_count(upstream->view), context, cache);
   };
   return refits;
 }
@@ -157,6 +187,7 @@ Refits Refits::of_rows(std::vector<Index> chosen) const {
     if (whole.weight.size() > 0) part.weight = whole.weight(chosen);
     return part;
   };
+  if (by_row) result.by_row = [all = by_row, chosen] { return all().of_rows(chosen); };
   return result;
 }
 
@@ -167,6 +198,7 @@ Refits Refits::times(const Vector& factor) const {
     if (refitted.weight.size() > 0) refitted.weight.array() *= factor.array();
     return refitted;
   };
+  if (by_row) result.by_row = [all = by_row, factor] { return all().times(factor); };
   return result;
 }
 

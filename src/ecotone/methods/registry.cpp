@@ -52,9 +52,11 @@ struct Elsewhere {
 
 const std::vector<Elsewhere>& elsewhere() {
   static const std::vector<Elsewhere> all = {
-      {{"xgboost", "xgb", "lightgbm", "lgbm", "catboost", "gbm", "gbdt", "gradientboosting", "histgradientboosting",
-        "randomforest", "extratrees", "forest", "decisiontree", "tree", "cart"},
-       "trees are boosted by 'adaboost base=tree'"},
+      {{"xgboost", "xgb", "lightgbm", "lgbm", "gbm", "gbdt", "gradientboosting", "histgradientboosting"},
+       "use 'trees'"},
+      {{"catboost"}, "use 'trees', or 'trees shape=symmetric' for its kind of trees"},
+      {{"randomforest", "extratrees", "rf", "ranger"}, "use 'forest'"},
+      {{"decisiontree", "tree", "cart"}, "one tree is 'trees rounds=1 rate=1'; boosted ones are 'trees'"},
       {{"pca", "svd", "truncatedsvd"}, "principal components are 'kpca kernel=linear'"},
       {{"kernelpca"}, "use 'kpca'"},
       {{"tsne", "umap", "isomap", "ica", "nmf", "autoencoder"},

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+
+#include "ecotone/base/random.h"
+#include "ecotone/solve/trees/anchor.h"
 
 namespace ecotone {
 
@@ -9,6 +13,7 @@ namespace {
 
 constexpr double poisson_step = 0.7;  // a leaf changes the rate by at most a factor of about 2
 constexpr Index scored_at_once = 1 << 14;
+constexpr std::size_t drawn_at_once = 1 << 12;
 
 /// Leaves that are not the plain Newton steps of growing.
 void set_leaf_values(GrownTree& grown, const TreeLabels& labels, const Matrix& scores, const TreeOptions& options) {
@@ -22,6 +27,32 @@ void set_leaf_values(GrownTree& grown, const TreeLabels& labels, const Matrix& s
     if (weight[at(i)] > 0) residuals[at(grown.leaf[at(i)])].emplace_back(labels.y[i] - scores(i, 0), weight[at(i)]);
   for (std::size_t l = 0; l < value.size(); ++l)
     value[l] = options.rate * weighted_quantile(std::move(residuals[l]), labels.level());
+  for (std::size_t l = 0; l < grown.bounds.size(); ++l)
+    value[l] = options.rate * std::clamp(value[l] / options.rate, grown.bounds[l].first, grown.bounds[l].second);
+}
+
+/// The rows and columns of tree number `tree`, drawn from streams of their own.
+TreeDraw drawn(const std::vector<std::uint32_t>& in_use, Index columns, const TreeOptions& options, Index tree,
+               const Context& context) {
+  TreeDraw draw;
+  const auto number = static_cast<std::uint64_t>(tree);
+  if (options.rows < 1) {
+    const Context own = context.derived("rows of a tree", number);
+    std::optional<Random> random;
+    for (std::size_t i = 0, block = 0; i < in_use.size(); ++i) {
+      const std::size_t of_row = in_use[i] / drawn_at_once;
+      if (!random || of_row != block) random.emplace(own.random("rows", block = of_row));
+      if (random->uniform() < options.rows) draw.rows.push_back(in_use[i]);
+    }
+  } else {
+    draw.rows = in_use;
+  }
+  if (options.cols < 1) {
+    const auto count = static_cast<Index>(std::ceil(options.cols * static_cast<double>(columns)));
+    draw.columns = context.random("columns of a tree", number).sample(columns, count);
+    std::sort(draw.columns.begin(), draw.columns.end());
+  }
+  return draw;
 }
 
 std::int32_t leaf_in(const DecisionTree& tree, const std::vector<TreeColumn>& columns, const RowBlock& block, Index i) {
@@ -75,7 +106,8 @@ std::vector<std::int32_t> tree_leaves(const DecisionTree& tree, const std::vecto
 }
 
 BoostedTrees boost_trees(const TreeRows& data, const TreeLabels& labels, const TreeDomains& domains, Index rounds,
-                         const TreeOptions& options, const Context& context, const AfterRound& after) {
+                         const TreeOptions& options, const Context& context, const AfterRound& after,
+                         const AfterTree& after_tree) {
   BoostedTrees model;
   model.outputs = labels.outputs();
   model.start = start_scores(labels);
@@ -83,14 +115,25 @@ BoostedTrees boost_trees(const TreeRows& data, const TreeLabels& labels, const T
   std::vector<std::uint32_t> in_use;
   for (Index i = 0; i < data.rows; ++i)
     if (labels.weight_of(i) > 0) in_use.push_back(static_cast<std::uint32_t>(i));
+  const bool anchored = options.gamma != 1;
+  const AnchorLoss anchor(labels, domains, options.gamma);
   for (Index round = 0; round < rounds; ++round) {
     context.check_cancelled();
-    const LossDerivatives derivatives = derivatives_of(labels, scores, context);
+    AnchorLoss::Terms terms;
+    if (anchored) terms = anchor.terms_of(scores.col(0));
+    const LossDerivatives derivatives =
+        anchored ? anchor.derivatives_of(terms) : derivatives_of(labels, scores, context);
     std::vector<GrownTree> grown;
     for (Index k = 0; k < model.outputs; ++k) {
       const Gradients gradients = Gradients::of(derivatives.first[at(k)], derivatives.second[at(k)], context);
-      grown.push_back(grow_tree(data, gradients, in_use, domains, options, context));
-      set_leaf_values(grown.back(), labels, scores, options);
+      TreeDraw draw = drawn(in_use, std::ssize(data.column), options, round * model.outputs + k, context);
+      grown.push_back(grow_tree(data, gradients, std::move(draw), domains, options, context));
+      GrownTree& own = grown.back();
+      if (anchored)
+        own.tree.value = anchor.leaf_values(terms, own.leaf, std::ssize(own.tree.value), options.lam, options.rate);
+      else
+        set_leaf_values(own, labels, scores, options);
+      if (after_tree) after_tree(own, gradients);
     }
     add_leaves(grown, scores, context);
     if (after) after(round, grown, scores);

@@ -28,9 +28,12 @@ std::vector<std::int32_t> tree_leaves(const DecisionTree& tree, const std::vecto
 
 /// Called after each round with its trees and the scores of all rows.
 using AfterRound = std::function<void(Index round, const std::vector<GrownTree>& grown, const Matrix& scores)>;
+/// Called after each tree is grown, with the derivatives that it was grown on.
+using AfterTree = std::function<void(const GrownTree& grown, const Gradients& gradients)>;
 
 /// Fits so many rounds. Rows of weight 0 are not seen. The bytes do not depend on the number of threads.
 BoostedTrees boost_trees(const TreeRows& data, const TreeLabels& labels, const TreeDomains& domains, Index rounds,
-                         const TreeOptions& options, const Context& context, const AfterRound& after = {});
+                         const TreeOptions& options, const Context& context, const AfterRound& after = {},
+                         const AfterTree& after_tree = {});
 
 }  // namespace ecotone

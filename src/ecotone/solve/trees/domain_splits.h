@@ -20,8 +20,13 @@ struct TreeDomains {
 
 class DomainSplits {
  public:
-  DomainSplits(const TreeRows& data, const Gradients& gradients, const TreeDomains& domains, const TreeOptions& options)
-      : data_(data), gradients_(gradients), domains_(domains), options_(options), finder_(data, gradients, options) {}
+  DomainSplits(const TreeRows& data, const Gradients& gradients, const TreeDomains& domains, const TreeOptions& options,
+               std::vector<Index> columns = {})
+      : data_(data),
+        gradients_(gradients),
+        domains_(domains),
+        options_(options),
+        finder_(data, gradients, options, std::move(columns)) {}
 
   /// Whether the options ask for more than the gain.
   static bool needed(const TreeOptions& options) {

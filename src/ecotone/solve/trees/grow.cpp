@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <limits>
 #include <optional>
+
+#include "ecotone/solve/trees/level_splits.h"
 
 namespace ecotone {
 
@@ -19,38 +23,68 @@ struct OpenLeaf {
   GradientHistogram histogram = {};
   GradientSums total = {};
   std::optional<TreeNode> best = {};
+  double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
 
+  SplitNode node() const { return {histogram, total, low, high}; }
   Index size() const { return last - first; }
 };
 
-class LeafwiseGrowth {
+class TreeGrowth {
  public:
-  LeafwiseGrowth(const TreeRows& data, const Gradients& gradients, std::vector<std::uint32_t> rows,
-                 const TreeDomains& domains, const TreeOptions& options, const Context& context)
+  TreeGrowth(const TreeRows& data, const Gradients& gradients, TreeDraw draw, const TreeDomains& domains,
+             const TreeOptions& options, const Context& context)
       : data_(data),
         gradients_(gradients),
         options_(options),
         context_(context),
-        finder_(data, gradients, options),
-        by_domain_(data, gradients, domains, options),
-        rows_(std::move(rows)),
+        finder_(data, gradients, options, draw.columns),
+        by_domain_(data, gradients, domains, options, draw.columns),
+        rows_(std::move(draw.rows)),
         moved_(rows_.size()) {}
 
   GrownTree grow() {
     OpenLeaf root{.last = std::ssize(rows_)};
     root.histogram = histogram_of(data_, gradients_, rows_of(root), context_);
     root.total = root.histogram.total();
-    find_best(root);
     leaves_.push_back(std::move(root));
-    while (std::ssize(leaves_) < options_.leaves) {
-      const std::optional<std::size_t> next = next_leaf();
-      if (!next) break;
-      split(*next);
-    }
+    if (options_.shape == TreeShape::symmetric)
+      grow_levels();
+    else
+      grow_leaves();
     return finished();
   }
 
  private:
+  void grow_leaves() {
+    find_best(leaves_.front());
+    while (std::ssize(leaves_) < options_.leaves) {
+      const std::optional<std::size_t> next = next_leaf();
+      if (!next) break;
+      const std::size_t other = leaves_.size();
+      split(*next);
+      find_best(leaves_[*next]);
+      find_best(leaves_[other]);
+    }
+  }
+
+  /// As many levels as `depth` says, or as the leaves have room for.
+  void grow_levels() {
+    const LevelSplits splits(data_, options_, finder_, finder_.columns());
+    const int levels =
+        options_.depth > 0 ? options_.depth : std::bit_width(static_cast<unsigned>(std::max(options_.leaves, 1))) - 1;
+    for (int level = 0; level < levels; ++level) {
+      std::vector<SplitNode> nodes;
+      for (const OpenLeaf& leaf : leaves_) nodes.push_back(leaf.node());
+      std::vector<std::optional<TreeNode>> best = splits.best(nodes, context_);
+      if (std::none_of(best.begin(), best.end(), [](const auto& node) { return node.has_value(); })) return;
+      for (std::size_t l = 0; l < best.size(); ++l) {
+        if (!best[l]) continue;
+        leaves_[l].best = std::move(best[l]);
+        split(l);
+      }
+    }
+  }
+
   std::span<const std::uint32_t> rows_of(const OpenLeaf& leaf) const {
     return std::span(rows_).subspan(at(leaf.first), at(leaf.size()));
   }
@@ -58,7 +92,7 @@ class LeafwiseGrowth {
   void find_best(OpenLeaf& leaf) const {
     if (options_.depth > 0 && leaf.depth >= options_.depth) return;
     if (leaf.size() < 2 * options_.min_rows) return;
-    const SplitNode node{leaf.histogram, leaf.total};
+    const SplitNode node = leaf.node();
     if (DomainSplits::needed(options_))
       leaf.best = by_domain_.best(node, rows_of(leaf), context_);
     else if (const std::optional<TreeSplit> found = finder_.best(node, context_))
@@ -95,10 +129,21 @@ class LeafwiseGrowth {
     large.histogram = std::move(parent.histogram);
     large.histogram.subtract(small.histogram, context_);
     large.total = parent.total - small.total;
-    find_best(left);
-    find_best(right);
+    set_bounds(parent, node.feature, left, right);
     leaves_[chosen] = std::move(left);
     leaves_.push_back(std::move(right));
+  }
+
+  /// Behind a split of a monotone column, the leaves of one side keep to one side of the middle.
+  void set_bounds(const OpenLeaf& parent, Index column, OpenLeaf& left, OpenLeaf& right) const {
+    left.low = right.low = parent.low;
+    left.high = right.high = parent.high;
+    const int direction = options_.monotone.empty() ? 0 : options_.monotone[at(column)];
+    if (direction == 0) return;
+    const double middle =
+        (finder_.newton_step(left.total, left.node()) + finder_.newton_step(right.total, right.node())) / 2;
+    (direction > 0 ? left : right).high = middle;
+    (direction > 0 ? right : left).low = middle;
   }
 
   /// Puts the rows of a leaf that go left before the others, both in their order; returns where the others begin.
@@ -133,7 +178,8 @@ class LeafwiseGrowth {
   GrownTree finished() {
     GrownTree grown;
     for (const OpenLeaf& leaf : leaves_) {
-      tree_.value.push_back(options_.rate * finder_.newton_step(leaf.total));
+      tree_.value.push_back(options_.rate * finder_.newton_step(leaf.total, leaf.node()));
+      if (!options_.monotone.empty()) grown.bounds.emplace_back(leaf.low, leaf.high);
       tree_.cover.push_back(static_cast<double>(leaf.total.rows));
       grown.sums.push_back(leaf.total);
     }
@@ -167,9 +213,9 @@ class LeafwiseGrowth {
 
 }  // namespace
 
-GrownTree grow_tree(const TreeRows& data, const Gradients& gradients, std::vector<std::uint32_t> rows,
-                    const TreeDomains& domains, const TreeOptions& options, const Context& context) {
-  return LeafwiseGrowth(data, gradients, std::move(rows), domains, options, context).grow();
+GrownTree grow_tree(const TreeRows& data, const Gradients& gradients, TreeDraw draw, const TreeDomains& domains,
+                    const TreeOptions& options, const Context& context) {
+  return TreeGrowth(data, gradients, std::move(draw), domains, options, context).grow();
 }
 
 }  // namespace ecotone

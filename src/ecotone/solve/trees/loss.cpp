@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ecotone/linalg/exponential.h"
+#include "ecotone/solve/linear/loss.h"
 #include "ecotone/solve/trees/bins.h"
 
 namespace ecotone {
@@ -19,6 +20,19 @@ double weighted_mean_of(const TreeLabels& labels, const Vector& values) {
     total += labels.weight_of(i);
   }
   return sum / total;
+}
+
+/// Where the normal distribution function is p, 0 < p < 1. Newton's steps come from one side: the function is concave
+/// above 0.
+double normal_quantile(double p) {
+  const double tail = std::min(p, 1 - p);
+  double m = 0;
+  for (int step = 0; step < 100; ++step) {
+    const double next = m + (0.5 * std::erfc(m * M_SQRT1_2) - tail) * std::sqrt(2 * M_PI) * std::exp(0.5 * m * m);
+    if (next <= m) break;
+    m = next;
+  }
+  return p < 0.5 ? -m : m;
 }
 
 /// 1 / (1 + exp(-score))
@@ -41,6 +55,11 @@ std::pair<double, double> derivatives_at(const TreeLabels& labels, double f, dou
       const double p = logistic_of(f);
       return {p - y, p * (1 - p)};
     }
+    case TreeLoss::probit: {
+      const double side = y > 0.5 ? 1 : -1;
+      const ProbitTerms terms = probit_terms(side * f);
+      return {-side * terms.ratio, terms.ratio * terms.ratio_plus_m};
+    }
     case TreeLoss::poisson: {
       const double rate = std::exp(f);
       return {rate - y, rate};
@@ -53,13 +72,17 @@ std::pair<double, double> derivatives_at(const TreeLabels& labels, double f, dou
   }
 }
 
-double loss_at(const TreeLabels& labels, const Matrix& scores, Index i) {
+}  // namespace
+
+double tree_loss_at(const TreeLabels& labels, const Matrix& scores, Index i) {
   const double f = scores(i, 0), y = labels.y[i];
   switch (labels.loss) {
     case TreeLoss::logistic: {
       const double margin = y > 0.5 ? f : -f;
       return margin > 0 ? std::log1p(std::exp(-margin)) : -margin + std::log1p(std::exp(margin));
     }
+    case TreeLoss::probit:
+      return probit_terms(y > 0.5 ? f : -f).loss;
     case TreeLoss::softmax: {
       const double most = scores.row(i).maxCoeff();
       return most + std::log((scores.row(i).array() - most).exp().sum()) - scores(i, static_cast<Index>(y));
@@ -73,8 +96,6 @@ double loss_at(const TreeLabels& labels, const Matrix& scores, Index i) {
       return (f - y) * (f - y);
   }
 }
-
-}  // namespace
 
 double weighted_quantile(std::vector<std::pair<double, std::uint64_t>> values, double level) {
   std::sort(values.begin(), values.end());
@@ -95,6 +116,9 @@ Vector start_scores(const TreeLabels& labels) {
       start[0] = std::log(p / (1 - p));
       break;
     }
+    case TreeLoss::probit:
+      start[0] = normal_quantile(weighted_mean_of(labels, labels.y));
+      break;
     case TreeLoss::softmax:
       for (Index k = 0; k < labels.classes; ++k) {
         const Vector of_class = (labels.y.array() == static_cast<double>(k)).cast<double>();
@@ -144,7 +168,7 @@ LossDerivatives derivatives_of(const TreeLabels& labels, const Matrix& scores, c
 
 double mean_tree_loss(const TreeLabels& labels, const Matrix& scores) {
   Vector losses(labels.y.size());
-  for (Index i = 0; i < losses.size(); ++i) losses[i] = loss_at(labels, scores, i);
+  for (Index i = 0; i < losses.size(); ++i) losses[i] = tree_loss_at(labels, scores, i);
   return weighted_mean_of(labels, losses);
 }
 

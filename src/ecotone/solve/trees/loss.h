@@ -9,7 +9,7 @@
 /// Losses of boosted trees: where they start, and their derivatives by the score.
 namespace ecotone {
 
-enum class TreeLoss { logistic, softmax, squared, poisson, absolute, quantile };
+enum class TreeLoss { logistic, softmax, probit, squared, poisson, absolute, quantile };
 
 /// What trees learn: numbers, or classes 0, 1, ... as numbers.
 struct TreeLabels {
@@ -36,6 +36,8 @@ struct LossDerivatives {
 /// `scores`: rows x outputs.
 LossDerivatives derivatives_of(const TreeLabels& labels, const Matrix& scores, const Context& context);
 
+/// The loss of row i by its scores, not weighted.
+double tree_loss_at(const TreeLabels& labels, const Matrix& scores, Index i);
 /// Weighted mean loss of these scores, of rows of labels of their own.
 double mean_tree_loss(const TreeLabels& labels, const Matrix& scores);
 

@@ -2,11 +2,34 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace ecotone {
 
-SplitFinder::SplitFinder(const TreeRows& data, const Gradients& gradients, const TreeOptions& options)
-    : data_(data), options_(options), g_unit_(gradients.g_scale.unit()), h_unit_(gradients.h_scale.unit()) {}
+SplitFinder::SplitFinder(const TreeRows& data, const Gradients& gradients, const TreeOptions& options,
+                         std::vector<Index> columns)
+    : data_(data),
+      options_(options),
+      columns_(std::move(columns)),
+      g_unit_(gradients.g_scale.unit()),
+      h_unit_(gradients.h_scale.unit()) {
+  if (!columns_.empty()) return;
+  columns_.resize(data.column.size());
+  std::iota(columns_.begin(), columns_.end(), Index{0});
+}
+
+double SplitFinder::bounded_gain(const SplitNode& node, int direction, const GradientSums& left,
+                                 const GradientSums& right, double lam) const {
+  const auto step = [&](const GradientSums& sums) {
+    return std::clamp(-g(sums) / (h(sums) + lam), node.low, node.high);
+  };
+  const auto taken = [&](const GradientSums& sums, double penalty, double w) {
+    return -(g(sums) * w + 0.5 * (h(sums) + penalty) * w * w);
+  };
+  const double wl = step(left), wr = step(right);
+  if (direction * (wr - wl) < 0) return 0;
+  return taken(left, lam, wl) + taken(right, lam, wr) - taken(node.total, options_.lam, newton_step(node.total, node));
+}
 
 template <class Visit>
 void SplitFinder::each_number(const SplitNode& node, Index column, const Visit& visit) const {
@@ -21,7 +44,7 @@ void SplitFinder::each_number(const SplitNode& node, Index column, const Visit& 
     const int last = missing.rows > 0 && !missing_left ? bins : bins - 1;
     for (int b = 0; b < last; ++b) {
       left += cell[b];
-      const double gain = gain_of(node.total, whole, left, options_.lam);
+      const double gain = gain_of(node, column, whole, left, options_.lam);
       if (gain > 0) visit(b, missing_left, left, gain);
     }
   }
@@ -48,7 +71,7 @@ void SplitFinder::each_set(const SplitNode& node, Index column, const Visit& vis
   const double whole = term(node.total, options_.lam);
   if (few_levels(cell, bins)) {
     for (int b = 0; b < bins; ++b) {
-      const double gain = cell[b].rows > 0 ? gain_of(node.total, whole, cell[b], options_.lam) : 0;
+      const double gain = cell[b].rows > 0 ? gain_of(node, column, whole, cell[b], options_.lam) : 0;
       if (gain > 0) visit(b, false, cell[b], gain);
     }
     return;
@@ -60,7 +83,7 @@ void SplitFinder::each_set(const SplitNode& node, Index column, const Visit& vis
     GradientSums left;
     for (std::size_t k = 0; k < most; ++k) {
       left += cell[levels[k]];
-      const double gain = gain_of(node.total, whole, left, options_.lam + options_.cat_lam);
+      const double gain = gain_of(node, column, whole, left, options_.lam + options_.cat_lam);
       if (gain > 0) visit(static_cast<int>(k) + 1, from_high, left, gain);
     }
   }
@@ -74,26 +97,30 @@ void SplitFinder::each(const SplitNode& node, Index column, const Visit& visit) 
     each_number(node, column, visit);
 }
 
-std::optional<TreeSplit> SplitFinder::best(const SplitNode& node, const Context& context) const {
-  std::vector<TreeSplit> best(data_.column.size());
-  context.parallel(std::ssize(best), [&](Index j) {
-    TreeSplit& own = best[at(j)];
-    own.gain = options_.min_gain;
-    each(node, j, [&](int place, bool turned, const GradientSums& left, double gain) {
-      if (gain > own.gain) own = {j, place, turned, left, gain};
-    });
+std::optional<TreeSplit> SplitFinder::best_of(const SplitNode& node, Index column) const {
+  TreeSplit best;
+  best.gain = options_.min_gain;
+  each(node, column, [&](int place, bool turned, const GradientSums& left, double gain) {
+    if (gain > best.gain) best = {column, place, turned, left, gain};
   });
-  const TreeSplit* first = nullptr;
-  for (const TreeSplit& each : best)
-    if (each.left.rows > 0 && (first == nullptr || each.gain > first->gain)) first = &each;
-  return first == nullptr ? std::nullopt : std::optional(*first);
+  return best.left.rows > 0 ? std::optional(best) : std::nullopt;
+}
+
+std::optional<TreeSplit> SplitFinder::best(const SplitNode& node, const Context& context) const {
+  std::vector<std::optional<TreeSplit>> best(columns_.size());
+  context.parallel(std::ssize(best), [&](Index k) { best[at(k)] = best_of(node, columns_[at(k)]); });
+  std::optional<TreeSplit> first;
+  for (const std::optional<TreeSplit>& each : best)
+    if (each && (!first || each->gain > first->gain)) first = each;
+  return first;
 }
 
 std::vector<TreeSplit> SplitFinder::all(const SplitNode& node, const Context& context) const {
-  std::vector<std::vector<TreeSplit>> lists(data_.column.size());
-  context.parallel(std::ssize(lists), [&](Index j) {
+  std::vector<std::vector<TreeSplit>> lists(columns_.size());
+  context.parallel(std::ssize(lists), [&](Index k) {
+    const Index j = columns_[at(k)];
     each(node, j, [&](int place, bool turned, const GradientSums& left, double gain) {
-      lists[at(j)].push_back({j, place, turned, left, gain});
+      lists[at(k)].push_back({j, place, turned, left, gain});
     });
   });
   std::vector<TreeSplit> splits;

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "ecotone/solve/trees/histogram.h"
@@ -14,7 +17,11 @@ namespace ecotone {
 /// gain. steady: the gain less its spread over domains.
 enum class SplitRule { pooled, agree, vote, steady };
 
+/// leafwise: the leaf with the best split is split next. symmetric: all leaves of a level are split at one place.
+enum class TreeShape { leafwise, symmetric };
+
 struct TreeOptions {
+  TreeShape shape = TreeShape::leafwise;
   double rate = 0.1;
   int leaves = 15;
   int depth = 0;  ///< 0: no limit
@@ -30,13 +37,19 @@ struct TreeOptions {
   double cat_smooth = 10;
   Index cat_min_rows = 10;
   double cat_lam = 10;
-  int cat_most = 32;  ///< levels of a set
+  int cat_most = 32;               ///< levels of a set
+  double rows = 1;                 ///< share of the rows that a tree is grown on
+  double cols = 1;                 ///< share of the columns that a tree may split
+  double gamma = 1;                ///< not 1: anchor boosting, which weighs the mean gradient of domains; see anchor.h
+  std::vector<int> monotone = {};  ///< by column: 1 or -1 where scores must rise or fall with it; empty: none
 };
 
 /// A node whose splits are looked at.
 struct SplitNode {
   const GradientHistogram& histogram;
   GradientSums total;
+  /// Between which the values of its leaves must lie, before the rate: set by splits of monotone columns above it.
+  double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
 };
 
 /// A split of a node: of which column, and where.
@@ -50,10 +63,14 @@ struct TreeSplit {
 
 class SplitFinder {
  public:
-  SplitFinder(const TreeRows& data, const Gradients& gradients, const TreeOptions& options);
+  /// `columns`: those that may be split, ascending; empty: all.
+  SplitFinder(const TreeRows& data, const Gradients& gradients, const TreeOptions& options,
+              std::vector<Index> columns = {});
 
   /// The first of the best splits by gain, above min_gain.
   std::optional<TreeSplit> best(const SplitNode& node, const Context& context) const;
+  /// The same of one column.
+  std::optional<TreeSplit> best_of(const SplitNode& node, Index column) const;
   /// All splits that gain, in their order.
   std::vector<TreeSplit> all(const SplitNode& node, const Context& context) const;
   TreeNode node_of(const SplitNode& node, const TreeSplit& split) const;
@@ -62,6 +79,24 @@ class SplitFinder {
   double h(const GradientSums& sums) const { return static_cast<double>(sums.h) * h_unit_; }
   /// The value of a leaf before the rate.
   double newton_step(const GradientSums& sums) const { return -g(sums) / (h(sums) + options_.lam); }
+  double newton_step(const GradientSums& sums, const SplitNode& bounds) const {
+    return std::clamp(newton_step(sums), bounds.low, bounds.high);
+  }
+  /// Whether both sides are large enough.
+  bool allows(const GradientSums& left, const GradientSums& right) const {
+    return left.rows >= options_.min_rows && right.rows >= options_.min_rows && h(left) >= options_.min_hessian &&
+           h(right) >= options_.min_hessian;
+  }
+  /// Whether levels of categories are taken one by one.
+  bool few_levels(const GradientSums* cells, int bins) const;
+  /// Levels in the order in which sets are made of them.
+  std::vector<int> sorted_levels(const GradientSums* cells, int bins) const;
+  const std::vector<Index>& columns() const { return columns_; }
+  /// What a split adds to or takes from the sum of all leaves' terms.
+  double term(const GradientSums& sums, double lam) const {
+    const double first = g(sums);
+    return first * first / (h(sums) + lam);
+  }
 
  private:
   template <class Visit>
@@ -71,23 +106,20 @@ class SplitFinder {
   template <class Visit>
   void each_set(const SplitNode& node, Index column, const Visit& visit) const;
 
-  bool few_levels(const GradientSums* cells, int bins) const;
-  /// Levels in the order in which sets are made of them.
-  std::vector<int> sorted_levels(const GradientSums* cells, int bins) const;
-  double term(const GradientSums& sums, double lam) const {
-    const double first = g(sums);
-    return first * first / (h(sums) + lam);
-  }
   /// The gain of a split, or 0 where it is not allowed.
-  double gain_of(const GradientSums& total, double whole, const GradientSums& left, double lam) const {
-    const GradientSums right = total - left;
-    if (left.rows < options_.min_rows || right.rows < options_.min_rows) return 0;
-    if (h(left) < options_.min_hessian || h(right) < options_.min_hessian) return 0;
+  double gain_of(const SplitNode& node, Index column, double whole, const GradientSums& left, double lam) const {
+    const GradientSums right = node.total - left;
+    if (!allows(left, right)) return 0;
+    if (!options_.monotone.empty()) return bounded_gain(node, options_.monotone[at(column)], left, right, lam);
     return 0.5 * (term(left, lam) + term(right, lam) - whole);
   }
+  /// The same with values that keep to the bounds; 0 if they would go the wrong way.
+  double bounded_gain(const SplitNode& node, int direction, const GradientSums& left, const GradientSums& right,
+                      double lam) const;
 
   const TreeRows& data_;
   const TreeOptions& options_;
+  std::vector<Index> columns_;
   double g_unit_, h_unit_;
 };
 

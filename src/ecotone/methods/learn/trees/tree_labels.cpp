@@ -1,0 +1,157 @@
+#include <algorithm>
+
+#include "ecotone/base/error.h"
+#include "ecotone/methods/learn/adaboost/boosted.h"
+#include "ecotone/methods/learn/trees/trees.h"
+#include "ecotone/methods/requirements.h"
+
+namespace ecotone {
+
+namespace {
+
+constexpr const char* trees_name = "trees";
+constexpr double least_hessian = 1e-12;  // so that lam=0 divides by nothing smaller
+constexpr double widest_weights = 1e8;   // beyond it the smallest gradients round to 0
+
+/// Refuses a loss that the labels do not have, and an anchor without a loss for it.
+void check_loss(const TrainView& view, const TreesOptions& options) {
+  const bool classes = view.y.task == Task::classify;
+  const bool of_numbers =
+      options.loss == TreesLoss::poisson || options.loss == TreesLoss::absolute || options.loss == TreesLoss::quantile;
+  if (classes && of_numbers)
+    data_error("needs_numbers", "{}: this loss is for numbers, but the label is a class; use loss=auto", trees_name);
+  if (!classes && options.loss == TreesLoss::probit) require_classes("trees loss=probit", view);
+  if (classes && options.loss == TreesLoss::probit && view.y.classes.size() > 2)
+    option_error("bad_option", "{}: loss=probit is for two classes, got {}; use multiclass=ova or loss=auto",
+                 trees_name, view.y.classes.size());
+  const bool anchored = classes ? options.loss == TreesLoss::probit : options.loss == TreesLoss::automatic;
+  if (options.gamma != 1 && !anchored)
+    option_error("bad_option", "{}: gamma={} needs squared errors (loss=auto for numbers) or loss=probit", trees_name,
+                 options.gamma);
+}
+
+TreeLoss loss_for(const TrainView& view, const TreesOptions& options) {
+  switch (options.loss) {
+    case TreesLoss::probit:
+      return TreeLoss::probit;
+    case TreesLoss::poisson:
+      return TreeLoss::poisson;
+    case TreesLoss::absolute:
+      return TreeLoss::absolute;
+    case TreesLoss::quantile:
+      return TreeLoss::quantile;
+    case TreesLoss::automatic:
+      break;
+  }
+  if (view.y.task == Task::regress) return TreeLoss::squared;
+  return view.y.classes.size() > 2 ? TreeLoss::softmax : TreeLoss::logistic;
+}
+
+void check_weights(const TrainView& view, const TreeLabels& labels, const Context& context) {
+  if (labels.weight.size() == 0) return;
+  double least = 0, most = 0;
+  Vector of_class = Vector::Zero(std::max<Index>(1, std::ssize(view.y.classes)));
+  for (Index i = 0; i < labels.weight.size(); ++i) {
+    const double w = labels.weight[i];
+    if (!(w > 0)) continue;
+    least = least == 0 ? w : std::min(least, w);
+    most = std::max(most, w);
+    of_class[view.y.task == Task::classify ? view.y.index[at(i)] : 0] += w;
+  }
+  if (!(most > 0)) data_error("zero_weights", "{}: all rows have weight 0", trees_name);
+  for (Index c = 0; c < std::ssize(view.y.classes); ++c)
+    if (!(of_class[c] > 0))
+      data_error("zero_weights", "{}: all rows of class '{}' have weight 0", trees_name, view.y.classes[at(c)]);
+  if (most > widest_weights * least)
+    context.warn("weights_span",
+                 "{}: the largest weight is {:.2g} times the smallest, so rows of small weight may "
+                 "count as nothing",
+                 trees_name, most / least);
+}
+
+/// Which way scores must go with each column, from texts such as age:+1.
+std::vector<int> directions_of(const std::vector<std::string>& texts, const TrainView& view) {
+  std::vector<int> directions(at(texts.empty() ? 0 : view.x.cols()), 0);
+  const std::vector<std::string> names = texts.empty() ? std::vector<std::string>() : view.x.names();
+  for (const std::string& text : texts) {
+    const auto colon = text.rfind(':');
+    const std::string sign = colon == std::string::npos ? "" : text.substr(colon + 1);
+    if (sign != "+1" && sign != "1" && sign != "-1")
+      option_error("bad_option", "{}: monotone takes COLUMN:+1 or COLUMN:-1, got '{}'", trees_name, text);
+    const auto found = std::ranges::find(names, text.substr(0, colon));
+    if (found == names.end())
+      data_error("missing_column", "{}: monotone names a column '{}', which it is not given", trees_name,
+                 text.substr(0, colon));
+    const Index column = found - names.begin();
+    if (std::ranges::find(view.categories, column) != view.categories.end())
+      option_error("bad_option", "{}: column '{}' has categories, so nothing rises with it", trees_name, *found);
+    directions[at(column)] = sign == "-1" ? -1 : 1;
+  }
+  return directions;
+}
+
+void refuse_together(bool clash, const char* one, const char* other) {
+  if (clash) option_error("bad_option", "{}: {} cannot be used with {}", trees_name, one, other);
+}
+
+}  // namespace
+
+TreeLabels tree_labels(const TrainView& view, const TreesOptions& options, const Context& context) {
+  check_loss(view, options);
+  TreeLabels labels;
+  labels.loss = loss_for(view, options);
+  labels.tau = options.tau;
+  if (view.y.task == Task::classify) {
+    require_two_classes(trees_name, view);
+    labels.classes = std::ssize(view.y.classes);
+    labels.y = Vector(view.labelled());
+    for (Index i = 0; i < labels.y.size(); ++i) labels.y[i] = view.y.index[at(i)];
+  } else {
+    require_finite_labels(trees_name, view.y);
+    labels.y = view.y.value;
+  }
+  if (labels.loss == TreeLoss::poisson)
+    for (Index i = 0; i < labels.y.size(); ++i)
+      if (labels.y[i] < 0)
+        data_error("negative_label", "{}: loss=poisson needs labels of at least 0, got {} in row {}", trees_name,
+                   labels.y[i], origin_of(view.origin, i) + 1);
+  const std::vector<double> weight = boost_weights(view, options.domain_weights);
+  labels.weight = Eigen::Map<const Vector>(weight.data(), std::ssize(weight));
+  check_weights(view, labels, context);
+  if (labels.loss == TreeLoss::poisson && !(labels.y.maxCoeff() > 0))
+    data_error("one_class", "{}: loss=poisson needs a label above 0, and all are 0", trees_name);
+  return labels;
+}
+
+TreeOptions growth_of(const TreesOptions& options, const TrainView& view) {
+  TreeOptions growth;
+  growth.shape = options.shape;
+  growth.rate = options.rate;
+  growth.depth = options.depth;
+  growth.lam = options.lam;
+  growth.min_rows = options.min_rows;
+  growth.min_hessian = std::max(options.min_hessian, least_hessian);
+  growth.min_gain = options.min_gain;
+  growth.min_domains = options.min_domains;
+  growth.splits = options.splits;
+  growth.rho = options.rho;
+  growth.agree = options.agree;
+  growth.cat_one_hot = options.cat_one_hot;
+  growth.cat_smooth = options.cat_smooth;
+  growth.cat_min_rows = options.cat_min_rows;
+  growth.cat_lam = options.cat_lam;
+  growth.cat_most = options.cat_most;
+  growth.rows = options.rows;
+  growth.cols = options.cols;
+  growth.gamma = options.gamma;
+  growth.monotone = directions_of(options.monotone, view);
+  const bool by_domain = DomainSplits::needed(growth), symmetric = options.shape == TreeShape::symmetric;
+  const bool monotone = !growth.monotone.empty(), anchored = options.gamma != 1;
+  refuse_together(by_domain && symmetric, "splits and min_domains", "shape=symmetric");
+  refuse_together(monotone && symmetric, "monotone", "shape=symmetric");
+  refuse_together(monotone && by_domain, "monotone", "splits and min_domains");
+  refuse_together(monotone && anchored, "monotone", "gamma");
+  return growth;
+}
+
+}  // namespace ecotone

@@ -1,0 +1,95 @@
+#include <array>
+
+#include "ecotone/base/error.h"
+#include "ecotone/methods/learn/trees/tree_arrays.h"
+#include "ecotone/methods/learn/trees/trees.h"
+
+namespace ecotone {
+
+namespace {
+
+constexpr std::array tree_losses{"logistic", "softmax", "probit", "squared", "poisson", "absolute", "quantile"};
+
+/// The loss of that name, which must suit the task and the classes.
+TreeLoss loss_named(const std::string& name, const StageInput& input) {
+  const auto found = std::find(tree_losses.begin(), tree_losses.end(), name);
+  if (found == tree_losses.end()) file_error("bad_model", "'loss' is '{}'", name);
+  const auto loss = static_cast<TreeLoss>(found - tree_losses.begin());
+  const bool binary = loss == TreeLoss::logistic || loss == TreeLoss::probit;
+  const bool classes = binary || loss == TreeLoss::softmax;
+  if (classes != (input.task == Task::classify) || (classes && binary != (input.classes.size() == 2)))
+    file_error("bad_model", "loss '{}' does not suit the task", name);
+  return loss;
+}
+
+/// The curves of all numbers of leaves that were tried, one a row.
+Matrix stacked_curves(const TreesChoice& choice) {
+  Matrix curves(std::ssize(choice.curves), choice.curves.empty() ? 0 : choice.curves.front().size());
+  for (std::size_t s = 0; s < choice.curves.size(); ++s)
+    curves.row(static_cast<Index>(s)) = choice.curves[s].transpose();
+  return curves;
+}
+
+/// What was chosen and how; only for reading.
+TreesChoice read_choice(const StageState& state) {
+  TreesChoice choice;
+  const auto stop = state.info.find("stop");
+  try {
+    choice.left_out = stop.value().at("left_out").get<std::string>();
+    choice.folds = stop.value().at("folds").get<Index>();
+    choice.tried = stop.value().at("tried").get<std::vector<int>>();
+  } catch (const std::exception&) {
+    file_error("bad_model", "'stop' must say left_out, folds and tried");
+  }
+  choice.leaves = static_cast<int>(state.count("leaves"));
+  choice.rounds = state.count("rounds");
+  const Matrix curves = state.matrix("stop_loss", -1, -1);
+  for (const auto& curve : curves.rowwise()) choice.curves.emplace_back(curve.transpose());
+  return choice;
+}
+
+}  // namespace
+
+StageState Trees::save() const {
+  StageState state;
+  state.info["loss"] = tree_losses[static_cast<std::size_t>(loss_)];
+  state.info["rate"] = rate_;
+  state.info["rounds"] = model_.rounds();
+  state.info["leaves"] = choice_.leaves;
+  state.info["stop"] = {{"left_out", choice_.left_out}, {"folds", choice_.folds}, {"tried", choice_.tried}};
+  state.set("stop_loss", stacked_curves(choice_));
+  state.info["domains"] = domains_;
+  state.set("start", model_.start);
+  state.set("importance", importance_);
+  state.set("importance_domain", domain_importance_);
+  write_trees(model_.trees, columns_, state);
+  return state;
+}
+
+std::shared_ptr<const Fitted> Trees::load(const StageState& state, const TreesOptions&, const StageInput& input) {
+  auto fitted = std::make_shared<Trees>();
+  fitted->loss_ = loss_named(state.text("loss"), input);
+  fitted->rate_ = state.number("rate");
+  if (!(fitted->rate_ > 0)) file_error("bad_model", "'rate' must be above 0, is {}", fitted->rate_);
+  const bool softmax = fitted->loss_ == TreeLoss::softmax;
+  fitted->model_.outputs = softmax ? std::ssize(input.classes) : 1;
+  fitted->model_.start = state.vector("start", fitted->model_.outputs);
+  TreeArrays arrays = read_trees(state, input.cols);
+  if (std::ssize(arrays.trees) != state.count("rounds") * fitted->model_.outputs)
+    file_error("bad_model", "there are {} trees for {} rounds", arrays.trees.size(), state.count("rounds"));
+  fitted->model_.trees = std::move(arrays.trees);
+  fitted->columns_ = std::move(arrays.columns);
+  if (!state.info.contains("stop") || !state.info["stop"].is_object()) file_error("bad_model", "'stop' is missing");
+  fitted->choice_ = read_choice(state);
+  const auto domains = state.info.find("domains");
+  if (domains == state.info.end() || !domains->is_array()) file_error("bad_model", "'domains' must be a list");
+  for (const Json& name : *domains) {
+    if (!name.is_string()) file_error("bad_model", "'domains' must hold names");
+    fitted->domains_.push_back(name.get<std::string>());
+  }
+  fitted->importance_ = state.vector("importance", input.cols);
+  fitted->domain_importance_ = state.matrix("importance_domain", std::ssize(fitted->domains_), input.cols);
+  return fitted;
+}
+
+}  // namespace ecotone

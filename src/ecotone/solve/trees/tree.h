@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -28,6 +29,11 @@ struct TreeNode {
   bool goes_left(std::uint8_t code) const {
     if (categorical) return code != missing_bin && has_level(levels, code);
     return code == missing_bin ? missing_left : code <= bin;
+  }
+  /// The same for a value; `column` is the node's.
+  bool goes_left(double x, const TreeColumn& column) const {
+    if (categorical) return goes_left(column.code(x));
+    return std::isnan(x) ? missing_left : x <= threshold;
   }
 };
 

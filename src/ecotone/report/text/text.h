@@ -15,6 +15,7 @@ class Model;
 struct Choice;
 struct Computer;
 struct Dataset;
+struct DecisionTree;
 struct DeskProgress;
 struct DeskState;
 struct Diagnosis;
@@ -30,6 +31,7 @@ struct Moments;
 struct Question;
 struct Reproduction;
 struct TrainView;
+struct TreeColumn;
 struct Tuning;
 
 /// The metric that a table shows by default: auroc, or accuracy if auroc is undefined everywhere; rmse for regression.
@@ -50,6 +52,12 @@ std::string diagnosis_text(const Diagnosis& diagnosis, std::size_t top = 10);
 std::string reproduction_table(const Reproduction& reproduction);
 /// A table of the steps, where and why the path ends, and how penalty and size were chosen.
 std::string selection_text(const FeatureSelection& found);
+
+/// A decision tree, a line for every node and leaf, the rows that a node's line holds for first and then the others,
+/// both indented: "age <= 54.5 (missing left), gain 12.3", "site is Graz, Linz, gain 2.1", "0.25 (31 rows)". `names`
+/// are those of the columns; `levels` has the texts of each column's codes, none for numbers.
+std::string tree_text(const DecisionTree& tree, const std::vector<TreeColumn>& columns,
+                      const std::vector<std::string>& names, const std::vector<std::vector<std::string>>& levels);
 
 /// What labels are worth: a sentence, then the values at a few numbers of labels by strategy with their range over the
 /// runs, the labels to reach the goal, and how often the audit's interval was right.

@@ -176,6 +176,7 @@ struct Method {
   bool reads_features = true;                 ///< false: it never looks at them, so missing values do not matter to it
   bool takes_missing = false;                 ///< missing values and infinities are values to it
   bool takes_categories = false;              ///< where it stands first, a column of text is one column of codes to it
+  bool has_contributions = false;             ///< fitted, it says what each column adds to a score
   std::string plain = {};                     ///< of family adapt: the method that does the same without adapting
   std::vector<PenaltyOption> penalties = {};  ///< in the order in which fits that differ in them are sorted
   std::vector<DefaultBeside> defaults_beside = {};

@@ -14,6 +14,14 @@
 
 namespace ecotone {
 
+/// What each column adds to the scores of rows.
+struct Contributions {
+  std::vector<std::string> columns;  ///< as the learner sees them
+  Matrix values;                     ///< rows x (columns + 1) for every score, as Fitted::contributions gives them
+
+  Index scores() const { return values.cols() / (std::ssize(columns) + 1); }
+};
+
 /// A fitted pipeline: immutable, thread-safe, saved and loaded whole.
 class Model {
  public:
@@ -40,6 +48,9 @@ class Model {
   /// Predictions for a batch whose columns are matched with the model's by name (by position when the batch has none).
   /// Option error `no_learner` when the pipeline does not end in a learner.
   Prediction predict(const Batch& batch, const Context& context) const;
+  /// What each column that reaches the learner adds to its scores. Option error `no_contributions` when the last stage
+  /// cannot say.
+  Contributions contributions(const Batch& batch, const Context& context) const;
   /// The features after the last stage that transforms.
   Features transform(const Batch& batch, const Context& context) const;
   bool needs_domain_sample() const;

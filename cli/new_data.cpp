@@ -23,6 +23,11 @@ Batch NewData::batch() const {
   return {data.x, has_domains ? std::optional<Domains>(data.domain) : std::nullopt, data.origin};
 }
 
+Batch NewData::batch(std::span<const Index> rows) const {
+  return {data.x.take(rows), has_domains ? std::optional<Domains>(data.domain.take(rows)) : std::nullopt,
+          take_origin(data.origin, rows)};
+}
+
 NewData read_new_data(const NewDataFlags& flags, Session& session) {
   const std::vector<std::filesystem::path> paths(flags.arguments.begin(), flags.arguments.end());
   require_files(paths);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct NewData {
 
   /// Everything that the model may use.
   Batch batch() const;
+  /// The same of some rows.
+  Batch batch(std::span<const Index> rows) const;
 };
 NewData read_new_data(const NewDataFlags& flags, Session& session);
 

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
 
 #include "cli/new_data.h"
 #include "cli/output.h"
+#include "cli/row_contributions.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
 #include "ecotone/data/formats/csv/csv_field.h"
@@ -14,13 +16,26 @@ namespace {
 
 constexpr Index rows_at_once = 8192;
 
+struct PredictFlags {
+  NewDataFlags data;
+  bool contributions = false;
+};
+
 std::vector<std::string> quoted(const std::vector<std::string>& names) {
   std::vector<std::string> fields;
   for (const std::string& name : names) fields.push_back(csv_field(name));
   return fields;
 }
 
-void write_csv_rows(Output& output, const NewData& in, const Prediction& prediction, const Context& context) {
+void append_values(std::string& text, const auto& values) {
+  for (const double value : values) {
+    text += ',';
+    append_csv_value(text, value);
+  }
+}
+
+void write_csv_rows(Output& output, const NewData& in, const Prediction& prediction,
+                    const std::optional<RowContributions>& contributions, const Context& context) {
   const auto domains = quoted(in.data.domain.names);
   const auto classes = quoted(in.model.classes());
   std::vector<std::string> names;
@@ -29,8 +44,11 @@ void write_csv_rows(Output& output, const NewData& in, const Prediction& predict
   for (const std::string& name : in.model.classes()) names.push_back("p_" + name);
   const bool with_deviation = prediction.variance.size() > 0;
   if (with_deviation) names.emplace_back("sd");
+  if (contributions)
+    for (std::string& head : contributions->heads()) names.push_back(std::move(head));
   output.write(new_data_header(in, names));
   const auto append = [&](Index first, Index last, std::string& text) {
+    const Matrix added = contributions ? contributions->rows(first, last, context) : Matrix();
     for (Index row = first; row < last; ++row) {
       append_passed(in, row, text);
       if (in.has_domains) text += domains[at(in.data.domain.index[at(row)])] + ',';
@@ -39,18 +57,17 @@ void write_csv_rows(Output& output, const NewData& in, const Prediction& predict
       } else {
         append_csv_value(text, prediction.value[row]);
       }
-      for (Index c = 0; c < prediction.probability.cols(); ++c) {
-        text += ',';
-        append_csv_value(text, prediction.probability(row, c));
-      }
+      if (prediction.probability.size() > 0) append_values(text, prediction.probability.row(row));
       if (with_deviation) {
         text += ',';
         append_csv_value(text, std::sqrt(prediction.variance[row]));
       }
+      if (contributions) append_values(text, added.row(row - first));
       text += '\n';
     }
   };
-  write_rows(output, in.data.rows(), rows_at_once, append, context);
+  write_rows(output, in.data.rows(), contributions ? contributions->rows_at_once(rows_at_once) : rows_at_once, append,
+             context);
 }
 
 /// All predictions as JSON, in arrays parallel to the rows.
@@ -75,14 +92,17 @@ Json rows_json(const NewData& in, const Prediction& prediction) {
   return json;
 }
 
-void run_predict(const NewDataFlags& flags, Session& session) {
+void run_predict(const PredictFlags& all, Session& session) {
+  const NewDataFlags& flags = all.data;
   const NewData in = read_new_data(flags, session);
   const Context& context = session.context();
+  std::optional<RowContributions> contributions;
+  if (all.contributions) contributions.emplace(in, context);
   const Prediction prediction = session.timed("predict", [&] { return in.model.predict(in.batch(), context); });
   session.timed("write", [&] {
     if (flags.to_screen() && session.json()) return;
     Output output(flags.output);
-    write_csv_rows(output, in, prediction, context);
+    write_csv_rows(output, in, prediction, contributions, context);
     output.commit();
   });
   Json document = {{"pipeline", in.model.pipeline().text()}, {"task", task_name(prediction.task)}};
@@ -93,11 +113,19 @@ void run_predict(const NewDataFlags& flags, Session& session) {
     session.say(fmt::format("wrote {}: predictions for {}\n", flags.output, counted(in.data.rows(), "row")));
   } else if (session.json()) {
     document.update(rows_json(in, prediction));
+    if (contributions) document["contributions"] = contributions->json(context);
   }
   session.print(std::move(document));
 }
 
-void declare_predict(Flags& flags, NewDataFlags& inputs) { add_new_data_flags(flags, inputs); }
+void declare_predict(Flags& flags, PredictFlags& inputs) {
+  add_new_data_flags(flags, inputs.data);
+  flags.flag(
+      "--contributions", inputs.contributions,
+      "Also write what each column adds to the score (the log odds of the second class, the logarithm of each of "
+      "several classes' probabilities but for a common number, or the number predicted) and its mean, c_base; "
+      "they add up to it");
+}
 
 }  // namespace
 
@@ -105,7 +133,8 @@ Verb predict_verb() {
   return make_verb({"predict", "Predict new rows with a fitted model", "predict MODEL DATA... [-o FILE] [flags]",
                     "  ecotone predict model.eco new.csv -o out.csv\n"
                     "  ecotone predict model.eco new.csv --id patient | head\n"
-                    "  ecotone predict model.eco north.csv south.csv --domain-from-file --json\n"},
+                    "  ecotone predict model.eco north.csv south.csv --domain-from-file --json\n"
+                    "  ecotone predict trees.eco new.csv --contributions -o out.csv\n"},
                    declare_predict, run_predict);
 }
 

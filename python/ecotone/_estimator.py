@@ -256,6 +256,21 @@ class Predicts:
         """The class or the number of each row."""
         return self._predict(X, sample_domain)
 
+    def contributions(self, X, *, sample_domain=None):
+        """What each column that reaches the learner adds to the decision value or the number of each row.
+
+        Returns
+        -------
+        array of shape (rows, columns + 1), or (rows, classes, columns + 1) for more than two classes
+            The last column is the mean over the rows of training; with it, a row adds up to its decision value or
+            number. Learners that cannot say raise a ValueError with the names of those that can.
+        """
+        data = self._batch(X, sample_domain)
+        with settings(self.threads, self.seed) as native:
+            values, names = self.model_.contributions(data, native)
+        width = len(names) + 1
+        return values if values.shape[1] == width else values.reshape(len(values), -1, width)
+
 
 class Classifies(Predicts, ClassifierMixin):
     """The methods of classifiers."""

@@ -80,6 +80,13 @@ nb::tuple transform(const Model& model, const Data& data, const Settings& settin
                         nb::make_tuple(x.rows(), x.cols()), x.names());
 }
 
+/// (array, names of the columns that reach the learner).
+nb::tuple contributions(const Model& model, const Data& data, const Settings& settings) {
+  Contributions found = call(settings, size_of(data),
+                             [&](const Context& context) { return model.contributions(batch_of(data), context); });
+  return nb::make_tuple(numpy_array(std::move(found.values)), found.columns);
+}
+
 nb::bytes bytes_of(const Model& model) {
   const std::string bytes = model.bytes();
   return nb::bytes(bytes.data(), bytes.size());
@@ -120,6 +127,7 @@ void bind_model(nb::module_& module) {
       .def("__setstate__", [](Model& model, const nb::bytes& bytes) { new (&model) Model(from_bytes(bytes)); })
       .def("predict", predict, "data"_a, "settings"_a)
       .def("transform", transform, "data"_a, "settings"_a)
+      .def("contributions", contributions, "data"_a, "settings"_a)
       .def("inspect", [](const Model& model) { return model.inspect().dump(); })
       .def_prop_ro("pipeline", [](const Model& model) { return model.pipeline().text(); })
       .def_prop_ro("predicts", [](const Model& model) { return model.pipeline().predicts(); })

@@ -191,3 +191,24 @@ def test_a_mask_hides_labels(rows):
     assert np.isfinite(ecotone.LeastSquares(l2=0.1).fit(X, numbers, sample_domain=domain).predict(X)).all()
     scores = [ecotone.evaluate(X, each, domain, ["logistic l2=0.1"]).to_json() for each in (np.ma.masked_array(y, hidden), np.where(hidden, np.nan, y))]
     assert scores[0] == scores[1]
+
+
+def test_contributions_need_a_learner_that_has_them(rows):
+    X, y, domain = rows
+    with pytest.raises(ValueError) as error:
+        ecotone.Logistic().fit(X, y, sample_domain=domain).contributions(X)
+    assert error.value.code == "no_contributions"
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_contributions_add_up_to_the_decision_values(rows, classes):
+    X, y, domain = rows
+    y = y if classes == 2 else np.digitize(X[:, 0], [-0.5, 0.5])
+    model = ecotone.Trees().fit(X, y, sample_domain=domain)
+    found = model.contributions(X)
+    assert found.shape == ((len(X), X.shape[1] + 1) if classes == 2 else (len(X), 3, X.shape[1] + 1))
+    # Scores of several classes are known but for a common number.
+    scores, decisions = found.sum(axis=-1), model.decision_function(X)
+    if classes == 3:
+        scores, decisions = (each - each[:, :1] for each in (scores, decisions))
+    np.testing.assert_allclose(scores, decisions, atol=1e-9)

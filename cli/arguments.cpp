@@ -102,10 +102,14 @@ DataAndPipelines split_arguments(const std::vector<std::string>& arguments, Read
 
 void add_data_flags(Flags& flags, ReadOptions& read, DataUse use) {
   flags.group(data_group);
-  if (use == DataUse::new_data) {
+  if (use == DataUse::new_data || use == DataUse::new_labels) {
+    if (use == DataUse::new_labels)
+      flags.text("--label", "COLUMN", read.label, "The label column, if its name differs from the training data");
     flags.text("--domain", "COLUMN", read.domain, "The domain column, if its name differs from the training data");
-    flags.text("--id", "COLUMN", read.id, "Write this column first, as it is, to tell whose row it is");
-    flags.options(read, {"keep"});
+    if (use == DataUse::new_data) {
+      flags.text("--id", "COLUMN", read.id, "Write this column first, as it is, to tell whose row it is");
+      flags.options(read, {"keep"});
+    }
   } else {
     flags.options(read, {"label", "domain", "weight", "group", "time", "id", "ignore", "features", "task"});
   }

@@ -13,8 +13,8 @@
 namespace ecotone::cli {
 
 /// Which of the flags about data a verb takes: a protocol says itself which domains are targets, and a model which
-/// columns are meant.
-enum class DataUse { training, evaluation, new_data };
+/// columns are meant; of new data it may use the labels.
+enum class DataUse { training, evaluation, new_data, new_labels };
 
 /// Flags that say how files become a data set, under the heading "Data".
 void add_data_flags(Flags& flags, ReadOptions& read, DataUse use);

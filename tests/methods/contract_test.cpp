@@ -196,7 +196,7 @@ TEST_P(Contract, DefaultsAreValidAsTextAndAsJson) {
   Json json = Json::object();
   for (const OptionInfo& option : tested().options) {
     EXPECT_FALSE(option.help.empty()) << option.name;
-    if (option.type != OptionType::text && option.type != OptionType::file) {
+    if (option.type != OptionType::text && option.type != OptionType::texts && option.type != OptionType::file) {
       texts.emplace_back(option.name, option.default_value.is_string() ? option.default_value.get<std::string>()
                                                                        : option_text(option.default_value));
     }

@@ -20,6 +20,8 @@ inline const std::map<std::string, const char*> quick = {
     {"dica", "dica route=low_rank rank=20"},
     {"gp", "gp sigma=3 rank=20"},  // more than 4,000 rows: by a map, whose width would be searched on 2,000 of them
     {"adaboost", "adaboost rounds=30"},
+    {"trees", "trees rounds=10 leaves=8"},  // the choice of both has tests of its own
+    {"forest", "forest trees=4"},
     {"daboost", "daboost rounds=30 vote=3"},
     {"dasvm", "dasvm tolerance=0.1 rho=4000 circular=false"},  // as svm, in every round
     {"svm", "svm tolerance=0.1"},                              // nearly all of the overlapping rows are support vectors

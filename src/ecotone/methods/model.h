@@ -51,6 +51,12 @@ class Model {
   /// What each column that reaches the learner adds to its scores. Option error `no_contributions` when the last stage
   /// cannot say.
   Contributions contributions(const Batch& batch, const Context& context) const;
+  /// This model moved towards the labelled rows of a new domain, less so with a larger `strength`; all but the last
+  /// stage stay as they are. The note `refit` says so. Option error `cannot_refit` where the last stage cannot; data
+  /// errors `unknown_class`, `needs_classes` and `needs_numbers` where the labels are not the model's.
+  Model refitted(const TrainView& view, double strength, const Context& context) const;
+  /// What stage i holds.
+  StageState state(std::size_t i) const { return fitted_[i]->save(); }
   /// The features after the last stage that transforms.
   Features transform(const Batch& batch, const Context& context) const;
   bool needs_domain_sample() const;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <string>
@@ -31,6 +34,9 @@ inline Matrix matrix_of(const Json& rows) {
 inline Json golden(const std::string& name) {
   std::ifstream file(source_dir() / "tests/golden/trees" / (name + ".json"));
   return Json::parse(file);
+}
+inline void expect_close(double ours, double wanted) {
+  EXPECT_NEAR(ours, wanted, std::max(1e-12, 1e-10 * std::abs(wanted)));
 }
 
 }  // namespace ecotone::test::trees_test

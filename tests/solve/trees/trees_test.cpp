@@ -14,8 +14,6 @@
 namespace ecotone::test {
 namespace trees_test {
 
-void expect_close(double ours, double wanted) { EXPECT_NEAR(ours, wanted, std::max(1e-12, 1e-10 * std::abs(wanted))); }
-
 TEST(TreeBins, EdgesAndCodesAreTheGoldenOnes) {
   const Json cases = golden("bins")["cases"];
   ASSERT_FALSE(cases.empty());

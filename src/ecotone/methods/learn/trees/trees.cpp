@@ -8,6 +8,7 @@
 #include "ecotone/methods/learn/trees/tree_arrays.h"
 #include "ecotone/methods/refits.h"
 #include "ecotone/solve/linear/loss.h"
+#include "ecotone/solve/trees/contributions.h"
 #include "ecotone/solve/trees/importance.h"
 #include "ecotone/solve/trees/refit.h"
 
@@ -113,6 +114,10 @@ Prediction Trees::predict(const Batch& batch, const Context& context) const {
   }
 }
 
+Matrix Trees::contributions(const Batch& batch, const Context& context) const {
+  return tree_contributions(model_, columns_, batch.x, context);
+}
+
 std::shared_ptr<const Fitted> Trees::refitted(const TrainView& view, double strength, const Context& context) const {
   TreeLabels labels;
   labels.loss = loss_;
@@ -153,6 +158,7 @@ Method trees_method() {
        .learns = Learns::classes,
        .takes_missing = true,
        .takes_categories = true,
+       .has_contributions = true,
        .fit_with_refits = fit_trees_with_refits});
 }
 

@@ -122,6 +122,7 @@ class Trees : public Fitted {
                                             const StageInput& input);
 
   Prediction predict(const Batch& batch, const Context& context) const override;
+  Matrix contributions(const Batch& batch, const Context& context) const override;
   std::shared_ptr<const Fitted> refitted(const TrainView& view, double strength, const Context& context) const override;
   StageState save() const override;
 

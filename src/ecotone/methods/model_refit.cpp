@@ -1,0 +1,55 @@
+#include <fmt/ranges.h>
+
+#include "ecotone/base/error.h"
+#include "ecotone/methods/model.h"
+#include "ecotone/methods/requirements.h"
+
+namespace ecotone {
+
+namespace {
+
+/// The labels by the classes of the model.
+Labels labels_as(const Labels& y, Task task, const std::vector<std::string>& classes) {
+  if (y.task != task) {
+    if (task == Task::classify)
+      data_error("needs_classes", "refit: the model predicts classes, but the label is a number");
+    data_error("needs_numbers", "refit: the model predicts numbers, but the label is a class");
+  }
+  if (task == Task::regress) return y;
+  Labels result{task, classes, {}, {}};
+  std::vector<std::int32_t> place;
+  for (const std::string& name : y.classes) {
+    const auto found = std::ranges::find(classes, name);
+    if (found == classes.end())
+      data_error("unknown_class", "refit: the model does not know class '{}'; its classes are {}", name,
+                 fmt::join(classes, ", "));
+    place.push_back(static_cast<std::int32_t>(found - classes.begin()));
+  }
+  for (const std::int32_t cls : y.index) result.index.push_back(place[at(cls)]);
+  return result;
+}
+
+}  // namespace
+
+Model Model::refitted(const TrainView& view, double strength, const Context& context) const {
+  if (view.labelled() == 0) data_error("no_labels", "refit: no row has a label");
+  const Method& learner = *pipeline_.stages().back().method;
+  TrainView moved = view;
+  moved.y = labels_as(view.y, task_, classes_);
+  Batch current = aligned({view.x, view.domain, view.origin}, context);
+  for (std::size_t i = 0; i + 1 < fitted_.size() && !pipeline_.predicts_at(i); ++i)
+    current.x = fitted_[i]->transform(current, context);
+  if (learner.reads_features && !learner.takes_missing && !learner.reads_scores())
+    require_finite_features(learner.name, current.x, current.origin, context);
+  moved.x = current.x;
+  std::shared_ptr<const Fitted> last =
+      learner.reads_scores() ? nullptr : fitted_.back()->refitted(moved, strength, context);
+  if (!last)
+    option_error("cannot_refit", "refit: a model that ends in {} cannot be refitted; one that ends in trees can",
+                 learner.name);
+  Model model = *this;
+  model.fitted_.back() = std::move(last);
+  return model.with_note("refit", {{"rows", view.labelled()}, {"domains", view.domain.names}, {"strength", strength}});
+}
+
+}  // namespace ecotone

@@ -7,12 +7,10 @@
 #include "ecotone/base/context.h"
 #include "ecotone/data/features.h"
 #include "ecotone/linalg/matrix.h"
+#include "ecotone/solve/trees/code_table.h"
 
 /// Columns as codes of one byte, made once before trees are grown.
 namespace ecotone {
-
-inline constexpr int most_tree_bins = 255;
-inline constexpr std::uint8_t missing_bin = 255;
 
 /// The bins of one column. Of numbers: code k has x in (edge[k-1], edge[k]], so x <= edge[k] means that the code is at
 /// most k. Of categories: code k is level[k], the most frequent first; other levels count as missing.

@@ -6,6 +6,7 @@
 
 #include "ecotone/base/random.h"
 #include "ecotone/solve/trees/anchor.h"
+#include "ecotone/solve/trees/scorer.h"
 
 namespace ecotone {
 
@@ -55,11 +56,6 @@ TreeDraw drawn(const std::vector<std::uint32_t>& in_use, Index columns, const Tr
   return draw;
 }
 
-std::int32_t leaf_in(const DecisionTree& tree, const std::vector<TreeColumn>& columns, const RowBlock& block, Index i) {
-  return tree.leaf_of(
-      [&](const TreeNode& node) { return node.goes_left(block.x(i, node.feature), columns[at(node.feature)]); });
-}
-
 void add_leaves(const std::vector<GrownTree>& grown, Matrix& scores, const Context& context) {
   const Index n = scores.rows();
   context.parallel((n + scored_at_once - 1) / scored_at_once, [&](Index b) {
@@ -75,20 +71,7 @@ void add_leaves(const std::vector<GrownTree>& grown, Matrix& scores, const Conte
 
 Matrix tree_scores(const BoostedTrees& model, const std::vector<TreeColumn>& columns, const Features& x,
                    const Context& context) {
-  Matrix scores(x.rows(), model.outputs);
-  context.parallel(x.blocks(), [&](Index b) {
-    Scratch scratch;
-    const RowBlock block = x.block(b, scratch);
-    auto own = scores.middleRows(block.first, block.x.rows());
-    own.rowwise() = model.start.transpose();
-    // Tree after tree, so that the nodes of one stay at hand for all rows of the block.
-    for (std::size_t t = 0; t < model.trees.size(); ++t) {
-      const DecisionTree& tree = model.trees[t];
-      const Index output = static_cast<Index>(t) % model.outputs;
-      for (Index i = 0; i < block.x.rows(); ++i) own(i, output) += tree.value[at(leaf_in(tree, columns, block, i))];
-    }
-  });
-  return scores;
+  return TreeScorer(model, columns, x.rows()).scores(x, context);
 }
 
 std::vector<std::int32_t> tree_leaves(const DecisionTree& tree, const std::vector<TreeColumn>& columns,

@@ -1,0 +1,91 @@
+#include "ecotone/solve/trees/scorer.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ecotone {
+
+namespace {
+
+constexpr Index few_rows = 48;       // are walked
+constexpr Index coded_at_once = 64;  // rows whose values stay at hand while their columns become codes
+
+}  // namespace
+
+TreeScorer::TreeScorer(const BoostedTrees& model, const std::vector<TreeColumn>& columns, Index rows)
+    : model_(model), columns_(columns), struck_(model.trees.size()) {
+  if (rows < few_rows) return;
+  plan_ = LanePlan(model.trees);
+  if (!plan_.fits()) return;
+  for (std::size_t t = 0; t < struck_.size(); ++t) {
+    if (std::ssize(model.trees[t].value) > most_struck_leaves) continue;
+    struck_[t].emplace(model.trees[t], plan_);
+    most_sets_ = std::max(most_sets_, std::ssize(struck_[t]->sets()));
+  }
+}
+
+Matrix TreeScorer::scores(const Features& x, const Context& context) const {
+  Matrix scores(x.rows(), model_.outputs);
+  context.parallel(x.blocks(), [&](Index b) {
+    Scratch scratch;
+    const RowBlock block = x.block(b, scratch);
+    auto own = scores.middleRows(block.first, block.x.rows());
+    own.rowwise() = model_.start.transpose();
+    TreeLanes lanes(std::ssize(plan_.numbers()), most_sets_);
+    for (Index first = 0; first < block.x.rows(); first += TreeLanes::rows) {
+      const Index rows = std::min(TreeLanes::rows, block.x.rows() - first);
+      fill_numbers(block, first, rows, lanes);
+      add_trees(block, first, rows, lanes, own.row(first).data());
+    }
+  });
+  return scores;
+}
+
+void TreeScorer::fill_numbers(const RowBlock& block, Index first, Index rows, TreeLanes& lanes) const {
+  std::array<std::uint8_t, coded_at_once> codes{};
+  for (Index i = 0; i < rows; i += coded_at_once) {
+    const Index count = std::min(coded_at_once, rows - i);
+    for (Index k = 0; k < std::ssize(plan_.numbers()); ++k) {
+      const LanePlan::Numbers& own = plan_.numbers()[at(k)];
+      plan_.table(own.feature)
+          .codes(block.x.row(first + i).data() + own.feature, block.x.outerStride(), count, codes.data());
+      LaneCode* lane = lanes.lane(k) + i;
+      const std::uint8_t missing = own.missing_left ? 0 : missing_bin;
+      for (Index r = 0; r < count; ++r) lane[r] = lane_code(codes[at(r)] == missing_bin ? missing : codes[at(r)]);
+    }
+  }
+}
+
+void TreeScorer::fill_sets(const StruckTree& tree, const RowBlock& block, Index first, Index rows,
+                           TreeLanes& lanes) const {
+  for (Index k = 0; k < std::ssize(tree.sets()); ++k) {
+    const StruckTree::Set& set = tree.sets()[at(k)];
+    LaneCode* lane = lanes.lane(-k - 1);
+    for (Index i = 0; i < rows; ++i)
+      lane[i] = set.right[columns_[at(set.feature)].code(block.x(first + i, set.feature))];
+  }
+}
+
+void TreeScorer::add_trees(const RowBlock& block, Index first, Index rows, TreeLanes& lanes, double* scores) const {
+  for (std::size_t t = 0; t < struck_.size(); ++t) {
+    double* own = scores + static_cast<Index>(t) % model_.outputs;
+    if (struck_[t]) {
+      fill_sets(*struck_[t], block, first, rows, lanes);
+      struck_[t]->add_to(own, model_.outputs, rows, lanes);
+      continue;
+    }
+    const DecisionTree& tree = model_.trees[t];
+    for (Index i = 0; i < rows; ++i)
+      own[i * model_.outputs] += tree.value[at(leaf_in(tree, columns_, block, first + i))];
+  }
+}
+
+std::int32_t leaf_in(const DecisionTree& tree, const std::vector<TreeColumn>& columns, const RowBlock& block, Index i) {
+  return tree.leaf_of([&](const TreeNode& node) {
+    const double x = block.x(i, node.feature);
+    if (node.categorical) return node.goes_left(columns[at(node.feature)].code(x));
+    return std::isnan(x) ? node.missing_left : x <= node.threshold;
+  });
+}
+
+}  // namespace ecotone

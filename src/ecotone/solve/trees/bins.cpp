@@ -1,8 +1,11 @@
 #include "ecotone/solve/trees/bins.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "ecotone/base/memory.h"
 #include "ecotone/data/dataset.h"
@@ -12,22 +15,58 @@ namespace ecotone {
 namespace {
 
 constexpr Index edge_rows = 200'000;
+constexpr Index sampled_at_once = 1 << 22;  // values
+constexpr Index coded_rows = 64;            // whose values stay at hand while their columns become codes
+
+/// A key whose order as an integer is that of the numbers, and back.
+std::uint64_t ordered_key(double x) {
+  const auto bits = std::bit_cast<std::uint64_t>(x);
+  return bits >> 63 != 0 ? ~bits : bits | std::uint64_t{1} << 63;
+}
+double number_of_key(std::uint64_t key) {
+  return std::bit_cast<double>(key >> 63 != 0 ? key & ~(std::uint64_t{1} << 63) : ~key);
+}
+
+struct WeighedKey {
+  std::uint64_t key = 0;
+  std::uint32_t weight = 0;
+};
+
+/// Sorts by eleven bits at a time, which for many numbers is several times as fast as comparing them.
+void sort_keys(std::vector<WeighedKey>& keys) {
+  constexpr int digit_bits = 11, digits = 6;
+  constexpr std::size_t digit_values = std::size_t{1} << digit_bits;
+  const auto digit_of = [](std::uint64_t key, int digit) { return (key >> (digit * digit_bits)) % digit_values; };
+  std::vector<std::array<std::uint32_t, digit_values>> place(digits);
+  for (const WeighedKey& one : keys)
+    for (int d = 0; d < digits; ++d) ++place[at(d)][digit_of(one.key, d)];
+  std::vector<WeighedKey> moved(keys.size());
+  for (int d = 0; d < digits; ++d) {
+    std::array<std::uint32_t, digit_values>& own = place[at(d)];
+    if (std::ranges::find(own, static_cast<std::uint32_t>(keys.size())) != own.end()) continue;  // all are the same
+    std::uint32_t before = 0;
+    for (std::uint32_t& count : own) before += std::exchange(count, before);
+    for (const WeighedKey& one : keys) moved[own[digit_of(one.key, d)]++] = one;
+    keys.swap(moved);
+  }
+}
 
 /// Distinct values in order with their weight.
 std::vector<std::pair<double, std::uint64_t>> value_masses(std::span<const double> values,
                                                            std::span<const std::uint32_t> weight) {
-  std::vector<std::pair<double, std::uint64_t>> masses;
+  std::vector<WeighedKey> keys;
+  keys.reserve(values.size());
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (!std::isnan(values[i]) && weight[i] > 0) masses.emplace_back(values[i] == 0 ? 0.0 : values[i], weight[i]);
-  std::sort(masses.begin(), masses.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::size_t last = 0;  // of those that were kept
-  for (std::size_t i = 1; i < masses.size(); ++i) {
-    if (masses[i].first == masses[last].first)
-      masses[last].second += masses[i].second;
+    if (!std::isnan(values[i]) && weight[i] > 0)
+      keys.push_back({ordered_key(values[i] == 0 ? 0.0 : values[i]), weight[i]});
+  sort_keys(keys);
+  std::vector<std::pair<double, std::uint64_t>> masses;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (i > 0 && keys[i].key == keys[i - 1].key)
+      masses.back().second += keys[i].weight;
     else
-      masses[++last] = masses[i];
+      masses.emplace_back(number_of_key(keys[i].key), keys[i].weight);
   }
-  masses.resize(masses.empty() ? 0 : last + 1);
   return masses;
 }
 
@@ -83,6 +122,79 @@ std::vector<double> levels_of(std::span<const double> values, std::span<const st
   return levels;
 }
 
+namespace {
+
+/// Rows spread evenly whose values the edges come from, and their weights.
+struct EdgeSample {
+  std::vector<Index> rows;
+  std::vector<std::uint32_t> weight;
+};
+
+EdgeSample edge_sample(ConstVectorView weight, Index rows) {
+  std::vector<Index> all(at(rows));
+  std::iota(all.begin(), all.end(), Index{0});
+  EdgeSample sample{spread_over(all, edge_rows), {}};
+  const std::vector<std::uint32_t> masses = integer_weights(weight, rows);
+  for (const Index i : sample.rows) sample.weight.push_back(masses[at(i)]);
+  return sample;
+}
+
+/// The values of the sample in columns [first, first + values.rows()), a row for each of them.
+void take_sample(const Features& x, const std::vector<Index>& rows, Index first, Matrix& values,
+                 const Context& context) {
+  context.parallel(x.blocks(), [&](Index b) {
+    auto row = std::ranges::lower_bound(rows, x.first_row(b));
+    const auto last = std::ranges::lower_bound(rows, x.first_row(b) + x.rows_in(b));
+    if (row == last) return;
+    Scratch scratch;
+    const RowBlock block = x.block(b, scratch);
+    for (; row != last; ++row)
+      values.col(row - rows.begin()) = block.x.row(*row - block.first).segment(first, values.rows()).transpose();
+  });
+}
+
+/// Sets the edges or levels of all columns, of some columns at a time, so that the memory does not grow with them.
+void set_columns(const Features& x, const EdgeSample& sample, int most, std::vector<TreeColumn>& columns,
+                 const Context& context) {
+  const Index rows = std::ssize(sample.rows), cols = std::ssize(columns);
+  // Features that are read or computed are so once.
+  const Index at_once =
+      x.storage().resident() ? std::clamp<Index>(sampled_at_once / std::max<Index>(rows, 1), 1, cols) : cols;
+  require_memory(at(rows * at_once) * sizeof(double), "trees", "the sample for bins", "use fewer columns");
+  for (Index first = 0; first < cols; first += at_once) {
+    Matrix values(std::min(at_once, cols - first), rows);
+    take_sample(x, sample.rows, first, values, context);
+    context.parallel(values.rows(), [&](Index j) {
+      const std::span<const double> own(values.row(j).data(), at(rows));
+      TreeColumn& column = columns[at(first + j)];
+      if (column.categorical)
+        column.level = levels_of(own, sample.weight);
+      else
+        column.edge = edges_of(own, sample.weight, most);
+    });
+  }
+}
+
+/// Writes the codes of a block of rows by column and by row.
+void encode_block(const RowBlock& block, const std::vector<CodeTable>& tables, TreeRows& binned) {
+  const Index cols = std::ssize(binned.column);
+  for (Index first = 0; first < block.x.rows(); first += coded_rows) {
+    const Index count = std::min(coded_rows, block.x.rows() - first);
+    for (Index j = 0; j < cols; ++j) {
+      std::uint8_t* down = binned.by_column.data() + j * binned.rows + block.first + first;
+      const double* x = block.x.row(first).data() + j;
+      if (binned.column[at(j)].categorical)
+        for (Index i = 0; i < count; ++i) down[i] = binned.column[at(j)].code(x[i * block.x.outerStride()]);
+      else
+        tables[at(j)].codes(x, block.x.outerStride(), count, down);
+      std::uint8_t* across = binned.by_row.data() + (block.first + first) * cols + j;
+      for (Index i = 0; i < count; ++i) across[i * cols] = down[i];
+    }
+  }
+}
+
+}  // namespace
+
 TreeRows bin_rows(const Features& x, ConstVectorView weight, std::span<const Index> categorical, int most,
                   const Context& context) {
   TreeRows binned;
@@ -90,34 +202,15 @@ TreeRows bin_rows(const Features& x, ConstVectorView weight, std::span<const Ind
   const Index cols = x.cols();
   require_memory(2 * at(binned.rows) * at(cols), "trees", "two bytes per value", "use fewer rows or columns");
   binned.column.resize(at(cols));
+  for (const Index j : categorical) binned.column[at(j)].categorical = true;
+  set_columns(x, edge_sample(weight, binned.rows), most, binned.column, context);
   binned.by_column.resize(at(binned.rows) * at(cols));
   binned.by_row.resize(binned.by_column.size());
-  for (const Index j : categorical) binned.column[at(j)].categorical = true;
-  std::vector<Index> all(at(binned.rows));
-  std::iota(all.begin(), all.end(), Index{0});
-  const std::vector<Index> sample = spread_over(all, edge_rows);
-  const Matrix values = x.take(sample).to_matrix();
-  const std::vector<std::uint32_t> masses = integer_weights(weight, binned.rows);
-  std::vector<std::uint32_t> own;
-  for (const Index i : sample) own.push_back(masses[at(i)]);
-  context.parallel(cols, [&](Index j) {
-    const Vector column = values.col(j);
-    const std::span<const double> span(column.data(), at(column.size()));
-    TreeColumn& bins = binned.column[at(j)];
-    if (bins.categorical)
-      bins.level = levels_of(span, own);
-    else
-      bins.edge = edges_of(span, own, most);
-  });
+  std::vector<CodeTable> tables;
+  for (const TreeColumn& column : binned.column) tables.emplace_back(column.edge);
   context.parallel(x.blocks(), [&](Index b) {
     Scratch scratch;
-    const RowBlock block = x.block(b, scratch);
-    for (Index j = 0; j < cols; ++j) {
-      const TreeColumn& bins = binned.column[at(j)];
-      std::uint8_t* down = binned.by_column.data() + j * binned.rows + block.first;
-      std::uint8_t* across = binned.by_row.data() + block.first * cols + j;
-      for (Index i = 0; i < block.x.rows(); ++i) across[i * cols] = down[i] = bins.code(block.x(i, j));
-    }
+    encode_block(x.block(b, scratch), tables, binned);
   });
   return binned;
 }

@@ -1,11 +1,11 @@
 #include "ecotone/solve/trees/grow.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <limits>
 #include <optional>
 
+#include "ecotone/solve/trees/divide.h"
 #include "ecotone/solve/trees/level_splits.h"
 
 namespace ecotone {
@@ -146,33 +146,12 @@ class TreeGrowth {
     (direction > 0 ? right : left).low = middle;
   }
 
-  /// Puts the rows of a leaf that go left before the others, both in their order; returns where the others begin.
+  /// Puts the rows of a leaf that go left before the others; returns where the others begin.
   Index divide(const OpenLeaf& leaf, const TreeNode& node) {
-    std::array<std::uint8_t, cells_per_column> left{};
-    for (std::size_t code = 0; code < left.size(); ++code) left[code] = node.goes_left(static_cast<std::uint8_t>(code));
-    const std::uint8_t* code = data_.codes(node.feature);
-    const Index parts = (leaf.size() + divided_at_once - 1) / divided_at_once;
-    const auto begin_of = [&](Index p) { return leaf.first + p * leaf.size() / parts; };
-    std::vector<Index> before(at(parts) + 1, 0);  // rows that go left in the parts before
-    context_.parallel(parts, [&](Index p) {
-      Index count = 0;
-      for (Index i = begin_of(p); i < begin_of(p + 1); ++i) count += left[code[rows_[at(i)]]];
-      before[at(p) + 1] = count;
-    });
-    for (std::size_t p = 0; p + 1 < before.size(); ++p) before[p + 1] += before[p];
-    const Index middle = leaf.first + before.back();
-    context_.parallel(parts, [&](Index p) {
-      Index to_left = leaf.first + before[at(p)];
-      Index to_right = middle + (begin_of(p) - leaf.first) - before[at(p)];
-      for (Index i = begin_of(p); i < begin_of(p + 1); ++i) {
-        const std::uint32_t r = rows_[at(i)];
-        moved_[at(left[code[r]] != 0 ? to_left++ : to_right++)] = r;
-      }
-    });
-    context_.parallel(parts, [&](Index p) {
-      std::copy(moved_.begin() + begin_of(p), moved_.begin() + begin_of(p + 1), rows_.begin() + begin_of(p));
-    });
-    return middle;
+    const auto part = [&](std::vector<std::uint32_t>& of) {
+      return std::span(of).subspan(at(leaf.first), at(leaf.size()));
+    };
+    return leaf.first + divide_rows(part(rows_), part(moved_), data_.codes(node.feature), node, context_);
   }
 
   GrownTree finished() {

@@ -81,11 +81,8 @@ void TreeScorer::add_trees(const RowBlock& block, Index first, Index rows, TreeL
 }
 
 std::int32_t leaf_in(const DecisionTree& tree, const std::vector<TreeColumn>& columns, const RowBlock& block, Index i) {
-  return tree.leaf_of([&](const TreeNode& node) {
-    const double x = block.x(i, node.feature);
-    if (node.categorical) return node.goes_left(columns[at(node.feature)].code(x));
-    return std::isnan(x) ? node.missing_left : x <= node.threshold;
-  });
+  return tree.leaf_of(
+      [&](const TreeNode& node) { return node.goes_left(block.x(i, node.feature), columns[at(node.feature)]); });
 }
 
 }  // namespace ecotone

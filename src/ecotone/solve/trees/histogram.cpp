@@ -1,7 +1,11 @@
 #include "ecotone/solve/trees/histogram.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <mutex>
+
+#include "ecotone/base/simd.h"
 
 namespace ecotone {
 
@@ -15,25 +19,49 @@ struct PackedSums {
 constexpr int rows_shift = 47;
 constexpr Index rows_at_once = 1 << 16;
 
-constexpr Index columns_at_once = 32;  // their packed sums stay in the second-level cache
+constexpr Index columns_at_once = 32;  // of a task
+constexpr Index narrow = 10;           // columns that are summed in one loop
+constexpr Index rows_in_turn = 2048;   // whose codes stay at hand while the loops take turns
 constexpr Index encoded_at_once = 1 << 14;
 constexpr Index ahead = 24;  // rows whose codes are fetched before they are needed
+
+/// Adds packed sums of `width` columns.
+template <int width>
+void add_narrow(const TreeRows& data, const Gradients& gradients, std::span<const std::uint32_t> rows, Index first,
+                PackedSums* cells) {
+  constexpr std::int64_t one = std::int64_t{1} << rows_shift;
+  const std::uint8_t* codes = data.by_row.data() + first;
+  const Index columns = std::ssize(data.column), count = std::ssize(rows);
+  const auto add = [&](Index i) {
+    const std::uint32_t r = rows[at(i)];
+    const std::uint8_t* code = codes + r * columns;
+    const Gradients::Row own = gradients.row[r];
+    const PackedSums sums{{own.g, own.h + one}};
+    for (int k = 0; k < width; ++k) cells[k * cells_per_column + code[k]].value += sums.value;
+  };
+  const Index fetched = std::max<Index>(0, count - ahead);
+  for (Index i = 0; i < fetched; ++i) {
+    const std::uint32_t next = rows[at(i + ahead)];
+    __builtin_prefetch(codes + next * columns);
+    __builtin_prefetch(gradients.row.data() + next);
+    add(i);
+  }
+  for (Index i = fetched; i < count; ++i) add(i);
+}
 
 /// Adds packed sums of `columns` columns.
 void add_packed(const TreeRows& data, const Gradients& gradients, std::span<const std::uint32_t> rows, Index first,
                 Index columns, PackedSums* cells) {
-  const Index count = std::ssize(rows);
-  constexpr std::int64_t one = std::int64_t{1} << rows_shift;
-  for (Index i = 0; i < count; ++i) {
-    if (i + ahead < count) {
-      const std::uint32_t next = rows[at(i + ahead)];
-      __builtin_prefetch(data.row(next) + first);
-      __builtin_prefetch(gradients.row.data() + next);
+  constexpr std::array add{add_narrow<1>, add_narrow<2>, add_narrow<3>, add_narrow<4>, add_narrow<5>,
+                           add_narrow<6>, add_narrow<7>, add_narrow<8>, add_narrow<9>, add_narrow<10>};
+  static_assert(std::ssize(add) == narrow);
+  const Index groups = (columns + narrow - 1) / narrow;
+  for (Index begin = 0; begin < std::ssize(rows); begin += rows_in_turn) {
+    const auto some = rows.subspan(at(begin), at(std::min(rows_in_turn, std::ssize(rows) - begin)));
+    for (Index group = 0; group < groups; ++group) {
+      const Index left = group * columns / groups, right = (group + 1) * columns / groups;
+      add[at(right - left - 1)](data, gradients, some, first + left, cells + left * cells_per_column);
     }
-    const std::uint8_t* code = data.row(rows[at(i)]) + first;
-    const Gradients::Row own = gradients.row[rows[at(i)]];
-    const PackedSums sums{{own.g, own.h + one}};
-    for (Index k = 0; k < columns; ++k) cells[k * cells_per_column + code[k]].value += sums.value;
   }
 }
 
@@ -45,15 +73,50 @@ GradientSums unpacked(const PackedSums& packed) {
 
 }  // namespace
 
+namespace {
+
+/// Largest |first| and second derivative.
+[[gnu::always_inline]] inline void largest_of(const double* first, const double* second, Index count, double& g,
+                                              double& h) {
+  double most[2][4] = {};
+  Index i = 0;
+  for (; i + 4 <= count; i += 4)
+    for (int k = 0; k < 4; ++k) {
+      most[0][k] = std::max(most[0][k], std::abs(first[i + k]));
+      most[1][k] = std::max(most[1][k], second[i + k]);
+    }
+  for (; i < count; ++i) {
+    most[0][0] = std::max(most[0][0], std::abs(first[i]));
+    most[1][0] = std::max(most[1][0], second[i]);
+  }
+  g = *std::max_element(most[0], most[0] + 4);
+  h = *std::max_element(most[1], most[1] + 4);
+}
+
+[[gnu::always_inline]] inline void encode_all(const double* first, const double* second, Index count,
+                                              const FixedPoint& g_scale, const FixedPoint& h_scale,
+                                              Gradients::Row* rows) {
+  for (Index i = 0; i < count; ++i) rows[i] = {g_scale.encode(first[i]), h_scale.encode(second[i])};
+}
+
+}  // namespace
+
 Gradients Gradients::of(ConstVectorView first, ConstVectorView second, const Context& context) {
   Gradients result;
-  const Index n = first.size();
-  result.g_scale = FixedPoint::of(n == 0 ? 0 : first.cwiseAbs().maxCoeff());
-  result.h_scale = FixedPoint::of(n == 0 ? 0 : second.maxCoeff());
+  const Index n = first.size(), blocks = (n + encoded_at_once - 1) / encoded_at_once;
+  const auto count_of = [&](Index b) { return std::min(encoded_at_once, n - b * encoded_at_once); };
+  std::vector<double> g(at(blocks) + 1, 0.0), h(at(blocks) + 1, 0.0);
+  context.parallel(blocks, [&](Index b) {
+    const Index begin = b * encoded_at_once;
+    run_wide_exactly<largest_of>(first.data() + begin, second.data() + begin, count_of(b), g[at(b)], h[at(b)]);
+  });
+  result.g_scale = FixedPoint::of(*std::ranges::max_element(g));
+  result.h_scale = FixedPoint::of(*std::ranges::max_element(h));
   result.row.resize(at(n));
-  context.parallel((n + encoded_at_once - 1) / encoded_at_once, [&](Index b) {
-    for (Index i = b * encoded_at_once; i < std::min(n, (b + 1) * encoded_at_once); ++i)
-      result.row[at(i)] = {result.g_scale.encode(first[i]), result.h_scale.encode(second[i])};
+  context.parallel(blocks, [&](Index b) {
+    const Index begin = b * encoded_at_once;
+    run_wide_exactly<encode_all>(first.data() + begin, second.data() + begin, count_of(b), result.g_scale,
+                                 result.h_scale, result.row.data() + begin);
   });
   return result;
 }

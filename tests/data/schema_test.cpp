@@ -42,6 +42,22 @@ TEST(Schema, FeaturesOfOneNameClash) {
   EXPECT_FALSE(schema.clash());
 }
 
+TEST(Schema, ACodedColumnIsOneFeature) {
+  Schema schema = example();
+  schema.columns[1].coded = true;
+  EXPECT_EQ(schema.feature_names(), (std::vector<std::string>{"age", "pain"}));
+  EXPECT_EQ(schema.first_features(), (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_EQ(example().first_features(), (std::vector<std::size_t>{0, 1, 3}));
+  EXPECT_TRUE(schema.has_codes());
+  EXPECT_FALSE(example().has_codes());
+  EXPECT_NE(schema, example());
+  EXPECT_EQ(Schema::from_json(schema.to_json(), "m.eco"), schema);
+  EXPECT_FALSE(example().to_json().dump().find("coded") != std::string::npos) << "older programs read it";
+  // Its levels are no features, so that they clash with none.
+  schema.columns.push_back({"pain=none", ColumnKind::numeric, {}});
+  EXPECT_FALSE(schema.clash());
+}
+
 TEST(Schema, TasksHaveNames) {
   EXPECT_EQ(task_name(Task::classify), "classify");
   EXPECT_EQ(task_name(Task::regress), "regress");
@@ -72,6 +88,8 @@ INSTANTIATE_TEST_SUITE_P(
         R"({"columns":[{"name":"a"}],"label":"","domain":"","weight":""})",
         R"({"columns":[{"name":"a","kind":"text"}],"label":"","domain":"","weight":""})",
         R"({"columns":[{"name":"a","kind":"numeric","levels":[]}],"label":"","domain":"","weight":""})",
+        R"({"columns":[{"name":"a","kind":"numeric","coded":true}],"label":"","domain":"","weight":""})",
+        R"({"columns":[{"name":"a","kind":"categorical","levels":["b"],"coded":1}],"label":"","domain":"","weight":""})",
         R"({"columns":[{"name":"a","kind":"categorical"}],"label":"","domain":"","weight":""})",
         R"({"columns":[{"name":"a","kind":"categorical","levels":"b"}],"label":"","domain":"","weight":""})",
         R"({"columns":[{"name":"a","kind":"categorical","levels":[1]}],"label":"","domain":"","weight":""})",

@@ -16,9 +16,9 @@ Dataset read_dataset(const std::vector<std::filesystem::path>& paths, const Read
 
 /// Reads new data for a model: columns are matched to the schema by name; a missing column is the data error
 /// `missing_column`; text in place of a number is `bad_value`, with line and column; categories unknown to the model
-/// become all zeros and are counted in the warning `unseen_category`; additional columns are ignored. Label, domain and
-/// weight columns may be absent; groups and times are not read. A file without names (svmlight, NPY, IDX) is matched by
-/// position and must have as many columns (svmlight: not more).
+/// become all zeros (a code: missing) and are counted in the warning `unseen_category`; additional columns are ignored.
+/// Label, domain and weight columns may be absent; groups and times are not read. A file without names (svmlight, NPY,
+/// IDX) is matched by position and must have as many columns (svmlight: not more).
 Dataset read_for_model(const std::vector<std::filesystem::path>& paths, const Schema& schema,
                        const ReadOptions& options, const Context& context);
 /// The same, with the columns `id` and `keep` of the options put into `passed` as text; option error `no_text_columns`

@@ -70,7 +70,8 @@ class SchemaReader {
     require(known != std::end(kinds), fmt::format("column '{}' has the unknown kind '{}'", result.name, kind));
     result.kind = known->kind;
     if (result.kind != ColumnKind::categorical) {
-      require(!json.contains("levels"), fmt::format("{} column '{}' has levels", kind, result.name));
+      for (const char* key : {"levels", "coded"})
+        require(!json.contains(key), fmt::format("{} column '{}' has '{}'", kind, result.name, key));
       if (result.kind == ColumnKind::date && json.contains("slashes")) result.slashes = slash_order(json["slashes"]);
       return result;
     }
@@ -84,6 +85,10 @@ class SchemaReader {
             fmt::format("column '{}' has an empty level", result.name));
     require(std::ranges::adjacent_find(result.levels, std::ranges::greater_equal{}) == result.levels.end(),
             fmt::format("the levels of column '{}' are not sorted or not distinct", result.name));
+    if (json.contains("coded")) {
+      require(json["coded"].is_boolean(), fmt::format("'coded' of column '{}' is not true or false", result.name));
+      result.coded = json["coded"].get<bool>();
+    }
     return result;
   }
 
@@ -101,7 +106,8 @@ class SchemaReader {
       require(name->empty() || seen.insert(*name).second, fmt::format("column '{}' has two roles", *name));
     // A long column name times many levels could need far more memory than the file has bytes.
     std::size_t bytes = 0;
-    for (const Column& column : schema.columns) bytes += column.name.size() * column.levels.size();
+    for (const Column& column : schema.columns)
+      if (column.one_hot()) bytes += column.name.size() * column.levels.size();
     require(bytes <= longest_names, "the names of the features are too long");
     if (const auto clash = schema.clash())
       require(false, fmt::format("columns '{}' and '{}' both produce a feature '{}'", clash->first, clash->second,
@@ -118,7 +124,7 @@ std::string_view task_name(Task task) { return task == Task::classify ? "classif
 std::vector<std::string> Schema::feature_names() const {
   std::vector<std::string> names;
   for (const Column& column : columns) {
-    if (column.kind != ColumnKind::categorical) {
+    if (!column.one_hot()) {
       names.push_back(column.name);
     } else {
       for (const std::string& level : column.levels) names.push_back(column.name + "=" + level);
@@ -127,15 +133,21 @@ std::vector<std::string> Schema::feature_names() const {
   return names;
 }
 
+std::vector<std::size_t> Schema::first_features() const {
+  std::vector<std::size_t> first{0};
+  for (const Column& column : columns) first.push_back(first.back() + column.width());
+  return first;
+}
+
+bool Schema::has_codes() const { return std::ranges::any_of(columns, &Column::coded); }
+
 std::optional<Schema::Clash> Schema::clash() const {
-  // Without categories the features are the columns, whose names are distinct.
-  if (std::ranges::none_of(columns, [](const Column& column) { return column.kind == ColumnKind::categorical; }))
-    return std::nullopt;
+  // Without levels the features are the columns, whose names are distinct.
+  if (std::ranges::none_of(columns, &Column::one_hot)) return std::nullopt;
   std::unordered_map<std::string, const Column*> owner;
   for (const Column& column : columns) {
-    const bool single = column.kind != ColumnKind::categorical;
     for (std::size_t k = 0; k < column.width(); ++k) {
-      const std::string feature = single ? column.name : column.name + "=" + column.levels[k];
+      const std::string feature = column.one_hot() ? column.name + "=" + column.levels[k] : column.name;
       const auto [known, fresh] = owner.emplace(feature, &column);
       if (!fresh) return Clash{feature, known->second->name, column.name};
     }
@@ -150,6 +162,7 @@ Json Schema::to_json() const {
     if (column.slashes != SlashOrder::none)
       item["slashes"] = column.slashes == SlashOrder::day_first ? "day_first" : "month_first";
     if (column.kind == ColumnKind::categorical) item["levels"] = column.levels;
+    if (column.coded) item["coded"] = true;
     list.push_back(std::move(item));
   }
   Json json = {{"columns", std::move(list)}, {"label", label}, {"domain", domain}, {"weight", weight}};

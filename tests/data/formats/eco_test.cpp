@@ -192,7 +192,7 @@ TEST(Eco, HostileFilesAreRefused) {
   expect_meta_refused("task", "guess");
   expect_meta_refused("schema", "{}");
   expect_meta_refused("format", "ecotone-model");
-  expect_meta_refused("format_version", "3");
+  expect_meta_refused("format_version", "4");
   expect_refused(true, "x.row_start", Integers{0, 3, 1}, {3});
   expect_refused(true, "x.row_start", Integers{0, 5, 3}, {3});
   expect_refused(true, "x.row_start", Integers{1, 1, 3}, {3});
@@ -228,7 +228,7 @@ TEST(Eco, HostilePairsAreRefused) {
 
 TEST(Eco, NewerFormatIsNamed) {
   TensorWriter writer = valid(false);
-  writer.set_meta("format_version", "3");
+  writer.set_meta("format_version", "4");
   message_of("newer_format", ErrorKind::file, [&] { parse(writer); });
 }
 

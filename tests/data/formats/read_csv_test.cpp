@@ -318,6 +318,7 @@ TEST(ReadCsv, TooManyLevelsNamesColumnsAndSuggestsIgnore) {
   const std::string message = message_of("too_many_levels", ErrorKind::data, [&] { csv(text); });
   EXPECT_NE(message.find("column 'id'"), std::string::npos) << message;
   EXPECT_NE(message.find("--ignore id"), std::string::npos) << message;
+  EXPECT_NE(message.find("'trees' takes such columns"), std::string::npos) << message;
   EXPECT_EQ(message.find("code"), std::string::npos) << message;
   EXPECT_EQ(csv(text, {.ignore = {"id"}}).x.cols(), 101);
   EXPECT_EQ(csv(text, {.domain = "id"}).domain.count(), 101) << "only features are limited";

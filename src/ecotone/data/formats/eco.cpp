@@ -7,9 +7,11 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/json.h"
+#include "ecotone/data/categories.h"
 #include "ecotone/data/formats/dictionary.h"
 #include "ecotone/data/formats/encode.h"
 #include "ecotone/data/formats/format.h"
+#include "ecotone/data/formats/match.h"
 #include "ecotone/data/formats/number.h"
 #include "ecotone/data/formats/roles.h"
 #include "ecotone/data/formats/where.h"
@@ -31,6 +33,7 @@ class EcoReader {
     data.schema = Schema::from_json(json("schema"), file_.origin());
     std::vector<std::string> names = data.schema.feature_names();
     data.x = file_.has("x") ? dense(std::move(names)) : sparse(std::move(names));
+    if (file_.has("pair.first") && data.schema.has_codes()) bad("pairs of codes are not supported");
     if (file_.has("pair.first")) data.x = pairs(data.x);
     require_rows(data.rows(), file_.origin());
     data.domain.names = texts("domains");
@@ -56,8 +59,8 @@ class EcoReader {
     if (format == meta.end() || format->second != "ecotone-data")
       bad(format == meta.end() ? "not an ecotone data file" : fmt::format("holds '{}', not data", format->second));
     const std::string& version = file_.meta("format_version");
-    if (version != "1" && version != "2")
-      file_error("newer_format", "{}: data format {} is newer than this program, which knows 1 and 2", file_.origin(),
+    if (version != "1" && version != "2" && version != "3")
+      file_error("newer_format", "{}: data format {} is newer than this program, which knows 1 to 3", file_.origin(),
                  version);
   }
 
@@ -218,62 +221,22 @@ Dataset choose_inputs(Dataset data, const ReadOptions& options, const std::strin
   by_name.id = options.id;
   by_name.features = options.features;
   const ColumnRoles roles = resolve_roles(names, by_name, origin);
-  std::vector<Index> first;
-  Index next = 0;
-  for (const Column& column : data.schema.columns) {
-    first.push_back(next);
-    next += static_cast<Index>(column.width());
-  }
-  first.push_back(next);
-  std::vector<Column> kept;
-  std::vector<Index> features;
-  for (const Index j : roles.features) {
-    kept.push_back(data.schema.columns[at(j)]);
-    for (Index k = first[at(j)]; k < first[at(j) + 1]; ++k) features.push_back(k);
-  }
-  data.schema.columns = std::move(kept);
-  data.x = data.x.columns(features, data.schema.feature_names(), context);
-  return data;
+  return take_columns(std::move(data), roles.features, context);
 }
 
-const char* contents(ColumnKind kind) {
-  return kind == ColumnKind::numeric ? "numbers" : kind == ColumnKind::date ? "dates" : "categories";
+/// Codes come from the file, so they may be anything.
+void refuse_bad_codes(const Dataset& data, const std::string& origin, const Context& context) {
+  const BadCode bad = find_bad_code(data.x, data.schema, context);
+  if (bad.row >= 0)
+    file_error("bad_data_file", "{}: row {} of column '{}' holds {}, which is no category", origin, bad.row + 1,
+               data.schema.columns[bad.column].name, bad.value);
 }
 
-/// Rows in which one of these features is not zero.
-Index rows_with(const Features& x, const std::vector<Index>& features, const Context& context) {
-  std::vector<Index> counts(static_cast<std::size_t>(x.blocks()), 0);
-  context.parallel(x.blocks(), [&](Index b) {
-    Scratch scratch;
-    const RowBlock block = x.block(b, scratch);
-    for (Index i = 0; i < block.x.rows(); ++i)
-      counts[at(b)] += std::ranges::any_of(features, [&](Index j) { return block.x(i, j) != 0; });
-  });
-  Index total = 0;
-  for (const Index count : counts) total += count;
-  return total;
-}
-
-/// The length of the header, which is JSON.
-bool looks_like_eco(std::string_view start) { return start.size() >= 9 && start[8] == '{'; }
-
-Dataset read_eco_file(InputFiles files, const ReadOptions& options, const Context& context) {
-  Dataset data = read_eco(TensorFile::map(files.paths.front()), options, context);
-  if (data.y && !options.task) note_task(*data.y, data.schema.label, context);
-  return data;
-}
-
-Dataset read_eco_file_for_model(InputFiles files, const Schema& schema, const ReadOptions& options,
-                                std::vector<TextColumn>&, const Context& context) {
-  const std::filesystem::path& path = files.paths.front();
-  return match_by_name(read_eco(TensorFile::map(path), options, context), schema, path.string(), context);
-}
-
-}  // namespace
-
-Dataset read_eco(const TensorFile& file, const ReadOptions& options, const Context& context) {
+/// The data set with its categories in the form that the file has.
+Dataset read_stored(const TensorFile& file, const ReadOptions& options, const Context& context) {
   Dataset data = EcoReader(file).read();
   const std::string& origin = file.origin();
+  refuse_bad_codes(data, origin, context);
   require_same("label", options.label, data.schema.label, origin);
   require_same("domain", options.domain, data.schema.domain, origin);
   require_same("weight", options.weight, data.schema.weight, origin);
@@ -292,39 +255,26 @@ Dataset read_eco(const TensorFile& file, const ReadOptions& options, const Conte
   return data;
 }
 
-Dataset match_by_name(Dataset data, const Schema& schema, const std::string& origin, const Context& context) {
-  TextMap<const Column*> known;
-  for (const Column& column : data.schema.columns) known.emplace(column.name, &column);
-  TextMap<Index> place;
-  const std::vector<std::string> names = data.x.names();
-  for (std::size_t j = 0; j < names.size(); ++j) place.emplace(names[j], static_cast<Index>(j));
-  std::vector<Index> features;
-  for (const Column& wanted : schema.columns) {
-    const auto found = known.find(wanted.name);
-    if (found == known.end())
-      data_error("missing_column", "{}: no column '{}', which the model needs", origin, wanted.name);
-    if (found->second->kind != wanted.kind)
-      data_error("bad_value", "{}: column '{}' holds {}, but the model needs {}", origin, wanted.name,
-                 contents(found->second->kind), contents(wanted.kind));
-    if (wanted.kind != ColumnKind::categorical) {
-      features.push_back(place.at(wanted.name));
-      continue;
-    }
-    for (const std::string& level : wanted.levels) {
-      const auto feature = place.find(wanted.name + "=" + level);
-      features.push_back(feature == place.end() ? -1 : feature->second);
-    }
-    std::vector<Index> unknown;
-    for (const std::string& level : found->second->levels)
-      if (!std::ranges::binary_search(wanted.levels, level)) unknown.push_back(place.at(wanted.name + "=" + level));
-    const Index rows = unknown.empty() ? 0 : rows_with(data.x, unknown, context);
-    if (rows > 0)
-      context.warn("unseen_category", "column '{}': {} {} a category that the model does not know", wanted.name, rows,
-                   rows == 1 ? "row has" : "rows have");
-  }
-  data.x = data.x.columns(features, schema.feature_names(), context);
-  data.schema.columns = schema.columns;
+/// The length of the header, which is JSON.
+bool looks_like_eco(std::string_view start) { return start.size() >= 9 && start[8] == '{'; }
+
+Dataset read_eco_file(InputFiles files, const ReadOptions& options, const Context& context) {
+  Dataset data = read_eco(TensorFile::map(files.paths.front()), options, context);
+  if (data.y && !options.task) note_task(*data.y, data.schema.label, context);
   return data;
+}
+
+Dataset read_eco_file_for_model(InputFiles files, const Schema& schema, const ReadOptions& options,
+                                std::vector<TextColumn>&, const Context& context) {
+  const std::filesystem::path& path = files.paths.front();
+  return match_by_name(read_stored(TensorFile::map(path), options, context), schema, path.string(), context);
+}
+
+}  // namespace
+
+Dataset read_eco(const TensorFile& file, const ReadOptions& options, const Context& context) {
+  Dataset data = read_stored(file, options, context);
+  return options.codes ? to_codes(std::move(data), context) : to_levels(std::move(data), file.origin(), context);
 }
 
 Format eco_format() {

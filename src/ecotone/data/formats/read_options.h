@@ -36,8 +36,9 @@ struct ReadOptions {
   std::string format = {};                 ///< name of a format, see format.h; empty: detected
   std::string decimal = {};                ///< decimal sign of CSV files, "." or ","; empty: detected
   bool stream = false;                     ///< leave CSV features in the file even if they would fit into memory
+  bool codes = false;                      ///< a column of text is one feature of codes, with any number of levels
 
-  /// All but `where` and `format`.
+  /// All but `where`, `format` and `codes`.
   static constexpr auto fields() {
     using O = ReadOptions;
     return std::tuple{

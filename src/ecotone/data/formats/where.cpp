@@ -4,8 +4,10 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <optional>
 
 #include "ecotone/base/error.h"
+#include "ecotone/data/categories.h"
 #include "ecotone/data/formats/date.h"
 #include "ecotone/data/formats/number.h"
 #include "ecotone/data/formats/roles.h"
@@ -27,12 +29,21 @@ struct NamedColumn {
   Index feature = -1;                      // a column of x
   std::function<std::string(Index)> text;  // otherwise one of these
   std::function<double(Index)> number;
+  std::optional<std::vector<std::string>> levels = {};  // of a column of codes
 };
+
+/// Whether a condition holds for a value of x.
+bool holds_for(const Condition& condition, const NamedColumn& column, double value) {
+  return column.levels ? condition.holds(level_text(*column.levels, value)) : condition.holds(value);
+}
 
 std::vector<NamedColumn> named_columns(const Dataset& data) {
   std::vector<NamedColumn> columns;
   const std::vector<std::string> names = data.x.names();
   for (std::size_t j = 0; j < names.size(); ++j) columns.push_back({names[j], static_cast<Index>(j), {}, {}});
+  const std::vector<std::size_t> first = data.schema.first_features();
+  for (std::size_t c = 0; c < data.schema.columns.size() && first.back() == names.size(); ++c)
+    if (data.schema.columns[c].coded) columns[first[c]].levels = data.schema.columns[c].levels;
   if (data.y && data.y->task == Task::classify) {
     columns.push_back({data.schema.label.empty() ? "label" : data.schema.label,
                        -1,
@@ -68,7 +79,7 @@ void apply(const Condition& condition, const NamedColumn& column, const Features
     if (column.feature >= 0) {
       const RowBlock read = x.block(b, scratch);
       for (Index i = 0; i < x.rows_in(b); ++i)
-        if (!condition.holds(read.x(i, column.feature))) keep[at(first + i)] = 0;
+        if (!holds_for(condition, column, read.x(i, column.feature))) keep[at(first + i)] = 0;
       return;
     }
     for (Index i = first; i < first + x.rows_in(b); ++i)

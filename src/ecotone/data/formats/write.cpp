@@ -7,6 +7,7 @@
 #include "ecotone/base/file.h"
 #include "ecotone/base/json.h"
 #include "ecotone/base/tensor_file.h"
+#include "ecotone/data/categories.h"
 #include "ecotone/data/formats/csv/csv_field.h"
 #include "ecotone/data/formats/date.h"
 #include "ecotone/data/formats/dictionary.h"
@@ -127,7 +128,11 @@ class CsvWriter {
     if (!domain_.empty()) field(out, data_.domain.names[at(data_.domain.index[n])]);
     Index j = 0;
     for (const Column& column : schema_.columns) {
-      if (column.kind != ColumnKind::categorical) {
+      if (column.coded) {
+        field(out, level_text(column.levels, block.x(i, j++)));
+        continue;
+      }
+      if (!column.one_hot()) {
         number(block.x(i, j++), column.kind == ColumnKind::date, out);
         continue;
       }
@@ -173,9 +178,10 @@ void write_eco(const Dataset& data, const std::filesystem::path& path, const Con
   TensorWriter writer;
   writer.set_meta("format", "ecotone-data");
   const auto* pairs = dynamic_cast<const PairStorage*>(&data.x.storage());
-  // Programs that do not know pairs must not mistake the rows for them.
-  writer.set_meta("format_version", pairs || !data.domain.partner.empty() ? "2" : "1");
-  writer.set_meta("schema", dump(fitting_schema(data).to_json()));
+  const Schema schema = fitting_schema(data);
+  // Programs that do not know pairs, or codes, must not mistake the rows for them.
+  writer.set_meta("format_version", schema.has_codes() ? "3" : pairs || !data.domain.partner.empty() ? "2" : "1");
+  writer.set_meta("schema", dump(schema.to_json()));
   writer.set_meta("domains", dump(Json(data.domain.names)));
   Json roles = Json::array();
   for (std::size_t d = 0; d < data.domain.names.size(); ++d)

@@ -8,6 +8,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/memory.h"
+#include "ecotone/data/categories.h"
 #include "ecotone/data/formats/csv/kinds.h"
 #include "ecotone/data/formats/csv/looks.h"
 #include "ecotone/data/formats/csv/values.h"
@@ -201,11 +202,8 @@ void warn_unseen(const CsvColumns& columns, const CsvValues& values, const Conte
   std::size_t slot = 0;
   for (const Column& column : columns.inputs) {
     if (column.kind != ColumnKind::categorical) continue;
-    const Index count = values.unseen.empty() ? 0 : values.unseen[slot];
+    warn_unseen_rows(column.name, values.unseen.empty() ? 0 : values.unseen[slot], context);
     ++slot;
-    if (count > 0)
-      context.warn("unseen_category", "column '{}': {} {} a category that the model does not know", column.name, count,
-                   count == 1 ? "row has" : "rows have");
   }
 }
 
@@ -223,6 +221,7 @@ Dataset read_csv(std::vector<ByteSource> sources, const ReadOptions& options, co
   columns.time = roles.time;
   columns.input_columns = roles.features;
   columns.chosen = !options.features.empty();
+  columns.codes = options.codes;
   for (const Index column : roles.features)
     columns.inputs.push_back({table.names()[at(column)], ColumnKind::numeric, {}});
   table.require_columns(columns.used());

@@ -3,6 +3,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "ecotone/base/error.h"
 #include "ecotone/data/formats/csv/almost.h"
@@ -42,9 +44,10 @@ const char* plural_of(Almost kind) { return kind == Almost::dates ? "dates" : "n
         columns.inputs[at(shown.input)].name, plural_of(shown.almost), odd.text, odd.place);
   data_error("too_many_levels",
              "{}: {} '{}' {} more than {} distinct values{} leave {} out with --ignore {} (or name the column that "
-             "names rows with --id)",
+             "names rows with --id){}",
              table.origin(), one ? "column" : "columns", fmt::join(names, "', '"), one ? "holds" : "each hold",
-             most_levels, why, one ? "it" : "them", fmt::join(names, ","));
+             most_levels, why, one ? "it" : "them", fmt::join(names, ","),
+             shown.almost == Almost::nothing ? "; 'trees' takes such columns as they are" : "");
 }
 
 /// Of these inputs, all of text, those whose text is another in every row. More rows than the texts of which fit into
@@ -58,6 +61,29 @@ std::vector<Index> id_like(const CsvTable& table, const CsvColumns& columns, con
   for (std::size_t k = 0; k < inputs.size(); ++k)
     if (std::ssize(words[k]) == table.rows()) found.push_back(inputs[k]);
   return found;
+}
+
+/// The inputs with too many levels, if all of them look like ids; otherwise an error.
+std::vector<Index> ids_among(const CsvTable& table, const CsvColumns& columns,
+                             const std::vector<CrowdedColumn>& crowded, const Context& context) {
+  std::vector<Index> inputs;
+  for (const CrowdedColumn& each : crowded) inputs.push_back(each.input);
+  // A measurement may differ in every row, too: with a typing error among its numbers it is not an id.
+  const bool damaged =
+      std::ranges::any_of(crowded, [](const CrowdedColumn& each) { return each.almost != Almost::nothing; });
+  if (damaged || inputs.size() == columns.inputs.size() || id_like(table, columns, inputs, context) != inputs)
+    too_many_levels(table, columns, crowded, context);
+  return inputs;
+}
+
+/// Of coded inputs with many levels, those that look like ids, unless nothing would be left.
+std::vector<Index> coded_ids(const CsvTable& table, const CsvColumns& columns,
+                             const std::vector<CrowdedColumn>& crowded) {
+  std::vector<Index> inputs;
+  for (const CrowdedColumn& each : crowded)
+    if (each.almost == Almost::nothing && std::ssize(columns.inputs[at(each.input)].levels) == table.rows())
+      inputs.push_back(each.input);
+  return columns.chosen || inputs.size() == columns.inputs.size() ? std::vector<Index>{} : inputs;
 }
 
 /// Makes these inputs (ascending) no inputs.
@@ -144,25 +170,20 @@ void find_levels(const CsvTable& table, CsvColumns& columns, const Context& cont
     if (columns.inputs[i].kind == ColumnKind::categorical && columns.inputs[i].levels.empty())
       wanted.push_back(static_cast<Index>(i));
   if (wanted.empty()) return;
-  const std::vector<std::vector<std::string>> words = collect_words(table, columns, wanted, most_levels + 1, context);
-  std::vector<Index> too_many;
+  constexpr std::size_t any_number = std::numeric_limits<std::int32_t>::max();
+  std::vector<std::vector<std::string>> words =
+      collect_words(table, columns, wanted, columns.codes ? any_number : most_levels + 1, context);
   std::vector<CrowdedColumn> crowded;
-  bool damaged = false;
   for (std::size_t k = 0; k < wanted.size(); ++k) {
+    if (words[k].size() > most_levels) crowded.push_back({wanted[k], almost(table, words[k])});
     Column& column = columns.inputs[at(wanted[k])];
-    if (words[k].size() > most_levels) {
-      too_many.push_back(wanted[k]);
-      crowded.push_back({wanted[k], almost(table, words[k])});
-      damaged = damaged || crowded.back().almost != Almost::nothing;
-    }
-    column.levels = words[k];
+    column.levels = std::move(words[k]);
+    column.coded = columns.codes;
     std::ranges::sort(column.levels);
   }
-  if (too_many.empty()) return;
-  // A measurement may differ in every row, too: with a typing error among its numbers it is not an id.
-  if (damaged || id_like(table, columns, too_many, context) != too_many || too_many.size() == columns.inputs.size())
-    too_many_levels(table, columns, crowded, context);
-  leave_out(columns, too_many, context);
+  if (crowded.empty()) return;
+  leave_out(columns, columns.codes ? coded_ids(table, columns, crowded) : ids_among(table, columns, crowded, context),
+            context);
 }
 
 void warn_almost(const CsvTable& table, const CsvColumns& columns, const CsvValues& values, const Context& context) {

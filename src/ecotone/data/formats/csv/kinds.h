@@ -17,7 +17,7 @@ void sniff(const CsvTable& table, CsvColumns& columns, const Context& context);
 Column time_form(const CsvTable& table, Index column, const Context& context);
 
 /// Collects the levels of the categorical inputs that have none yet. Columns with too many are left out where they look
-/// like ids, and an error otherwise.
+/// like ids, and an error otherwise unless they are codes.
 void find_levels(const CsvTable& table, CsvColumns& columns, const Context& context);
 
 /// Warns of columns that are text because of a few texts among numbers or dates.

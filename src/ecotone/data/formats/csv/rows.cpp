@@ -259,11 +259,13 @@ class RowReader {
   void level(std::size_t slot, double* x) {
     const LevelColumn& column = plan_.levels[slot];
     const std::string_view text = cursor_.text();
-    std::fill_n(x + column.first, column.count, 0.0);
+    std::fill_n(x + column.first, column.width, column.coded ? std::numeric_limits<double>::quiet_NaN() : 0.0);
     if (is_missing(text)) return;
     const std::int32_t found = level_of(column, text);
     if (found < 0) {
       ++findings_.unseen[slot];
+    } else if (column.coded) {
+      x[column.first] = found;
     } else {
       x[column.first + found] = 1.0;
     }

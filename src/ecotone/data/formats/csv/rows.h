@@ -20,7 +20,7 @@ enum class FieldUse : std::uint8_t {
   skip,
   feature,  ///< a number into column `slot` of x
   number,   ///< a number into array `slot`
-  level,    ///< one-hot into x by the levels of `slot`
+  level,    ///< one-hot or a code into x by the levels of `slot`
   code,     ///< text numbered by dictionary `slot`
 };
 
@@ -41,8 +41,9 @@ struct FieldPlan {
 /// A categorical input with known levels.
 struct LevelColumn {
   std::string name;
-  Index first = 0;  ///< its first column of x
-  Index count = 0;
+  Index first = 0;     ///< its first column of x
+  Index width = 0;     ///< its columns of x
+  bool coded = false;  ///< one column, the index of the level, instead of one per level
   TextMap<std::int32_t> index;
 };
 

@@ -30,10 +30,10 @@ TablePlan plan_features(const CsvTable& table, const CsvColumns& columns) {
       continue;
     }
     field = {FieldUse::level, false, static_cast<Index>(plan.common.levels.size())};
-    LevelColumn level{input.name, next, static_cast<Index>(input.levels.size()), {}};
+    LevelColumn level{input.name, next, static_cast<Index>(input.width()), input.coded, {}};
     for (std::size_t k = 0; k < input.levels.size(); ++k)
       level.index.emplace(input.levels[k], static_cast<std::int32_t>(k));
-    next += level.count;
+    next += level.width;
     plan.common.levels.push_back(std::move(level));
   }
   return plan;

@@ -25,6 +25,7 @@ struct CsvColumns {
   std::vector<Index> input_columns;  ///< the table's column of each input
   std::vector<Column> inputs;
   bool chosen = false;                     ///< the user named the inputs
+  bool codes = false;                      ///< categories are codes, however many levels they have
   std::vector<std::string> left_out = {};  ///< columns that look like ids and are no inputs any more
 
   /// Number of features.

@@ -9,6 +9,7 @@
 
 #include "ecotone/base/blocks.h"
 #include "ecotone/data/row_weight.h"
+#include "ecotone/methods/categories.h"
 #include "ecotone/methods/cross_fit.h"
 #include "ecotone/methods/fit_cache.h"
 #include "ecotone/methods/kept_stages.h"
@@ -118,15 +119,15 @@ NonZero non_zero_columns(const Features& x, const Context& context) {
   });
 }
 
-/// Drops levels that no training row has: they occur only in held-out rows, and the model must not know them.
+/// Drops levels that no training row has: they occur only in held-out rows, and the model must not know them. Codes are
+/// positions among the levels and stay.
 void drop_unseen_levels(Features& x, Schema& schema, const Context& context) {
-  const auto categorical = [](const Column& column) { return column.kind == ColumnKind::categorical; };
-  if (std::none_of(schema.columns.begin(), schema.columns.end(), categorical)) return;
+  if (std::ranges::none_of(schema.columns, &Column::one_hot)) return;
   const NonZero seen = non_zero_columns(x, context);
   std::vector<Index> kept;
   std::size_t feature = 0;
   for (Column& column : schema.columns) {
-    if (!categorical(column)) {
+    if (!column.one_hot()) {
       kept.push_back(static_cast<Index>(feature++));
       continue;
     }
@@ -205,12 +206,19 @@ class ColumnMatch {
     for (std::size_t j = 0; j < names.size(); ++j) position_.emplace(names[j], static_cast<Index>(j));
   }
 
+  /// The schema with columns of codes for which the batch has a feature per level in that form.
+  Schema form_of(Schema schema) const {
+    for (Column& column : schema.columns)
+      column.coded = column.coded && (position(column.name) >= 0 || !has_level_of(column.name));
+    return schema;
+  }
+
   /// The column of each feature; -1 for a level that does not occur. `missing` names columns that are missing
   /// altogether.
   std::vector<Index> find(const Schema& schema) {
     std::vector<Index> columns;
     for (const Column& column : schema.columns) {
-      if (column.kind != ColumnKind::categorical) {
+      if (!column.one_hot()) {
         columns.push_back(position(column.name));
         if (columns.back() < 0) note_missing(column.name);
         continue;
@@ -288,6 +296,7 @@ TrainView Model::fit_stages(std::size_t count, TrainView view, const Context& co
                expected.size(), view.x.cols());
   }
   require_different(expected);
+  require_form(pipeline_, schema_);
   drop_unseen_levels(view.x, schema_, context);
   task_ = view.y.task;
   classes_ = view.y.classes;
@@ -299,6 +308,7 @@ TrainView Model::fit_stages(std::size_t count, TrainView view, const Context& co
     return stage.method->reads_scores() || stage.method->fit_with_refits;
   });
   const TrainView first = again ? view : TrainView{};
+  view = first_stage_view(pipeline_, schema_, std::move(view), context);
   ChainFit chain(cache);
   for (std::size_t i = 0; i < count; ++i) {
     context.check_cancelled();
@@ -346,10 +356,14 @@ Batch Model::aligned(const Batch& batch, const Context& context) const {
     data_error("shape_mismatch", "model: {} domains for {} rows", batch.domain->index.size(), batch.x.rows());
   }
   const std::vector<std::string> names = batch.x.names();
-  if (names == features_) return batch;
+  if (names == features_) return first_stage_batch(pipeline_, schema_, batch, context);
   ColumnMatch match(names);
-  const std::vector<Index> columns = match.find(schema_);
-  if (match.missing().empty()) return {batch.x.columns(columns, features_, context), batch.domain, batch.origin};
+  const Schema form = match.form_of(schema_);
+  const std::vector<Index> columns = match.find(form);
+  if (match.missing().empty()) {
+    Features x = batch.x.columns(columns, form.feature_names(), context);
+    return first_stage_batch(pipeline_, form, {std::move(x), batch.domain, batch.origin}, context);
+  }
   if (!has_made_up_names(names)) {
     data_error("missing_column", "model: the data have no column {}, which the model was fitted on",
                fmt::format("'{}'", fmt::join(match.missing(), "', '")));
@@ -358,7 +372,7 @@ Batch Model::aligned(const Batch& batch, const Context& context) const {
     data_error("shape_mismatch", "model: it was fitted on {} columns, but the data have {} without names",
                features_.size(), names.size());
   }
-  return batch;
+  return first_stage_batch(pipeline_, schema_, batch, context);
 }
 
 Prediction Model::predict(const Batch& batch, const Context& context) const {

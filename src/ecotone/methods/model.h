@@ -27,10 +27,11 @@ class Model {
  public:
   /// Fits the stages in order. Before a learner every value must be finite (data error `non_finite`, naming column and
   /// row and suggesting impute). A learner without labels is the error `no_labels`, no rows `empty_data`. Level columns
-  /// of categorical inputs that no training row has are dropped. A stage that follows a learner is fitted on decision
-  /// values of refits that did not see the rows (cross_fit.h); it needs classes (`needs_classes`). For a stage that
-  /// chooses options of its own, the stages before it are refitted in every fold (refits.h). Warns (`not_converged`)
-  /// if a stage did not converge.
+  /// of categorical inputs that no training row has are dropped; to a first stage that takes categories each such input
+  /// is one column of codes (categories.h), and `coded_columns` is the error where it does not. A stage that follows a
+  /// learner is fitted on decision values of refits that did not see the rows (cross_fit.h); it needs classes
+  /// (`needs_classes`). For a stage that chooses options of its own, the stages before it are refitted in every fold
+  /// (refits.h). Warns (`not_converged`) if a stage did not converge.
   static Model fit(const Pipeline& pipeline, const TrainView& view, const Schema& schema, const Context& context);
   static Model fit(const Pipeline& pipeline, const TrainView& view, const Schema& schema, const Context& context,
                    FitCache& cache);
@@ -98,6 +99,7 @@ class Model {
   StageResult fit_choosing(std::size_t i, const TrainView& first, const TrainView& view, const Context& context,
                            FitCache& cache) const;
   TensorWriter to_tensors() const;
+  /// A batch as the first stage sees it, its columns found by name.
   Batch aligned(const Batch& batch, const Context& context) const;
 
   Pipeline pipeline_;

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "ecotone/methods/categories.h"
 #include "ecotone/methods/model.h"
 #include "ecotone/methods/pipeline_text.h"
 #include "ecotone/methods/registry.h"
@@ -358,7 +359,7 @@ TensorWriter Model::to_tensors() const {
 std::string Model::bytes() const { return to_tensors().bytes(); }
 
 void Model::save(const std::filesystem::path& path) const {
-  StageInput input{static_cast<Index>(features_.size()), task_, classes_};
+  StageInput input{first_stage_cols(pipeline_, schema_), task_, classes_};
   for (std::size_t i = 0; i < fitted_.size(); ++i) {
     const Stage& stage = pipeline_.stages()[i];
     if (stage.method->reads_scores()) input.cols = score_columns(classes_.size());
@@ -384,7 +385,7 @@ Model Model::from_tensors(const TensorFile& file) {
   model.seed_ = whole_number<std::uint64_t>(contents, "seed");
   model.version_ = contents.text("version");
   model.notes_ = read_notes(contents);
-  StageInput input{static_cast<Index>(model.features_.size()), model.task_, model.classes_};
+  StageInput input{first_stage_cols(model.pipeline_, model.schema_), model.task_, model.classes_};
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const StageState state = take_state(contents, stages[i], i);
     const Method& stage = *model.pipeline_.stages()[i].method;

@@ -36,6 +36,8 @@ class Pipeline {
   bool predicts_at(std::size_t i) const;
   /// Whether it ends in a stage that predicts.
   bool predicts() const { return predicts_at(stages_.size() - 1); }
+  /// Whether a column of text is one column of codes to its first stage.
+  bool takes_categories() const { return stages_.front().method->takes_categories; }
   /// All stages but the last; there must be at least two.
   Pipeline before_last() const { return Pipeline({stages_.begin(), stages_.end() - 1}); }
   /// Canonical text: options that differ from their defaults, in declaration order. parse(text()) is the same pipeline.

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include "ecotone/data/categories.h"
 #include "ecotone/data/generate/generate.h"
+#include "ecotone/diagnose/diagnose.h"
 #include "ecotone/diagnose/parts.h"
 #include "ecotone/diagnose/population.h"
 #include "ecotone/diagnose/projection.h"
@@ -59,6 +61,31 @@ TEST(Population, HasTheFiguresOfEachDomain) {
   EXPECT_NEAR(*found.columns[0].of_all.mean, 14.0 / 3, 1e-12);
   EXPECT_NEAR(found.columns[1].of_domain[0].share[0], 1.0 / 3, 1e-12);
   EXPECT_NEAR(found.columns[1].of_domain[0].missing, 1.0 / 3, 1e-12);
+}
+
+/// Codes of a category are compared like its levels.
+TEST(Population, CodesHaveTheFiguresOfLevels) {
+  const Context context({.seed = 1});
+  const Dataset levels = generate("clinics", {}, context);
+  const Dataset codes = to_codes(levels, context);
+  ASSERT_LT(codes.x.cols(), levels.x.cols());
+  const Population first = population_of(levels, context), second = population_of(codes, context);
+  ASSERT_EQ(first.columns.size(), second.columns.size());
+  EXPECT_EQ(second.further_columns, 0);
+  for (std::size_t c = 0; c < first.columns.size(); ++c) {
+    EXPECT_EQ(first.columns[c].levels, second.columns[c].levels);
+    for (std::size_t d = 0; d < first.domains.size(); ++d) {
+      EXPECT_EQ(first.columns[c].of_domain[d].share, second.columns[c].of_domain[d].share);
+      EXPECT_EQ(first.columns[c].of_domain[d].missing, second.columns[c].of_domain[d].missing);
+    }
+  }
+  const Diagnosis by_levels = diagnose(levels, {.permutations = 19, .sample = 50, .targets = {}}, context);
+  const Diagnosis by_codes = diagnose(codes, {.permutations = 19, .sample = 50, .targets = {}}, context);
+  EXPECT_EQ(by_codes.features, by_levels.features);
+  EXPECT_EQ(by_codes.missing_values, by_levels.missing_values);
+  ASSERT_EQ(by_codes.feature_shift.size(), by_levels.feature_shift.size());
+  EXPECT_EQ(by_codes.feature_shift[0].ks, by_levels.feature_shift[0].ks);
+  EXPECT_EQ(projections_of(codes, context).planes.size(), 2U);
 }
 
 TEST(Projections, HaveAPlaceForEachRow) {

@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "ecotone/data/categories.h"
 #include "ecotone/evaluate/messages.h"
 #include "ecotone/report/json/json.h"
 #include "evaluate/support.h"
@@ -168,6 +169,11 @@ TEST(Evaluate, UnseenCategoriesAreCountedOnceOverTheHeldOutRows) {
   EXPECT_THAT(
       recorder.warnings,
       ElementsAre("unseen_category: column 't': 20 held-out rows have a category that the model does not know"));
+  // Codes are counted like levels.
+  Recorder coded;
+  evaluate(to_codes(data, Context()), pipelines({"constant"}), with(Protocol::leave_one_domain_out),
+           Context({.threads = 2, .observer = &coded}));
+  EXPECT_EQ(coded.warnings, recorder.warnings);
   // Rows of the target are in the training view, and so are its categories; k-fold has all of them in every fold.
   Recorder silent;
   const Context context({.threads = 2, .observer = &silent});

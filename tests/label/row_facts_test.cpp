@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "ecotone/data/categories.h"
 #include "ecotone/label/column_facts.h"
 
 namespace ecotone::test {
@@ -60,6 +61,30 @@ TEST(RowFacts, TheFieldThatMovesTheAnswerComesFirst) {
   EXPECT_FALSE(named(fields, "noise").important);
   // Without a model the order is that of the table.
   EXPECT_EQ(facts.fields(195, nullptr, context)[0].name, "noise");
+}
+
+/// A column of codes says what its levels say.
+TEST(RowFacts, CodesAreTexts) {
+  const Context context;
+  const Dataset levels = table();
+  const Dataset codes = to_codes(levels, context);
+  const RowFacts first(levels, context), second(codes, context);
+  for (const Index row : {0, 189}) {
+    const auto expected = first.fields(row, nullptr, context), fields = second.fields(row, nullptr, context);
+    const FieldFact& colour = named(fields, "colour");
+    EXPECT_EQ(colour.value, row == 0 ? "red" : "blue");
+    ASSERT_EQ(colour.levels.size(), 2U);
+    for (std::size_t k = 0; k < 2; ++k) {
+      EXPECT_EQ(colour.levels[k].here, named(expected, "colour").levels[k].here);
+      EXPECT_EQ(colour.levels[k].in_domain, named(expected, "colour").levels[k].in_domain);
+    }
+  }
+  const ColumnFacts columns(codes, context);
+  Matrix x = codes.x.to_matrix().topRows(1);
+  columns.make_usual(2, 0, x, 0);
+  EXPECT_EQ(columns.text(2, x.row(0)), "blue");
+  x(0, 2) = NAN;
+  EXPECT_TRUE(columns.missing(2, x.row(0)));
 }
 
 TEST(RowFacts, ValuesStandAgainstTheirDomain) {

@@ -6,6 +6,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/progress.h"
+#include "ecotone/data/categories.h"
 #include "ecotone/diagnose/comparison.h"
 #include "ecotone/diagnose/parts.h"
 #include "ecotone/kernels/bandwidth.h"
@@ -186,7 +187,8 @@ bool Diagnosis::sampled() const {
   return std::any_of(pairs.begin(), pairs.end(), part) || std::any_of(against_rest.begin(), against_rest.end(), part);
 }
 
-Diagnosis diagnose(const Dataset& data, const DiagnoseOptions& options, const Context& context) {
+Diagnosis diagnose(const Dataset& given, const DiagnoseOptions& options, const Context& context) {
+  const Dataset data = levels_to_compare(given, context);
   check_input(data, options, context);
   const std::vector<bool> is_target = target_flags(data, options.targets);
   const DomainMoments moments = domain_moments(data, context);

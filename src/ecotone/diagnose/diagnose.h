@@ -132,7 +132,8 @@ inline constexpr Index most_paired_domains = 12;
 /// How the domains of a data set differ. Features are standardised over all rows. A missing value is replaced by the
 /// column's mean in MMD and domain classifiers, and ignored in per-feature shifts. Domains of more than `sample` rows
 /// are sampled by the context's seed for permutation tests, classifiers and Kolmogorov-Smirnov distances; their MMD^2
-/// is averaged over blocks of up to 50,000 rows. Row weights are ignored. Data errors: `empty_data`, `no_features`,
+/// is averaged over blocks of up to 50,000 rows. Row weights are ignored, and so are, with a note, columns of codes
+/// with more than 100 levels. Data errors: `empty_data`, `no_features`,
 /// `needs_two_domains`, `non_finite` (infinite or beyond 1e150), `unknown_domain`.
 Diagnosis diagnose(const Dataset& data, const DiagnoseOptions& options, const Context& context);
 

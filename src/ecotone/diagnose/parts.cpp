@@ -22,9 +22,8 @@ std::vector<TableColumn> table_columns(const Dataset& data) {
   }
   Index next = 0;
   for (const Column& column : data.schema.columns) {
-    const bool categorical = column.kind == ColumnKind::categorical;
-    const Index features = categorical ? static_cast<Index>(column.levels.size()) : 1;
-    columns.push_back({column.name, next, features, categorical});
+    const auto features = static_cast<Index>(column.width());
+    columns.push_back({column.name, next, features, column.one_hot()});
     next += features;
   }
   return columns;

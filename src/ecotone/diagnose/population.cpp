@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ecotone/data/categories.h"
 #include "ecotone/diagnose/domain_moments.h"
 
 namespace ecotone {
@@ -61,7 +62,8 @@ void add_population_labels(Population& population, const Dataset& data) {
 
 }  // namespace
 
-Population population_of(const Dataset& data, const Context& context) {
+Population population_of(const Dataset& given, const Context& context) {
+  const Dataset data = levels_to_compare(given, context.observed_by(nullptr));
   Population population;
   population.domain_word = data.schema.domain.empty() ? "domain" : data.schema.domain;
   population.domains = data.domain.names;
@@ -85,7 +87,7 @@ Population population_of(const Dataset& data, const Context& context) {
     population.columns.push_back(std::move(summary));
     feature += static_cast<Index>(column.width());
   }
-  population.further_columns = std::ssize(columns) - std::ssize(population.columns);
+  population.further_columns = std::ssize(given.table_columns()) - std::ssize(population.columns);
   return population;
 }
 

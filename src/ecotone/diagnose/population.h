@@ -38,7 +38,8 @@ struct Population {
   Index further_columns = 0;                      ///< that are not among them
 };
 
-/// One pass over all rows. Row weights are ignored. Data error `non_finite` when a value is infinite.
+/// One pass over all rows. Row weights are ignored. Columns of codes with more than 100 levels are among the further
+/// ones. Data error `non_finite` when a value is infinite.
 Population population_of(const Dataset& data, const Context& context);
 
 }  // namespace ecotone

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ecotone/base/error.h"
+#include "ecotone/data/categories.h"
 #include "ecotone/methods/model.h"
 
 namespace ecotone {
@@ -34,9 +35,12 @@ double strip_place(Index domain, Index row) {
 
 }  // namespace
 
-Projections projections_of(const Dataset& data, const Context& context) {
+Projections projections_of(const Dataset& given, const Context& context) {
   Projections result;
-  if (!data.y || data.domain.count() < 2) return result;
+  if (!given.y || given.domain.count() < 2) return result;
+  // What is said on the way is about this picture alone.
+  const Context quiet = context.observed_by(nullptr);
+  const Dataset data = levels_to_compare(given, quiet);
   const std::vector<Index> rows = projected_rows(data);
   result.domains = data.domain.names;
   result.classes = data.y->classes;
@@ -44,8 +48,6 @@ Projections projections_of(const Dataset& data, const Context& context) {
     result.domain.push_back(data.domain.index[at(row)]);
     if (data.y->task == Task::classify) result.cls.push_back(data.y->index[at(row)]);
   }
-  // What the fits say is about this picture alone.
-  const Context quiet = context.observed_by(nullptr);
   for (const char* text : {"impute | scale | kpca components=2", "impute | scale | dica components=2"}) {
     try {
       const Model model = Model::fit(Pipeline::parse(text), train_view(data, rows, {}, quiet), data.schema, quiet);

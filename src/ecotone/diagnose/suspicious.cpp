@@ -32,7 +32,7 @@ std::vector<Index> source_rows(const Dataset& data) {
 std::vector<double> values_of(const Matrix& x, const Column& column, Index first) {
   std::vector<double> values(at(x.rows()), std::numeric_limits<double>::quiet_NaN());
   for (Index i = 0; i < x.rows(); ++i) {
-    if (column.kind != ColumnKind::categorical)
+    if (!column.one_hot())
       values[at(i)] = x(i, first);
     else
       for (std::size_t k = 0; k < column.levels.size(); ++k)

@@ -1,12 +1,13 @@
 #include "ecotone/evaluate/unseen.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ecotone {
 
 namespace {
 
-/// A text column's features: levels [first, first + levels).
+/// A text column's features: levels [first, first + levels), or codes in `first`.
 struct TextColumn {
   const Column* column;
   Index first;
@@ -17,12 +18,23 @@ std::vector<TextColumn> text_columns(const Schema& schema) {
   Index next = 0;
   for (const Column& column : schema.columns) {
     if (column.kind == ColumnKind::categorical) columns.push_back({&column, next});
-    next += column.kind == ColumnKind::categorical ? static_cast<Index>(column.levels.size()) : 1;
+    next += static_cast<Index>(column.width());
   }
   return columns;
 }
 
-/// The level of each row in each text column; -1: missing. Row after row.
+/// The level of a row in a text column; -1: missing.
+std::int32_t level_in(const TextColumn& text, const ConstMatrixMap& x, Index row) {
+  if (text.column->coded) {
+    const double code = x(row, text.first);
+    return std::isnan(code) ? -1 : static_cast<std::int32_t>(code);
+  }
+  for (std::size_t k = 0; k < text.column->levels.size(); ++k)
+    if (x(row, text.first + static_cast<Index>(k)) != 0) return static_cast<std::int32_t>(k);
+  return -1;
+}
+
+/// The level of each row in each text column. Row after row.
 std::vector<std::int32_t> level_codes(const Features& x, const std::vector<TextColumn>& columns,
                                       const Context& context) {
   std::vector<std::int32_t> codes(static_cast<std::size_t>(x.rows()) * columns.size(), -1);
@@ -31,9 +43,7 @@ std::vector<std::int32_t> level_codes(const Features& x, const std::vector<TextC
     const RowBlock block = x.block(b, scratch);
     for (Index i = 0; i < block.x.rows(); ++i) {
       std::int32_t* code = codes.data() + static_cast<std::size_t>(block.first + i) * columns.size();
-      for (std::size_t c = 0; c < columns.size(); ++c)
-        for (std::size_t k = 0; k < columns[c].column->levels.size(); ++k)
-          if (block.x(i, columns[c].first + static_cast<Index>(k)) != 0) code[c] = static_cast<std::int32_t>(k);
+      for (std::size_t c = 0; c < columns.size(); ++c) code[c] = level_in(columns[c], block.x, i);
     }
   });
   return codes;

@@ -16,7 +16,10 @@ constexpr std::size_t most_rounds = 2000;
 constexpr Index cells = 80;         // of a grid, in each direction
 constexpr Index most_points = 400;  // on top of it
 
-bool draws_regions(const Dataset& data) { return data.x.cols() == 2 && data.y->task == Task::classify; }
+/// Between codes of categories there is nothing to draw.
+bool draws_regions(const Dataset& data) {
+  return data.x.cols() == 2 && data.y->task == Task::classify && !data.schema.has_codes();
+}
 
 /// A list of numbers under this name; empty if there is none.
 std::vector<double> numbers_of(const Json& stage, const char* name) {

@@ -110,7 +110,10 @@ ColumnFacts::Distribution ColumnFacts::distribution(const Place& place, const Ma
   Distribution result;
   const auto rows = static_cast<double>(std::max<Index>(1, x.rows()));
   if (is_text(place)) {
-    for (Index level = 0; level < place.width; ++level) result.share.push_back(x.col(place.first + level).sum() / rows);
+    result.share.assign(at(levels(place)), 0.0);
+    for (Index i = 0; i < x.rows(); ++i)
+      if (const Index level = level_of(place, x.row(i)); level >= 0) result.share[at(level)] += 1;
+    for (double& share : result.share) share /= rows;
   } else {
     result.sorted = known_values(x, place.first);
   }
@@ -123,6 +126,7 @@ Index ColumnFacts::find(const std::string& name) const {
 }
 
 Index ColumnFacts::level_of(const Place& place, RowView x) const {
+  if (place.column.coded) return std::isnan(x[place.first]) ? -1 : static_cast<Index>(x[place.first]);
   for (Index level = 0; level < place.width; ++level)
     if (x[place.first + level] > 0.5) return level;
   return -1;
@@ -150,7 +154,7 @@ FieldFact ColumnFacts::fact(Index column, Index domain, RowView x) const {
   fact.missing = missing(column, x);
   if (is_text(place)) {
     const Index own = level_of(place, x);
-    for (Index level = 0; level < place.width; ++level)
+    for (Index level = 0; level < levels(place); ++level)
       fact.levels.push_back(
           {place.column.levels[at(level)], here.share[at(level)], place.of_sources.share[at(level)], level == own});
     return fact;
@@ -173,8 +177,14 @@ void ColumnFacts::make_usual(Index column, Index domain, Matrix& x, Index row) c
   const Place& place = columns_[at(column)];
   const Distribution& here = place.of_domain[at(domain)];
   if (is_text(place)) {
-    for (Index level = 0; level < place.width; ++level) x(row, place.first + level) = 0;
-    if (place.width > 0) x(row, place.first + (std::ranges::max_element(here.share) - here.share.begin())) = 1;
+    if (levels(place) == 0) return;
+    const Index usual = std::ranges::max_element(here.share) - here.share.begin();
+    if (place.column.coded) {
+      x(row, place.first) = static_cast<double>(usual);
+      return;
+    }
+    x.row(row).segment(place.first, place.width).setZero();
+    x(row, place.first + usual) = 1;
   } else if (!here.sorted.empty()) {
     x(row, place.first) = value_at(here.sorted, 0.5);
   }

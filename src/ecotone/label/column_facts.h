@@ -12,7 +12,8 @@ namespace ecotone {
 /// One row of features.
 using RowView = Eigen::Ref<const Eigen::RowVectorXd>;
 
-/// The columns of a table behind its features: a text column is one column here and a feature per level there. Knows
+/// The columns of a table behind its features: a text column is one column here, and there one of codes or
+/// a feature per level. Knows
 /// what is usual in each domain, from at most 5,000 rows of it (fewer of wide tables).
 class ColumnFacts {
  public:
@@ -58,6 +59,7 @@ class ColumnFacts {
   std::vector<Place> columns_;
 
   bool is_text(const Place& place) const { return place.column.kind == ColumnKind::categorical; }
+  Index levels(const Place& place) const { return std::ssize(place.column.levels); }
   void set_scale(Place& place, const Matrix& sample) const;
   Distribution distribution(const Place& place, const Matrix& x) const;
   Index level_of(const Place& place, RowView x) const;

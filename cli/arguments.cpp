@@ -132,6 +132,17 @@ Dataset read_checked(const std::vector<std::filesystem::path>& files, const Read
   return data;
 }
 
+ReadOptions for_pipelines(ReadOptions read, const std::vector<Pipeline>& pipelines) {
+  read.codes = std::ranges::all_of(pipelines, &Pipeline::takes_categories);
+  return read;
+}
+
+ReadOptions for_pipelines(ReadOptions read, const std::vector<PipelineGrid>& grids) {
+  std::vector<Pipeline> points;
+  for (const PipelineGrid& grid : grids) points.insert(points.end(), grid.points.begin(), grid.points.end());
+  return for_pipelines(std::move(read), points);
+}
+
 void refuse_data_flags(const Flags& flags, std::string_view why) {
   const std::string given = flags.given_of(data_group);
   if (!given.empty()) option_error("idle_flag", "{}: {} applies to data files; {}", flags.verb(), given, why);

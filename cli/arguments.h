@@ -23,6 +23,10 @@ void add_data_flags(Flags& flags, ReadOptions& read, DataUse use);
 void add_strict_flag(Flags& flags, bool& strict);
 Dataset read_checked(const std::vector<std::filesystem::path>& files, const ReadOptions& read, bool strict,
                      Session& session);
+/// The options for data that these pipelines learn from: columns of text are codes if all begin with a method that
+/// takes categories, and a feature per category otherwise.
+ReadOptions for_pipelines(ReadOptions read, const std::vector<Pipeline>& pipelines);
+ReadOptions for_pipelines(ReadOptions read, const std::vector<PipelineGrid>& grids);
 /// For files that are not read as data. Option error `idle_flag` when a flag of add_data_flags was given.
 void refuse_data_flags(const Flags& flags, std::string_view why);
 /// All files that are read: the data and, where there is one, the file of labels.

@@ -234,7 +234,7 @@ void run_evaluate(const EvaluateFlags& flags, Session& session) {
   require_page(flags.page);
   Resume resume(flags.resume, session);
   const Context& context = session.context();
-  const Dataset data = read_checked(given.data, flags.read, flags.strict, session);
+  const Dataset data = read_checked(given.data, for_pipelines(flags.read, given.grids), flags.strict, session);
   options.curves = flags.page.asked() || session.json();
   if (flags.page.asked()) options.importance = importance_rows(data);
   const bool cost = (flags.cost || flags.page.asked()) && scores_new_domains(options.protocol);

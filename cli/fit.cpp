@@ -39,7 +39,7 @@ void run_fit(const FitFlags& flags, Session& session) {
   require_separate(files_read(given.data, flags.read), {flags.output});
   require_writable(flags.output);
   const Context& context = session.context();
-  const Dataset data = read_checked(given.data, flags.read, flags.strict, session);
+  const Dataset data = read_checked(given.data, for_pipelines(flags.read, given.pipelines), flags.strict, session);
   const TrainView view = train_view(data, context);
   if (data.y && data.rows() > 0 && view.labelled() == 0 && pipeline.predicts())
     data_error("no_labels", "fit: no row of a source domain has a label in column '{}'", data.schema.label);

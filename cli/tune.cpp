@@ -39,7 +39,7 @@ void run_tune(const TuneFlags& flags, Session& session) {
   const Context& context = session.context();
   const std::vector<Pipeline> points = search_points(given.pipelines, flags.options, context);
   Resume resume(flags.resume, session);
-  const Dataset data = read_checked(given.data, flags.read, flags.strict, session);
+  const Dataset data = read_checked(given.data, for_pipelines(flags.read, points), flags.strict, session);
   const Tuning tuning = resume.run([&](Journal* journal) {
     TuneOptions options = flags.options;
     options.journal = journal;

@@ -61,7 +61,7 @@ class Estimator(BaseEstimator):
         text = self._pipeline_text()
         if y is None and self._needs_labels:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        data, domains = self._training_data(X, sample_domain)
+        data, domains = self._training_data(X, sample_domain, text)
         with settings(self.threads, self.seed) as native:
             source = np.ones(data.rows, dtype=bool) if domains is None else domains.source()
             if y is not None and self._uses_labels():
@@ -96,8 +96,9 @@ class Estimator(BaseEstimator):
     def _uses_labels(self):
         return self._needs_labels
 
-    def _training_data(self, X, sample_domain):
-        data = _input.features(self, X, reset=True, finite=not self._allows_nan(), leave_out=self.domain)
+    def _training_data(self, X, sample_domain, text):
+        codes = _native.takes_categories([text])
+        data = _input.features(self, X, reset=True, finite=not self._allows_nan(), leave_out=self.domain, codes=codes)
         domains = self._domains_of(X, sample_domain)
         if domains is not None:
             _input.check_consistent_length(domains.codes, np.empty(data.rows))

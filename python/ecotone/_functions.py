@@ -22,8 +22,11 @@ class Data(namedtuple("Data", "X y domain")):
     sample_weight = group = time = None
 
 
-def _data(X, y, domain, native, *, target=None, sample_weight=None, group=None, time=None, task=None):
-    """Native data of a function's arguments, its features and y. All but X may be columns of X, by name."""
+def _data(X, y, domain, native, *, target=None, sample_weight=None, group=None, time=None, task=None, pipelines=()):
+    """Native data of a function's arguments, its features and y. All but X may be columns of X, by name.
+
+    Categories are codes if all `pipelines` take them.
+    """
     given = {"label": y, "domain": domain, "weight": sample_weight, "group": group, "time": time}
     frame = _frames.is_frame(X)
     columns = _frames.column_names(X) if frame else []
@@ -37,7 +40,7 @@ def _data(X, y, domain, native, *, target=None, sample_weight=None, group=None, 
     )
     if frame:
         X = _frames.drop(X, leave_out)
-        data = _native.Data.columns(_frames.columns(X), _frames.row_count(X))
+        data = _native.Data.columns(_frames.columns(X), _frames.row_count(X), _native.takes_categories(pipelines))
     else:
         data = _input.features(_Named(), X, reset=True, finite=False)
     if domain is not None:
@@ -109,7 +112,10 @@ def evaluate(
     candidates = [each._pipeline_text() if isinstance(each, Estimator) else each for each in pipelines]
     option_list = option_texts(options)
     with settings(threads, seed) as native:
-        data, X, y = _data(X, y, domain, native, sample_weight=sample_weight, group=group, time=time, task=task)
+        texts = [each for each in candidates if isinstance(each, str)]
+        data, X, y = _data(
+            X, y, domain, native, sample_weight=sample_weight, group=group, time=time, task=task, pipelines=texts
+        )
         if not all(isinstance(each, str) for each in candidates):
             splits = _native.splits(data, option_list, native)
             candidates = [each if isinstance(each, str) else _answers(each, X, y, data, splits) for each in candidates]
@@ -192,8 +198,11 @@ def tune(
     'impute | scale | logistic'
     """
     with settings(threads, seed) as native:
-        data, *_ = _data(X, y, domain, native, target=target, sample_weight=sample_weight, group=group, task=task)
-        return Tuning(*_native.tune(data, _texts(pipelines), option_texts(options), native))
+        texts = _texts(pipelines)
+        data, *_ = _data(
+            X, y, domain, native, target=target, sample_weight=sample_weight, group=group, task=task, pipelines=texts
+        )
+        return Tuning(*_native.tune(data, texts, option_texts(options), native))
 
 
 def diagnose(X, y=None, domain=None, *, pipeline=None, target=None, task=None, seed=0, threads=None, **options):

@@ -15,10 +15,13 @@ from sklearn.utils.validation import (
 from . import _frames, _native
 
 
-def features(estimator, X, *, reset, finite=True, leave_out=None):
-    """Native data of X. As in scikit-learn, n_features_in_ and feature_names_in_ are set (reset) or checked."""
+def features(estimator, X, *, reset, finite=True, leave_out=None, codes=False):
+    """Native data of X. As in scikit-learn, n_features_in_ and feature_names_in_ are set (reset) or checked.
+
+    Categories are one feature each with `codes`, and otherwise one for each level; without reset, as the model has them.
+    """
     if _frames.is_frame(X):
-        return _frame_features(estimator, X, reset, leave_out)
+        return _frame_features(estimator, X, reset, leave_out, codes)
     X = validate_data(
         estimator, X, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=finite, reset=reset
     )
@@ -42,7 +45,7 @@ def matrix(X, names=None):
     )
 
 
-def _frame_features(estimator, X, reset, leave_out):
+def _frame_features(estimator, X, reset, leave_out, codes):
     names = [name for name in _frames.column_names(X) if name != leave_out]
     rows = _frames.row_count(X)
     for count, what in ((len(names), "feature"), (rows, "sample")):
@@ -62,7 +65,7 @@ def _frame_features(estimator, X, reset, leave_out):
     columns = _frames.columns(X, leave_out)
     if not named:  # found by position
         columns = [(f"x{j + 1}", *parts) for j, (_, *parts) in enumerate(columns)]
-    return _native.Data.columns(columns, rows)
+    return _native.Data.columns(columns, rows, codes, None if reset else estimator.model_)
 
 
 def _check_names(estimator, names, count):

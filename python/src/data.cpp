@@ -19,11 +19,13 @@
 #include "call.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/memory.h"
+#include "ecotone/data/categories.h"
 #include "ecotone/data/formats/encode.h"
 #include "ecotone/data/generate/generate.h"
 #include "ecotone/data/read.h"
 #include "ecotone/data/row_weight.h"
 #include "ecotone/data/storage/csr_storage.h"
+#include "ecotone/methods/model.h"
 #include "settings.h"
 
 namespace nb = nanobind;
@@ -67,9 +69,10 @@ Data from_csr(const Line<std::int64_t>& starts, const Line<std::int32_t>& column
 using ColumnOfTable = std::tuple<std::string, std::optional<Line<double>>, std::optional<Line<std::int32_t>>,
                                  std::vector<std::string>, bool>;
 
-/// The levels of a category that occur, sorted, and the place of each code among them.
+/// The levels of a category that occur, sorted, and the place of each code among them. Only one feature of codes may
+/// have any number of levels.
 Column category(const std::string& name, std::span<const std::int32_t> codes, const std::vector<std::string>& words,
-                std::vector<Index>& place) {
+                bool coded, std::vector<Index>& place) {
   std::vector<char> occurs(words.size(), 0);
   for (const std::int32_t code : codes)
     if (code >= 0) occurs.at(static_cast<std::size_t>(code)) = 1;
@@ -77,11 +80,14 @@ Column category(const std::string& name, std::span<const std::int32_t> codes, co
   for (std::size_t c = 0; c < words.size(); ++c)
     if (occurs[c]) order.push_back(c);
   std::ranges::sort(order, {}, [&](std::size_t c) { return words[c]; });
-  if (order.size() > most_levels)
-    data_error("too_many_levels",
-               "column '{}' holds more than {} distinct values (such as '{}'), too many for a category; leave it out",
-               name, most_levels, words[order.front()]);
+  if (order.size() > most_levels && !coded)
+    data_error(
+        "too_many_levels",
+        "column '{}' holds more than {} distinct values (such as '{}'), too many for a category; leave it out, or "
+        "use 'trees', which takes such columns as they are",
+        name, most_levels, words[order.front()]);
   Column column{name, ColumnKind::categorical, {}};
+  column.coded = coded;
   place.assign(words.size(), -1);
   for (const std::size_t c : order) {
     place[c] = static_cast<Index>(column.levels.size());
@@ -90,14 +96,46 @@ Column category(const std::string& name, std::span<const std::int32_t> codes, co
   return column;
 }
 
-/// A table as features: a category becomes one column of 0 and 1 per level, all 0 where it is missing.
-Data from_columns(const std::vector<ColumnOfTable>& columns, Index rows) {
+/// A model's column of codes of this name and the place of each word among its levels (-1: none); null if the model has
+/// no such column.
+const Column* known_category(const Model* model, const std::string& name, const std::vector<std::string>& words,
+                             std::vector<Index>& place) {
+  if (!model) return nullptr;
+  const std::vector<Column>& columns = model->schema().columns;
+  const auto column = std::ranges::find(columns, name, &Column::name);
+  if (column == columns.end() || !column->coded) return nullptr;
+  for (const std::string& word : words) {
+    const auto level = std::ranges::lower_bound(column->levels, word);
+    place.push_back(level != column->levels.end() && *level == word ? level - column->levels.begin() : -1);
+  }
+  return &*column;
+}
+
+/// Puts a category's codes into its features, from column `first` on.
+void fill_category(Matrix& x, Index first, const Column& column, std::span<const std::int32_t> codes,
+                   const std::vector<Index>& place) {
+  if (column.coded) x.col(first).setConstant(std::numeric_limits<double>::quiet_NaN());
+  for (Index i = 0; i < x.rows(); ++i) {
+    const std::int32_t code = codes[static_cast<std::size_t>(i)];
+    const Index level = code < 0 ? -1 : place[static_cast<std::size_t>(code)];
+    if (level < 0) continue;
+    x(i, column.coded ? first : first + level) = column.coded ? static_cast<double>(level) : 1;
+  }
+}
+
+/// A table as features: a category becomes one column of 0 and 1 per level, all 0 where it is missing, or one of codes,
+/// NaN where it is. Data to ask a model about have its codes.
+Data from_columns(const std::vector<ColumnOfTable>& columns, Index rows, bool coded, const Model* model) {
   Schema schema;
   std::vector<std::vector<Index>> places(columns.size());
   for (std::size_t j = 0; j < columns.size(); ++j) {
     const auto& [name, numbers, codes, words, dates] = columns[j];
-    schema.columns.push_back(numbers ? Column{name, dates ? ColumnKind::date : ColumnKind::numeric, {}}
-                                     : category(name, span_of(*codes), words, places[j]));
+    if (numbers)
+      schema.columns.push_back({name, dates ? ColumnKind::date : ColumnKind::numeric, {}});
+    else if (const Column* known = known_category(model, name, words, places[j]))
+      schema.columns.push_back(*known);
+    else
+      schema.columns.push_back(category(name, span_of(*codes), words, coded, places[j]));
   }
   if (const auto clash = schema.clash())
     data_error("duplicate_column", "columns '{}' and '{}' both give a feature called '{}'; rename one", clash->first,
@@ -115,11 +153,8 @@ Data from_columns(const std::vector<ColumnOfTable>& columns, Index rows) {
       ++feature;
       continue;
     }
-    const auto code = span_of(*codes);
-    for (Index i = 0; i < rows; ++i)
-      if (const std::int32_t c = code[static_cast<std::size_t>(i)]; c >= 0)
-        x(i, feature + places[j][static_cast<std::size_t>(c)]) = 1;
-    feature += static_cast<Index>(schema.columns[j].levels.size());
+    fill_category(x, feature, schema.columns[j], span_of(*codes), places[j]);
+    feature += static_cast<Index>(schema.columns[j].width());
   }
   Data data = of_features(Features::dense(std::move(x), std::move(names)));
   data.set.schema = std::move(schema);
@@ -215,10 +250,10 @@ Data draw(const std::string& name, const OptionTexts& texts, const Settings& set
 /// The columns of the table that the features were made from: (name, numbers, None, dates?) or (name, codes, levels,
 /// False).
 nb::list columns_of(const Data& data) {
-  const Matrix x = data.set.x.to_matrix();
   std::vector<Column> columns = data.set.schema.columns;
   if (columns.empty())
     for (const std::string& name : data.set.x.names()) columns.push_back({name, ColumnKind::numeric, {}});
+  const Matrix x = to_codes(data.set.x, data.set.schema, Context()).to_matrix();
   nb::list result;
   Index feature = 0;
   for (const Column& column : columns) {
@@ -228,9 +263,9 @@ nb::list columns_of(const Data& data) {
       continue;
     }
     std::vector<std::int32_t> codes(static_cast<std::size_t>(x.rows()), -1);
-    for (std::size_t k = 0; k < column.levels.size(); ++k, ++feature)
-      for (Index i = 0; i < x.rows(); ++i)
-        if (x(i, feature) == 1) codes[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(k);
+    for (Index i = 0; i < x.rows(); ++i)
+      if (!std::isnan(x(i, feature))) codes[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(x(i, feature));
+    ++feature;
     result.append(nb::make_tuple(column.name, numpy_array(std::move(codes)), column.levels, false));
   }
   return result;
@@ -262,7 +297,7 @@ void bind_data(nb::module_& module) {
       .def_static("dense", from_dense, "array"_a.noconvert(), "names"_a = nb::none())
       .def_static("csr", from_csr, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "cols"_a,
                   "names"_a = nb::none())
-      .def_static("columns", from_columns, "columns"_a, "rows"_a)
+      .def_static("columns", from_columns, "columns"_a, "rows"_a, "codes"_a = false, "model"_a.none() = nb::none())
       .def_static("read", read, "paths"_a, "where"_a, "format"_a, "options"_a, "settings"_a)
       .def_static("generate", draw, "name"_a, "options"_a, "settings"_a)
       .def("set_numbers", set_numbers, "values"_a.noconvert(), "task"_a, "name"_a, "settings"_a)

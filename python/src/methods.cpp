@@ -4,11 +4,13 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <string>
 
 #include "ecotone/base/error.h"
 #include "ecotone/data/generate/generate.h"
 #include "ecotone/ecotone.h"
+#include "ecotone/methods/grid.h"
 #include "ecotone/report/json/json.h"
 #include "ecotone/report/text/text.h"
 
@@ -94,6 +96,13 @@ std::vector<std::string> stages_of(const std::string& text) {
   return names;
 }
 
+/// Whether columns of text are codes to the first stage of all these pipelines, which may have lists in braces.
+bool takes_categories(const std::vector<std::string>& texts) {
+  return !texts.empty() && std::ranges::all_of(texts, [](const std::string& text) {
+    return PipelineSpace(text).first().takes_categories();
+  });
+}
+
 }  // namespace
 
 void bind_methods(nb::module_& module) {
@@ -101,6 +110,7 @@ void bind_methods(nb::module_& module) {
   module.def("generators", generators_json, "All generators of data with their options, as JSON.");
   module.def("stage_text", stage_text, "name"_a, "options"_a);
   module.def("stages", stages_of, "pipeline"_a);
+  module.def("takes_categories", takes_categories, "pipelines"_a);
   module.def(
       "canonical", [](const std::string& text) { return Pipeline::parse(text).text(); }, "pipeline"_a);
 }

@@ -9,6 +9,7 @@
 #include "data/sparse_support.h"
 #include "ecotone/base/error.h"
 #include "ecotone/data/storage/derived_storage.h"
+#include "ecotone/data/storage/replaced_storage.h"
 
 namespace ecotone {
 namespace features_test {
@@ -70,6 +71,22 @@ void expect_same(const Features& features, const Matrix& x) {
   EXPECT_LT((acc - expected).cwiseAbs().maxCoeff(), 1e-9);
   EXPECT_LT((acc1 - expected.col(1)).cwiseAbs().maxCoeff(), 1e-9);
   EXPECT_EQ(features.to_matrix(), x);
+}
+
+TEST(Features, ReplacedColumnsHideThoseBelow) {
+  const Matrix x = random_sparse_matrix(1100, 5, 0.5, "replaced");
+  const Matrix values = random_sparse_matrix(1100, 2, 1, "values");
+  Matrix expected = x;
+  expected.middleCols(2, 2) = values;
+  for (const Features& below : {Features::dense(x), Features::sparse(to_csr(x)), streamed(x)}) {
+    const Features replaced = with_values(below, 2, values);
+    EXPECT_EQ(replaced.to_matrix(), expected);
+    EXPECT_EQ(below.to_matrix(), x);
+    const std::vector<Index> rows = {1099, 3, 3, 512};
+    EXPECT_EQ(replaced.take(rows).to_matrix(), expected(rows, Eigen::all));
+    EXPECT_EQ(values_of_columns(replaced, 1, 2, with_threads(3)), expected.middleCols(1, 2));
+  }
+  EXPECT_THROW(with_values(Features::dense(x), 4, values), Error);
 }
 
 TEST(BlockRows, DependOnColumnsAlone) {

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ecotone/evaluate/score.h"
+#include "ecotone/evaluate/shuffled_column.h"
 #include "ecotone/measure/intervals.h"
-#include "ecotone/measure/metrics.h"
 
 namespace ecotone {
 namespace {
@@ -13,19 +12,10 @@ namespace {
 constexpr Index most_features = 20'000;
 constexpr Index most_values = 10'000'000;  // of the rows that are shuffled
 constexpr std::size_t most_columns = 60;
+constexpr int shuffles = 5;  // of every column
 
-std::string_view importance_metric(const Labels& y) {
-  return y.task == Task::regress ? "rmse" : y.classes.size() == 2 ? "auroc" : "accuracy";
-}
-
-/// The metric of a model's answers for the rows of a split; larger is better.
-double goodness(const Prediction& prediction, const Model& model, const Labels& y, const Split& split) {
-  const Outcome outcome = outcome_of(prediction, model.classes(), y, split);
-  const Labels truth = y.take(split.held_out);
-  if (y.task == Task::regress) return -rmse(truth.value, outcome.value);
-  if (y.classes.size() == 2) return auroc(truth.index, outcome.probability).value_or(std::nan(""));
-  return accuracy(truth.index, outcome.predicted);
-}
+/// The metric that stands for a result, see headline_metric.
+std::string_view importance_metric(const Labels& y) { return y.task == Task::regress ? "rmse" : "auroc"; }
 
 }  // namespace
 
@@ -33,28 +23,19 @@ std::vector<double> column_importance(const Model& model, const Dataset& data, c
                                       const Context& context) {
   const Labels& y = *data.y;
   if (data.x.cols() > most_features) return {};
-  Split looked_at{split.repetition, split.name, {}, {}, {}};
-  std::ranges::copy_if(split.held_out, std::back_inserter(looked_at.held_out),
-                       [&](Index row) { return !y.missing(row); });
-  looked_at.held_out =
-      spread_over(looked_at.held_out, std::min(most_rows, most_values / std::max<Index>(1, data.x.cols())));
-  if (looked_at.held_out.size() < 2) return {};
-  const Batch rows = batch(data, looked_at.held_out);
-  const Matrix x = rows.x.to_matrix();
-  const double whole = goodness(model.predict(rows, context), model, y, looked_at);
+  std::vector<Index> rows;
+  std::ranges::copy_if(split.held_out, std::back_inserter(rows), [&](Index row) { return !y.missing(row); });
+  rows = spread_over(rows, std::min(most_rows, most_values / std::max<Index>(1, data.x.cols())));
+  if (rows.size() < 2) return {};
+  const ScoredSample sample = scored_sample(model, data, rows);
+  const std::string_view metric = importance_metric(y);
+  const std::optional<double> whole = sample_metric(metric, model.predict(sample.rows, context), sample);
   std::vector<double> importance;
-  Index first = 0;
-  for (const Column& column : data.table_columns()) {
+  for (const ColumnPlace& place : column_places(data)) {
     if (importance.size() == most_columns) break;
-    const auto width = static_cast<Index>(column.width());
-    Matrix shuffled = x;
-    Random random = context.random("importance", importance.size());
-    const std::vector<Index> order = random.permutation(x.rows());
-    for (Index i = 0; i < x.rows(); ++i)
-      shuffled.row(i).segment(first, width) = x.row(order[at(i)]).segment(first, width);
-    const Batch changed{Features::dense(std::move(shuffled), rows.x.names()), rows.domain, rows.origin};
-    importance.push_back(whole - goodness(model.predict(changed, context), model, y, looked_at));
-    first += width;
+    const Random random = context.random("importance", importance.size());
+    const std::vector<double> losses = shuffle_losses(model, sample, place, metric, whole, shuffles, random, context);
+    importance.push_back(*mean_of(losses));
   }
   return importance;
 }

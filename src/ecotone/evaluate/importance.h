@@ -21,14 +21,14 @@ struct ColumnImportance {
 
 /// What the models of a pipeline use, by the loss of it.
 struct Importances {
-  std::string metric;                     ///< that gets worse: auroc (two classes), accuracy or rmse
+  std::string metric;                     ///< that gets worse: auroc or rmse
   std::vector<std::string> splits;        ///< what was held out
   std::vector<ColumnImportance> columns;  ///< the most important first
   Index further_columns = 0;              ///< of the table, which were not looked at
 };
 
-/// Of one fitted model: by how much shuffling each column among at most `most_rows` labelled rows of the split worsens
-/// it, NaN where that is not defined. Rows count equally. None for tables of more than 20,000 features.
+/// Of one fitted model: what shuffling each column among at most `most_rows` labelled rows of the split costs, the mean
+/// of five shuffles; NaN where not defined. Rows count by their weights. None for tables of more than 20,000 features.
 std::vector<double> column_importance(const Model& model, const Dataset& data, const Split& split, Index most_rows,
                                       const Context& context);
 

@@ -4,6 +4,7 @@
 #include "ecotone/data/generate/generate.h"
 #include "ecotone/diagnose/diagnose.h"
 #include "ecotone/diagnose/population.h"
+#include "ecotone/evaluate/column_effects.h"
 #include "ecotone/evaluate/known_site.h"
 #include "ecotone/evaluate/tune.h"
 #include "ecotone/label/simulate.h"
@@ -340,6 +341,23 @@ TEST(JsonRead, Tuning) {
       tune(tiny_regression(1, 30), search_points({"least_squares l2={0.1,1}"}, {}, context), {}, context);
   ASSERT_FALSE(rows.by_domain);
   expect_round_trip<Tuning>(rows, tuning_from_json, tuning_table);
+}
+
+std::string effects_words(const ColumnEffects& effects) {
+  return column_effects_text(effects, 100) + page_with(&Report::effects, effects);
+}
+
+TEST(JsonRead, ColumnEffects) {
+  const Context context = on(2);
+  for (const Index classes : {2, 3}) {
+    Dataset data = tiny(3, 20, classes);
+    const Model model = Model::fit(Pipeline::parse("svm C=1"), train_view(data, context), data.schema, context);
+    const ColumnEffects effects = column_effects(model, data, {.repeats = 2}, context);
+    expect_round_trip<ColumnEffects>(effects, column_effects_from_json, effects_words);
+    expect_refused_or_shown<ColumnEffects>(effects, column_effects_from_json, effects_words);
+    data.y.reset();
+    expect_round_trip<ColumnEffects>(column_effects(model, data, {}, context), column_effects_from_json, effects_words);
+  }
 }
 
 TEST(JsonRead, Diagnosis) {

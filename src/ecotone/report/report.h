@@ -8,6 +8,7 @@
 #include "ecotone/diagnose/diagnose.h"
 #include "ecotone/diagnose/population.h"
 #include "ecotone/diagnose/projection.h"
+#include "ecotone/evaluate/column_effects.h"
 #include "ecotone/evaluate/evaluate.h"
 #include "ecotone/evaluate/tune.h"
 #include "ecotone/evaluate/whole_model.h"
@@ -25,6 +26,7 @@ struct Report {
   std::string intended_use = {};  ///< in the user's words
   std::optional<Evaluation> evaluation = {};
   std::optional<WholeModel> whole = {};  ///< the best pipeline of the evaluation
+  std::optional<ColumnEffects> effects = {};
   std::optional<LabelSimulation> simulation = {};
   std::optional<Tuning> tuning = {};
   std::optional<FeatureSelection> selection = {};
@@ -37,9 +39,9 @@ struct Report {
   std::vector<Provenance> provenance = {};  ///< of each result
 };
 
-/// One document: the fields of the first result, its "kind" (evaluation, simulation, tuning, selection, reproduction or
-/// diagnosis), and under their names what else there is: "diagnosis", "population", "projections", "whole_model",
-/// "provenance". Several reproductions are the list "reproductions" of the kind of that name.
+/// One document: the fields of the first result, its "kind" (evaluation, effects, simulation, tuning, selection,
+/// reproduction or diagnosis), and under their names what else there is: "diagnosis", "population", "projections",
+/// "whole_model", "provenance". Several reproductions are the list "reproductions" of the kind of that name.
 Json document_of(const Report& report);
 /// Adds the results of such a document. File error `bad_result`, which names `origin`, for anything else, and for a
 /// second result of a kind that a page shows once.

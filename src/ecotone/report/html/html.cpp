@@ -74,6 +74,7 @@ std::string title_of(const Report& report) {
     return report.evaluation->protocol == Protocol::k_fold    ? "Scores at known sites"
            : report.evaluation->protocol == Protocol::forward ? "Scores of the time to come"
                                                               : "What a new domain costs";
+  if (report.effects) return "What the model makes of its columns";
   if (report.simulation) return "What labels are worth";
   if (report.selection) return "Features that hold across domains";
   if (!report.reproductions.empty()) return "Published and ours";
@@ -129,6 +130,11 @@ std::string html_report(const Report& report) {
   if (report.evaluation) results = report::worded_results(report);
   const report::Shown shown = report::shown_part(report, results ? &*results : nullptr);
   if (results) report::add_evaluation(parts, report, *results, shown);
+  if (report.effects) {
+    parts.answer += report::effects_answer(*report.effects);
+    parts.panels.push_back(report::importance_panel(*report.effects));
+    parts.panels.push_back(report::dependence_panel(*report.effects));
+  }
   if (report.simulation) {
     parts.facts += report::simulation_facts(*report.simulation);
     parts.answer += report::simulation_answer(*report.simulation);

@@ -64,6 +64,12 @@ Panel tuning_panel(const Tuning& tuning);
 std::string selection_answer(const FeatureSelection& selection);
 /// The path of a selector, or one for each of several classes: T and losses by step.
 Panel selection_panel(const FeatureSelection& selection);
+/// Which columns a model uses most, in one sentence, and whether any means opposite things in two domains.
+std::string effects_answer(const ColumnEffects& effects);
+/// One strip per column: what is lost in each domain when it is shuffled.
+Panel importance_panel(const ColumnEffects& effects);
+/// Small charts of the score over the values of a column, a line for each domain.
+Panel dependence_panel(const ColumnEffects& effects);
 /// Published numbers beside ours; `number_of_it` tells several apart.
 Panel reproduction_panel(const Reproduction& reproduction, std::size_t number_of_it);
 /// Where the results come from.

@@ -50,7 +50,7 @@ Panel usage_panel(const Results& results, const Evaluation& evaluation) {
   std::string note = fmt::format(
       "<p class=\"note\">{} <code>{}</code>: by how much {} gets worse on held-out rows when the values of one column "
       "are "
-      "shuffled among them, all rows counting equally. A dot is one held-out {}; the wider they spread, the less the "
+      "shuffled among them, the mean of five shuffles. A dot is one held-out {}; the wider they spread, the less the "
       "column means the same everywhere.",
       badge(pipeline), escape(pipeline.pipeline), metric.title, what);
   if (importance.columns.size() > chart.rows.size())

@@ -9,6 +9,7 @@ namespace ecotone {
 
 class Model;
 struct Choice;
+struct ColumnEffects;
 struct Computer;
 struct Dataset;
 struct DeskProgress;
@@ -38,6 +39,8 @@ struct WholeModel;
 Json to_json(const Evaluation& evaluation);
 /// Of the page of `evaluate`: its best pipeline fitted on all rows.
 Json to_json(const WholeModel& whole);
+/// Of `inspect --on`; docs/inspect.md explains the fields.
+Json to_json(const ColumnEffects& effects);
 /// Of `evaluate --choose`; docs/choose.md explains the fields.
 Json to_json(const Choice& choice);
 /// Of `tune`.

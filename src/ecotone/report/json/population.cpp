@@ -1,16 +1,11 @@
 #include "ecotone/diagnose/population.h"
 
 #include "ecotone/base/json_number.h"
+#include "ecotone/report/json/column_kind.h"
 #include "ecotone/report/json/json.h"
 
 namespace ecotone {
 namespace {
-
-/// As files of data name the kinds.
-const char* column_kind_word(ColumnKind kind) {
-  constexpr const char* words[] = {"numeric", "categorical", "date"};
-  return words[static_cast<std::size_t>(kind)];
-}
 
 Json figures_json(const ColumnFigures& figures, ColumnKind kind) {
   Json json = {{"missing", figures.missing}};

@@ -9,6 +9,7 @@
 /// (`bad_result`) that names the field. Fields that are not known are ignored.
 namespace ecotone {
 
+struct ColumnEffects;
 struct Diagnosis;
 struct Evaluation;
 struct FeatureSelection;
@@ -23,6 +24,7 @@ struct WholeModel;
 /// Without the predictions of single rows, which no document has.
 Evaluation evaluation_from_json(const Json& json, const std::string& origin);
 WholeModel whole_model_from_json(const Json& json, const std::string& origin);
+ColumnEffects column_effects_from_json(const Json& json, const std::string& origin);
 Tuning tuning_from_json(const Json& json, const std::string& origin);
 Diagnosis diagnosis_from_json(const Json& json, const std::string& origin);
 Population population_from_json(const Json& json, const std::string& origin);

@@ -1,4 +1,5 @@
 #include "ecotone/diagnose/population.h"
+#include "ecotone/report/json/column_kind.h"
 #include "ecotone/report/json/read.h"
 #include "ecotone/report/json/result_field.h"
 
@@ -18,10 +19,9 @@ ColumnFigures read_figures(const ResultField& field, const ColumnSummary& column
 }
 
 ColumnSummary read_column_summary(const ResultField& field, std::size_t domains) {
-  constexpr ColumnKind kinds[] = {ColumnKind::numeric, ColumnKind::categorical, ColumnKind::date};
   ColumnSummary column;
   column.name = field.at("column").text();
-  column.kind = kinds[field.at("kind").word({"numeric", "categorical", "date"})];
+  column.kind = read_column_kind(field.at("kind"));
   if (column.kind == ColumnKind::categorical) column.levels = field.at("levels").texts();
   column.of_domain =
       field.at("domains").sized(domains).each([&](const ResultField& each) { return read_figures(each, column); });

@@ -13,6 +13,7 @@ namespace ecotone {
 class Context;
 class Model;
 struct Choice;
+struct ColumnEffects;
 struct Computer;
 struct Dataset;
 struct DecisionTree;
@@ -41,12 +42,17 @@ std::string headline_metric(const Evaluation& evaluation);
 /// legend above. Option error `unknown_metric` when the evaluation does not have the metric.
 std::string evaluation_table(const Evaluation& evaluation, std::string_view metric = {});
 
+/// What the models of the best pipeline use, by the loss of it on held-out rows; empty if that was not measured.
+std::string importance_table(const Evaluation& evaluation, std::size_t top = 10);
+
 /// One scorer's choices by target, or the means of several scorers.
 std::string choice_table(const Choice& choice);
 /// The pipelines that were tried, in order, the chosen one marked.
 std::string tuning_table(const Tuning& tuning);
 /// The diagnosis in a few sentences, then as tables of at most `top` lines with the advice below.
 std::string diagnosis_text(const Diagnosis& diagnosis, std::size_t top = 10);
+/// What a model makes of its columns: at most `top` of them with their importance by domain, then what is remarkable.
+std::string column_effects_text(const ColumnEffects& effects, std::size_t top = 10);
 /// A line that counts the verdicts, then published numbers beside ours, a block per column, followed by the claims and,
 /// if numbers are published, the rule of the verdicts. A matrix shows only ours, a line per row.
 std::string reproduction_table(const Reproduction& reproduction);

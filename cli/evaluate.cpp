@@ -34,6 +34,7 @@ struct EvaluateFlags {
   std::string predictions;
   PageFlags page;
   bool cost = false;
+  bool importance = false;
   std::string choose;
   std::string resume;
   bool strict = false;
@@ -120,7 +121,7 @@ void refuse_outputs(const EvaluateFlags& flags) {
                                                                 {"--threshold", flags.options.threshold}};
   for (const auto& [name, value] : outputs)
     if (!value.empty()) option_error("idle_flag", "{} cannot be combined with --choose", name);
-  for (const char* name : {"--resamples", "--cost"})
+  for (const char* name : {"--resamples", "--cost", "--importance"})
     if (flags.flags->given(name)) option_error("idle_flag", "{} cannot be combined with --choose", name);
 }
 
@@ -236,7 +237,7 @@ void run_evaluate(const EvaluateFlags& flags, Session& session) {
   const Context& context = session.context();
   const Dataset data = read_checked(given.data, for_pipelines(flags.read, given.grids), flags.strict, session);
   options.curves = flags.page.asked() || session.json();
-  if (flags.page.asked()) options.importance = importance_rows(data);
+  if (flags.importance || flags.page.asked()) options.importance = importance_rows(data);
   const bool cost = (flags.cost || flags.page.asked()) && scores_new_domains(options.protocol);
   Evaluation evaluation = resume.run([&](Journal* journal) {
     options.journal = journal;
@@ -244,7 +245,8 @@ void run_evaluate(const EvaluateFlags& flags, Session& session) {
     if (cost) session.timed("cost", [&] { add_cost(scored, data, given.grids, options, context); });
     return scored;
   });
-  const std::string table = session.json() ? "" : evaluation_table(evaluation, flags.metric);
+  std::string table = session.json() ? "" : evaluation_table(evaluation, flags.metric);
+  if (flags.importance && !session.json()) table += importance_table(evaluation);
   session.timed("write", [&] {
     if (!flags.predictions.empty()) write_predictions(flags.predictions, evaluation, data, context);
   });
@@ -282,6 +284,8 @@ void declare_evaluate(Flags& flags, EvaluateFlags& inputs) {
   flags.flag("--cost", inputs.cost,
              "Also score the pipelines on new rows of known domains, by k-fold, to see what a new one costs (with "
              "--report: always)");
+  flags.flag("--importance", inputs.importance,
+             "Also shuffle every column among held-out rows, to see what the models use (with --report: always)");
   add_resume_flag(flags, inputs.resume);
   add_strict_flag(flags, inputs.strict);
   add_data_flags(flags, inputs.read, DataUse::evaluation);

@@ -134,16 +134,24 @@ StripChart level_strips(const ColumnEffects& effects, const ColumnEffect& effect
   return chart;
 }
 
+/// Which two lines go opposite ways, with their keys where there are lines.
+std::string opposite_words(const ColumnEffects& effects, const ColumnEffect& effect, const OppositeCurves& opposite) {
+  const bool each = effects.domains.size() < chart_lines;
+  const auto named = [&](std::size_t domain, std::size_t of_pair) {
+    return (effect.kind == ColumnKind::categorical ? "" : line_key(each ? domain : of_pair) + " ") +
+           escape(effects.domains[domain].domain);
+  };
+  return fmt::format(": <span class=\"worst\">opposite ways in {} and {}</span>", named(opposite.one, 0),
+                     named(opposite.other, 1));
+}
+
 std::string dependence_figure(const ColumnEffects& effects, std::size_t c,
                               const std::optional<OppositeCurves>& opposite) {
   const ColumnEffect& effect = effects.columns[c];
   const std::size_t score = told_score(effect, opposite);
   std::string caption = fmt::format("<strong>{}</strong>", escape(effect.column));
   if (effects.scores.size() > 1) caption += fmt::format(", score of {}", escape(effects.scores[score]));
-  if (opposite)
-    caption +=
-        fmt::format(": <span class=\"worst\">opposite ways in {} and {}</span>",
-                    escape(effects.domains[opposite->one].domain), escape(effects.domains[opposite->other].domain));
+  if (opposite) caption += opposite_words(effects, effect, *opposite);
   if (effect.levels.size() > most_level_strips)
     caption += fmt::format("; {} of {} levels", most_level_strips, effect.levels.size());
   Figure figure_of{.name = fmt::format("dependence-{}", c + 1),

@@ -121,5 +121,6 @@ def test_a_column_that_would_be_written_twice_is_an_error(ecotone, tables, fitte
     named.write_text(tables.read_text().replace("noise", "base", 1))
     model = tmp_path / "m.eco"
     ecotone("fit", named, "trees", "--label", "sick", "--domain", "site", "--ignore", "stage,pain", "-o", model, "--quiet")
-    message = ecotone.error("predict", model, named, "--contributions", exit=3, code="column_clash")
-    assert "'c_base'" in message
+    output = tmp_path / "out.csv"
+    message = ecotone.error("predict", model, named, "--contributions", "-o", output, exit=3, code="column_clash")
+    assert "'c_base'" in message and not output.exists()

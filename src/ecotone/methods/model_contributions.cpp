@@ -21,6 +21,7 @@ namespace {
 
 Contributions Model::contributions(const Batch& batch, const Context& context) const {
   const Method& learner = *pipeline_.stages().back().method;
+  if (!learner.has_contributions) refuse_contributions(learner.name);
   Batch current = aligned(batch, context);
   for (std::size_t i = 0; i + 1 < fitted_.size(); ++i) {
     context.check_cancelled();

@@ -175,8 +175,8 @@ TEST(Anchor, TermsSystemAndValuesAreTheGoldenOnes) {
       expect_close(terms.domain_mean[domain[at(i)]], d["Pr"][at(i)]);
       expect_close(grown_on.first[0][i], d["grad"][at(i)]);
     }
-    const std::vector<double> value =
-        anchor.leaf_values(terms, leaf, std::ssize(d["value"]), d["lam"].get<double>(), d["rate"].get<double>());
+    const std::vector<double> value = anchor.leaf_values(terms, leaf, std::ssize(d["value"]), d["lam"].get<double>(),
+                                                         d["rate"].get<double>(), two_threads());
     for (std::size_t l = 0; l < value.size(); ++l) expect_close(value[l], d["value"][l]);
   }
 }

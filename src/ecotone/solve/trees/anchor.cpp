@@ -1,8 +1,7 @@
 #include "ecotone/solve/trees/anchor.h"
 
-#include <Eigen/Cholesky>
-
 #include "ecotone/base/error.h"
+#include "ecotone/linalg/cholesky.h"
 #include "ecotone/solve/linear/loss.h"
 
 namespace ecotone {
@@ -39,7 +38,7 @@ LossDerivatives AnchorLoss::derivatives_of(const Terms& terms) const {
 }
 
 std::vector<double> AnchorLoss::leaf_values(const Terms& terms, std::span<const std::int32_t> leaf, Index leaves,
-                                            double lam, double rate) const {
+                                            double lam, double rate, const Context& context) const {
   Vector g = Vector::Zero(leaves), diagonal = Vector::Constant(leaves, lam), weight = Vector::Zero(domains_.count);
   Matrix by_domain = Matrix::Zero(domains_.count, leaves);
   for (Index i = 0; i < terms.first.size(); ++i) {
@@ -53,11 +52,11 @@ std::vector<double> AnchorLoss::leaf_values(const Terms& terms, std::span<const 
   Matrix h = diagonal.asDiagonal();
   for (Index e = 0; e < domains_.count; ++e)
     if (weight[e] > 0) h += (gamma_ - 1) / weight[e] * by_domain.row(e).transpose() * by_domain.row(e);
-  const Eigen::LLT<Matrix> factor(h);
-  if (factor.info() != Eigen::Success)
+  const std::optional<Cholesky> factor = Cholesky::factor(std::move(h), context);
+  if (!factor)
     data_error("gamma_too_small",
                "trees: with gamma={} and lam={} the leaves' values have no least loss; increase them", gamma_, lam);
-  const Vector value = -rate * factor.solve(g);
+  const Vector value = -rate * Vector(factor->solve(g));
   return {value.begin(), value.end()};
 }
 

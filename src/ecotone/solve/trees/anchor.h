@@ -27,7 +27,7 @@ class AnchorLoss {
   /// The leaves' values, which depend on each other by the domains: -rate H^-1 g. Data error `gamma_too_small` where H
   /// is not positive definite.
   std::vector<double> leaf_values(const Terms& terms, std::span<const std::int32_t> leaf, Index leaves, double lam,
-                                  double rate) const;
+                                  double rate, const Context& context) const;
 
  private:
   double mean_of(const Terms& terms, Index i) const { return terms.domain_mean[domains_.index[at(i)]]; }

@@ -110,7 +110,8 @@ BoostedTrees boost_trees(const TreeRows& data, const TreeLabels& labels, const T
       grown.push_back(grow_tree(data, gradients, std::move(draw), domains, options, context));
       GrownTree& own = grown.back();
       if (anchored)
-        own.tree.value = anchor.leaf_values(terms, own.leaf, std::ssize(own.tree.value), options.lam, options.rate);
+        own.tree.value =
+            anchor.leaf_values(terms, own.leaf, std::ssize(own.tree.value), options.lam, options.rate, context);
       else
         set_leaf_values(own, labels, scores, options);
       if (after_tree) after_tree(own, gradients);

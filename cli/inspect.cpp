@@ -17,6 +17,7 @@ struct InspectFlags {
   std::vector<std::string> on;
   EffectOptions effects;
   int top = 10;
+  bool trees = false;
   ReadOptions read;
   PageFlags page;
   const Flags* flags = nullptr;
@@ -66,13 +67,19 @@ void run_inspect(const InspectFlags& flags, Session& session) {
   if (holds_moments(path)) return inspect_moments(path, session);
   const Model model = Model::load(path);
   const std::optional<GuardNote> guard = guard_note(model, path);
-  if (session.json()) return session.print(model.inspect());
-  session.say(model_text(model, guard, session.context()));
+  const Context& context = session.context();
+  if (session.json()) {
+    Json document = model.inspect();
+    if (flags.trees) document["trees"] = trees_json(model, context);
+    return session.print(std::move(document));
+  }
+  session.say(flags.trees ? model_trees_text(model, context) : model_text(model, guard, context));
 }
 
 void declare_inspect(Flags& flags, InspectFlags& inputs) {
   inputs.flags = &flags;
   flags.argument("FILE", inputs.path, "A model from `ecotone fit`, or moments from `ecotone moments`", Need::required);
+  flags.flag("--trees", inputs.trees, "Print every tree of a model of trees; with --json, add them to the document");
   flags.texts("--on", "DATA", inputs.on,
               "Show what the model makes of its columns on these rows, in each domain; repeat for several files");
   flags.options(inputs.effects);
@@ -90,6 +97,7 @@ Verb inspect_verb() {
        "inspect FILE [--on DATA] [flags]",
        "  ecotone inspect model.eco\n"
        "  ecotone inspect model.eco --json\n"
+       "  ecotone inspect model.eco --trees\n"
        "  ecotone inspect model.eco --on clinics.csv --report columns.html\n"
        "  ecotone inspect moments.eco\n"},
       declare_inspect, run_inspect);

@@ -75,6 +75,9 @@ Json to_json(const LabelEvent& event);
 /// What every verb says of its data: {"rows", "features", "task", "classes", "domains": [{"domain", "rows", "role"}]}.
 Json data_json(const Dataset& data);
 /// Of `fit`, without the name of the file.
+/// The trees of a model, each with nodes (feature, column, threshold or levels, missing, left, right, gain; a child
+/// below 0 is leaf -(child + 1)), leaf values and rows. Option error `no_trees` if it has none.
+Json trees_json(const Model& model, const Context& context);
 Json fit_json(const Model& model, const Dataset& data, const TrainView& view);
 /// One of `generate --list`: {"name", "summary", "citation", "options"}.
 Json to_json(const Generator& generator);

@@ -8,6 +8,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/choose/guard.h"
+#include "ecotone/report/model_trees.h"
 #include "ecotone/report/text/line.h"
 #include "ecotone/report/text/text.h"
 
@@ -190,6 +191,7 @@ std::size_t width_of_entries(const Json& stage) {
 
 /// A fitted stage, entry by entry; importance weights first.
 std::string stage_text(const Json& stage, const Model& model, const std::vector<std::string>& names) {
+  if (stage.contains("tree_first")) return tree_stage_text(stage, names);
   const bool weighted = stage.contains("ess");
   std::string text = weighted ? weighting_text(stage) : "";
   if (stage.contains("ess_raw")) return text;  // a weight stage has nothing else
@@ -197,17 +199,6 @@ std::string stage_text(const Json& stage, const Model& model, const std::vector<
   for (const auto& [key, value] : stage.items())
     if (is_shown(key) && !(weighted && is_weight_entry(key))) text += entry_text(key, value, model, names, width);
   return text;
-}
-
-/// Names of the columns that reach the learner, found by transforming one row.
-std::vector<std::string> learner_features(const Model& model, const Context& context) {
-  const auto& features = model.features();
-  try {
-    const Matrix row = Matrix::Zero(1, static_cast<Index>(features.size()));
-    return model.transform({Features::dense(row, features), std::nullopt}, context).names();
-  } catch (const Error&) {
-    return features;  // a stage that needs a whole sample
-  }
 }
 
 /// The guard's decision, and the pipeline that it declined.

@@ -59,6 +59,13 @@ std::string reproduction_table(const Reproduction& reproduction);
 /// A table of the steps, where and why the path ends, and how penalty and size were chosen.
 std::string selection_text(const FeatureSelection& found);
 
+/// What a fitted stage of trees says of itself: how many, how they were chosen, and the gains by column with the
+/// domains that a column's splits hurt. `names` are those of its columns.
+std::string tree_stage_text(const Json& stage, const std::vector<std::string>& names);
+
+/// All trees of a model's last stage of trees, one after the other. Option error `no_trees` if it has none.
+std::string model_trees_text(const Model& model, const Context& context);
+
 /// A decision tree, a line for every node and leaf, the rows that a node's line holds for first and then the others,
 /// both indented: "age <= 54.5 (missing left), gain 12.3", "site is Graz, Linz, gain 2.1", "0.25 (31 rows)". `names`
 /// are those of the columns; `levels` has the texts of each column's codes, none for numbers.

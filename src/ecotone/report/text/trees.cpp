@@ -1,8 +1,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include "ecotone/base/error.h"
+#include "ecotone/methods/learn/trees/tree_arrays.h"
+#include "ecotone/report/model_trees.h"
 #include "ecotone/report/text/line.h"
 #include "ecotone/report/text/text.h"
 #include "ecotone/solve/trees/tree.h"
@@ -32,7 +37,78 @@ std::string condition_text(const TreeNode& node, const TreeColumn& column, const
   return fmt::format("{} <= {} (missing {})", one_line(name), node.threshold, node.missing_left ? "left" : "right");
 }
 
+constexpr std::size_t gains_shown = 12;
+
+/// The domains in which the splits of a column raised the loss.
+std::vector<std::string> hurt_domains(const Json& stage, std::size_t column) {
+  std::vector<std::string> hurt;
+  if (!stage.contains("importance_domain")) return hurt;
+  for (std::size_t e = 0; e < stage["importance_domain"].size(); ++e)
+    if (stage["importance_domain"][e][column].get<double>() < 0)
+      hurt.push_back(one_line(stage["domains"][e].get<std::string>()));
+  return hurt;
+}
+
+std::string gains_text(const Json& stage, const std::vector<std::string>& names) {
+  const std::vector<double> gain = stage["importance"];
+  const double total = std::accumulate(gain.begin(), gain.end(), 0.0);
+  std::vector<std::size_t> order(gain.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return gain[a] > gain[b]; });
+  std::string text = "  gain of the splits of each column, largest first\n";
+  std::size_t width = 0, shown = 0;
+  for (const std::size_t j : order)
+    if (shown++ < gains_shown) width = std::max(width, names[j].size());
+  shown = 0;
+  for (const std::size_t j : order) {
+    if (!(gain[j] > 0) || shown++ == gains_shown) break;
+    text += fmt::format("    {:<{}} {:>5.1f} %", names[j], width, 100 * gain[j] / total);
+    if (const auto hurt = hurt_domains(stage, j); !hurt.empty())
+      text += fmt::format("  raised the loss in {}", fmt::join(hurt, ", "));
+    text += "\n";
+  }
+  const auto used = std::ranges::count_if(gain, [](double g) { return g > 0; });
+  if (used > static_cast<std::ptrdiff_t>(gains_shown)) text += fmt::format("    and {} more\n", used - gains_shown);
+  return text;
+}
+
+/// "4 leaves: 0.5500 after 127 rounds".
+std::string choice_text(const Json& stage) {
+  std::vector<std::string> parts;
+  for (std::size_t s = 0; s < stage["stop_loss"].size(); ++s) {
+    const std::vector<double> loss = stage["stop_loss"][s];
+    const auto least = std::min_element(loss.begin(), loss.end());
+    parts.push_back(fmt::format("{} leaves: {:.4g} after {} rounds", stage["stop"]["tried"][s].get<int>(), *least,
+                                least - loss.begin() + 1));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
 }  // namespace
+
+std::string tree_stage_text(const Json& stage, const std::vector<std::string>& names) {
+  std::string text;
+  const auto line = [&](const char* name, const std::string& value) {
+    text += fmt::format("  {:<9} {}\n", name, value);
+  };
+  if (stage.contains("loss")) line("loss", stage["loss"]);
+  line("trees", fmt::format("{}", stage["tree_first"].size() - 1));
+  if (stage.contains("stop") && !stage["stop"]["left_out"].get<std::string>().empty())
+    line("left out", fmt::format("{}, {} folds; loss there: {}", stage["stop"]["left_out"].get<std::string>(),
+                                 stage["stop"]["folds"].get<Index>(), choice_text(stage)));
+  line("status", stage["status"]);
+  if (names.size() == stage["importance"].size()) text += gains_text(stage, names);
+  return text;
+}
+
+std::string model_trees_text(const Model& model, const Context& context) {
+  const ModelTrees found = model_trees(model, context);
+  std::string text;
+  for (std::size_t t = 0; t < found.arrays.trees.size(); ++t)
+    text += fmt::format("tree {}\n{}", t + 1,
+                        tree_text(found.arrays.trees[t], found.arrays.columns, found.names, found.levels));
+  return text;
+}
 
 std::string tree_text(const DecisionTree& tree, const std::vector<TreeColumn>& columns,
                       const std::vector<std::string>& names, const std::vector<std::vector<std::string>>& levels) {

@@ -56,7 +56,7 @@ std::vector<double> AnchorLoss::leaf_values(const Terms& terms, std::span<const 
   if (!factor)
     data_error("gamma_too_small",
                "trees: with gamma={} and lam={} the leaves' values have no least loss; increase them", gamma_, lam);
-  const Vector value = -rate * Vector(factor->solve(g));
+  const Vector value = -rate * factor->solve(std::move(g), context);
   return {value.begin(), value.end()};
 }
 

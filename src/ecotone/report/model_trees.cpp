@@ -1,0 +1,33 @@
+#include "ecotone/report/model_trees.h"
+
+#include "ecotone/base/error.h"
+
+namespace ecotone {
+
+std::vector<std::string> learner_features(const Model& model, const Context& context) {
+  const auto& features = model.features();
+  try {
+    const Matrix row = Matrix::Zero(1, static_cast<Index>(features.size()));
+    return model.transform({Features::dense(row, features), std::nullopt}, context).names();
+  } catch (const Error&) {
+    return features;
+  }
+}
+
+ModelTrees model_trees(const Model& model, const Context& context) {
+  for (std::size_t i = 0; i < model.pipeline().stages().size(); ++i) {
+    const StageState state = model.state(i);
+    if (!state.has("tree_first")) continue;
+    ModelTrees found;
+    found.names = learner_features(model, context);
+    found.arrays = read_trees(state, std::ssize(found.names));
+    found.levels.resize(found.names.size());
+    for (std::size_t j = 0; j < found.names.size(); ++j)
+      for (const Column& column : model.schema().columns)
+        if (column.kind == ColumnKind::categorical && column.name == found.names[j]) found.levels[j] = column.levels;
+    return found;
+  }
+  option_error("no_trees", "--trees: the model '{}' has no stage of trees", model.pipeline().text());
+}
+
+}  // namespace ecotone

@@ -1,0 +1,109 @@
+"""Learners trees and forest, and the verb refit, as a user meets them."""
+import csv
+import json
+
+import pytest
+
+
+def write(path, rows):
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    return path
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Text in one column decides, with missing values; two sites."""
+    rows = [["site", "kind", "size", "sick"]]
+    kinds = ["red", "green", "blue", "grey", "pink", ""]
+    for i in range(240):
+        kind = kinds[i % 6]
+        sick = int(kind in ("red", "blue")) if i % 10 else i // 10 % 2
+        rows.append([f"s{i // 6 % 2}", kind, "" if i % 7 == 0 else i % 13, sick])
+    return write(tmp_path / "table.csv", rows)
+
+
+FLAGS = ["--label", "sick", "--domain", "site"]
+
+
+def test_text_and_missing_values_need_no_stage(ecotone, table, tmp_path):
+    model = tmp_path / "m.eco"
+    done = ecotone("fit", table, "trees rounds=20 leaves=4", *FLAGS, "-o", model)
+    assert "20 rounds of trees with up to 4 leaves" in done.stdout
+    predicted = ecotone("predict", model, table).stdout.splitlines()
+    assert len(predicted) == 241
+    trees = json.loads(ecotone("inspect", model, "--trees", "--json").stdout)["trees"]
+    root = trees[0]["nodes"][0]
+    assert root["column"] == "kind"
+    assert set(root["levels"]) in ({"red", "blue"}, {"green", "grey", "pink"})
+    text = ecotone("inspect", model, "--trees").stdout
+    assert text.startswith("tree 1\nkind is ")
+    assert "gain of the splits of each column" in ecotone("inspect", model).stdout
+
+
+def test_levels_never_seen_go_where_missing_values_go(ecotone, table, tmp_path):
+    model = tmp_path / "m.eco"
+    ecotone("fit", table, "trees rounds=5 leaves=4", *FLAGS, "-o", model)
+    new = write(tmp_path / "new.csv", [["site", "kind", "size"], ["s9", "violet", 3], ["s9", "", 3]])
+    done = ecotone("predict", model, new)
+    rows = [line.split(",")[1:] for line in done.stdout.splitlines()[1:]]
+    assert rows[0] == rows[1]
+    assert "violet" in done.stderr or "not in the training data" in done.stderr or "unseen" in done.stderr
+
+
+def test_same_trees_beside_a_pipeline_that_needs_features(ecotone, table):
+    """Text is read as codes for trees alone and as features beside logistic: the scores must be the same."""
+    alone = json.loads(ecotone("evaluate", table, "trees rounds=10 leaves=4", *FLAGS, "--json").stdout)
+    both = json.loads(
+        ecotone("evaluate", table, "trees rounds=10 leaves=4", "impute | logistic l2=0.1", *FLAGS, "--json").stdout
+    )
+    assert alone["pipelines"][0]["mean"] == both["pipelines"][0]["mean"]
+
+
+def test_many_levels_are_taken_where_features_are_refused(ecotone, tmp_path):
+    rows = [["site", "code", "sick"]]
+    for i in range(1200):
+        rows.append([f"s{i % 2}", f"c{i % 300}", int(i % 300 < 150) if i % 9 else i % 2])
+    table = write(tmp_path / "many.csv", rows)
+    model = tmp_path / "m.eco"
+    ecotone("fit", table, "trees rounds=30 leaves=4 cat_min_rows=1 min_rows=2 cat_most=200", *FLAGS, "-o", model)
+    predicted = ecotone("predict", model, table).stdout.splitlines()[1:]
+    right = sum(line.split(",")[1] == str(row[2]) for line, row in zip(predicted, rows[1:]))
+    assert right > 900
+
+
+def test_refit_moves_a_model_and_says_so(ecotone, table, tmp_path):
+    model, moved = tmp_path / "m.eco", tmp_path / "moved.eco"
+    ecotone("fit", table, "trees rounds=20 leaves=4", *FLAGS, "-o", model)
+    few = write(tmp_path / "few.csv", [["site", "kind", "size", "sick"]] + [["s9", "red", 3, 0]] * 8)
+    done = ecotone("refit", model, few, "-o", moved)
+    assert "refitted" in done.stdout and "8 rows" in done.stdout
+    probability = [float(ecotone("predict", m, few).stdout.splitlines()[1].split(",")[-1]) for m in (model, moved)]
+    assert probability[1] < probability[0] - 0.1
+    note = json.loads(ecotone("inspect", moved, "--json").stdout)["refit"]
+    assert note["rows"] == 8 and note["strength"] == 2
+
+
+def test_refit_refuses_other_models_and_other_labels(ecotone, table, tmp_path):
+    model = tmp_path / "m.eco"
+    ecotone("fit", table, "impute | logistic l2=0.1", *FLAGS, "-o", model)
+    done = ecotone("refit", model, table, "-o", tmp_path / "out.eco", exit=None)
+    assert done.returncode != 0 and "logistic cannot be refitted" in done.stderr
+    assert not (tmp_path / "out.eco").exists()
+    ecotone("fit", table, "trees rounds=3 leaves=3", *FLAGS, "-o", model)
+    other = write(tmp_path / "other.csv", [["site", "kind", "size", "sick"], ["s9", "red", 3, 7]])
+    done = ecotone("refit", model, other, "-o", tmp_path / "out.eco", exit=None)
+    assert done.returncode != 0 and "class '7'" in done.stderr
+
+
+def test_words_of_other_packages_lead_here(ecotone, table, tmp_path):
+    for word, here in [("xgboost", "'trees'"), ("lightgbm", "'trees'"), ("gbm", "'trees'"), ("catboost", "symmetric"),
+                       ("random_forest", "'forest'")]:
+        done = ecotone("fit", table, word, *FLAGS, "-o", tmp_path / "m.eco", exit=None)
+        assert done.returncode != 0 and here in done.stderr
+
+
+def test_forest_fits_and_predicts(ecotone, table, tmp_path):
+    model = tmp_path / "m.eco"
+    ecotone("fit", table, "forest trees=20", *FLAGS, "-o", model)
+    assert len(ecotone("predict", model, table).stdout.splitlines()) == 241

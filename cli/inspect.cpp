@@ -92,8 +92,7 @@ void declare_inspect(Flags& flags, InspectFlags& inputs) {
 
 Verb inspect_verb() {
   return make_verb(
-      {"inspect",
-       "Show the contents of a model (pipeline, options, fitted values), what its columns do, or a file of moments",
+      {"inspect", "Show what a model holds (pipeline, options, fitted values), what its columns do, or moments",
        "inspect FILE [--on DATA] [flags]",
        "  ecotone inspect model.eco\n"
        "  ecotone inspect model.eco --json\n"

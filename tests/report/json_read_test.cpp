@@ -354,7 +354,7 @@ TEST(JsonRead, ColumnEffects) {
     const Model model = Model::fit(Pipeline::parse("svm C=1"), train_view(data, context), data.schema, context);
     const ColumnEffects effects = column_effects(model, data, {.repeats = 2}, context);
     expect_round_trip<ColumnEffects>(effects, column_effects_from_json, effects_words);
-    expect_refused_or_shown<ColumnEffects>(effects, column_effects_from_json, effects_words);
+    if (classes == 2) expect_refused_or_shown<ColumnEffects>(effects, column_effects_from_json, effects_words);
     data.y.reset();
     expect_round_trip<ColumnEffects>(column_effects(model, data, {}, context), column_effects_from_json, effects_words);
   }

@@ -101,11 +101,13 @@ BoostedTrees boost_trees(const TreeRows& data, const TreeLabels& labels, const T
     context.check_cancelled();
     AnchorLoss::Terms terms;
     if (anchored) terms = anchor.terms_of(scores.col(0));
-    const LossDerivatives derivatives =
+    LossDerivatives derivatives =
         anchored ? anchor.derivatives_of(terms) : derivatives_of(labels, scores, context);
     std::vector<GrownTree> grown;
     for (Index k = 0; k < model.outputs; ++k) {
       const Gradients gradients = Gradients::of(derivatives.first[at(k)], derivatives.second[at(k)], context);
+      derivatives.first[at(k)].resize(0);  // their memory is needed for growing
+      derivatives.second[at(k)].resize(0);
       TreeDraw draw = drawn(in_use, std::ssize(data.column), options, round * model.outputs + k, context);
       grown.push_back(grow_tree(data, gradients, std::move(draw), domains, options, context));
       GrownTree& own = grown.back();

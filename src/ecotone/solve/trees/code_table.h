@@ -13,7 +13,7 @@ inline constexpr int most_tree_bins = 255;
 inline constexpr std::uint8_t missing_bin = 255;
 
 /// How many of some ascending numbers, at most 254, are below x; `missing_bin` for NaN. Found by halving without
-/// branches, so that the searches of several rows overlap.
+/// branches.
 class CodeTable {
  public:
   CodeTable() = default;
@@ -27,9 +27,7 @@ class CodeTable {
     return std::isnan(x) ? missing_bin : static_cast<std::uint8_t>(below);
   }
   /// The codes of `count` values, each `stride` after the one before.
-  void codes(const double* x, Index stride, Index count, std::uint8_t* codes) const {
-    for (Index i = 0; i < count; ++i) codes[i] = code(x[i * stride]);
-  }
+  void codes(const double* x, Index stride, Index count, std::uint8_t* codes) const;
 
  private:
   std::size_t half_ = 0;

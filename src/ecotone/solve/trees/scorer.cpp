@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace ecotone {
 
@@ -15,8 +16,9 @@ constexpr Index coded_at_once = 64;  // rows whose values stay at hand while the
 TreeScorer::TreeScorer(const BoostedTrees& model, const std::vector<TreeColumn>& columns, Index rows)
     : model_(model), columns_(columns), struck_(model.trees.size()) {
   if (rows < few_rows) return;
-  plan_ = LanePlan(model.trees);
-  if (!plan_.fits()) return;
+  LanePlan plan(model.trees);
+  if (!plan.fits()) return;
+  plan_ = std::move(plan);
   for (std::size_t t = 0; t < struck_.size(); ++t) {
     if (std::ssize(model.trees[t].value) > most_struck_leaves) continue;
     struck_[t].emplace(model.trees[t], plan_);
@@ -31,7 +33,7 @@ Matrix TreeScorer::scores(const Features& x, const Context& context) const {
     const RowBlock block = x.block(b, scratch);
     auto own = scores.middleRows(block.first, block.x.rows());
     own.rowwise() = model_.start.transpose();
-    TreeLanes lanes(std::ssize(plan_.numbers()), most_sets_);
+    TreeLanes lanes(2 * std::ssize(plan_.features()), most_sets_);
     for (Index first = 0; first < block.x.rows(); first += TreeLanes::rows) {
       const Index rows = std::min(TreeLanes::rows, block.x.rows() - first);
       fill_numbers(block, first, rows, lanes);
@@ -45,13 +47,16 @@ void TreeScorer::fill_numbers(const RowBlock& block, Index first, Index rows, Tr
   std::array<std::uint8_t, coded_at_once> codes{};
   for (Index i = 0; i < rows; i += coded_at_once) {
     const Index count = std::min(coded_at_once, rows - i);
-    for (Index k = 0; k < std::ssize(plan_.numbers()); ++k) {
-      const LanePlan::Numbers& own = plan_.numbers()[at(k)];
-      plan_.table(own.feature)
-          .codes(block.x.row(first + i).data() + own.feature, block.x.outerStride(), count, codes.data());
-      LaneCode* lane = lanes.lane(k) + i;
-      const std::uint8_t missing = own.missing_left ? 0 : missing_bin;
-      for (Index r = 0; r < count; ++r) lane[r] = lane_code(codes[at(r)] == missing_bin ? missing : codes[at(r)]);
+    for (Index k = 0; k < std::ssize(plan_.features()); ++k) {
+      const Index feature = plan_.features()[at(k)];
+      const double* x = block.x.row(first + i).data() + feature;
+      plan_.table(feature).codes(x, block.x.outerStride(), count, codes.data());
+      LaneCode* right = lanes.lane(2 * k) + i;
+      LaneCode* left = lanes.lane(2 * k + 1) + i;
+      for (Index r = 0; r < count; ++r) {
+        right[r] = lane_code(codes[at(r)]);
+        left[r] = lane_code(codes[at(r)] == missing_bin ? 0 : codes[at(r)]);
+      }
     }
   }
 }

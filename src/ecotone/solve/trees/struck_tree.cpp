@@ -59,28 +59,34 @@ static_assert(TreeLanes::rows % struck_at_once == 0);
   for (Index i = 0; i < rows; i += struck_at_once) remaining_leaves(strike, end, bytes, code + i, leaf + i);
 }
 
+template <class T>
+void sort_distinct(std::vector<T>& values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
 }  // namespace
 
 LanePlan::LanePlan(const std::vector<DecisionTree>& trees) {
   for (const DecisionTree& tree : trees)
     for (const TreeNode& node : tree.nodes) {
+      if (node.categorical) continue;
+      features_.push_back(node.feature);
       if (node.feature >= std::ssize(threshold_)) threshold_.resize(at(node.feature) + 1);
-      if (!node.categorical && node.threshold < HUGE_VAL) threshold_[at(node.feature)].push_back(node.threshold);
+      if (node.threshold < HUGE_VAL) threshold_[at(node.feature)].push_back(node.threshold);
     }
+  sort_distinct(features_);
   for (std::vector<double>& own : threshold_) {
-    std::sort(own.begin(), own.end());
-    own.erase(std::unique(own.begin(), own.end()), own.end());
+    sort_distinct(own);
     fits_ = fits_ && std::ssize(own) < most_tree_bins;
   }
   if (!fits_) return;
   for (const std::vector<double>& own : threshold_) table_.emplace_back(own);
 }
 
-std::int32_t LanePlan::lane_of(const Numbers& wanted) {
-  const auto found = std::find(numbers_.begin(), numbers_.end(), wanted);
-  const auto number = static_cast<std::int32_t>(found - numbers_.begin());
-  if (found == numbers_.end()) numbers_.push_back(wanted);
-  return number;
+std::int32_t LanePlan::lane_of(const TreeNode& node) const {
+  const auto place = std::lower_bound(features_.begin(), features_.end(), node.feature) - features_.begin();
+  return static_cast<std::int32_t>(2 * place + (node.missing_left ? 1 : 0));
 }
 
 int LanePlan::code_of(const TreeNode& node) const {
@@ -88,7 +94,7 @@ int LanePlan::code_of(const TreeNode& node) const {
   return static_cast<int>(std::lower_bound(own.begin(), own.end(), node.threshold) - own.begin());
 }
 
-StruckTree::StruckTree(const DecisionTree& tree, LanePlan& plan) {
+StruckTree::StruckTree(const DecisionTree& tree, const LanePlan& plan) {
   StrikesByByte strikes(tree.value.size() / 8 + 1);
   number_leaves(tree, tree.nodes.empty() ? -1 : 0, plan, strikes);
   strikes.resize((value_.size() + 7) / 8);
@@ -98,7 +104,8 @@ StruckTree::StruckTree(const DecisionTree& tree, LanePlan& plan) {
   }
 }
 
-void StruckTree::number_leaves(const DecisionTree& tree, std::int32_t place, LanePlan& plan, StrikesByByte& strikes) {
+void StruckTree::number_leaves(const DecisionTree& tree, std::int32_t place, const LanePlan& plan,
+                               StrikesByByte& strikes) {
   if (place < 0) return value_.push_back(tree.value[at(-place - 1)]);
   const TreeNode& node = tree.nodes[at(place)];
   Strike strike = strike_of(node, plan);
@@ -114,8 +121,8 @@ void StruckTree::number_leaves(const DecisionTree& tree, std::int32_t place, Lan
   number_leaves(tree, node.right, plan, strikes);
 }
 
-StruckTree::Strike StruckTree::strike_of(const TreeNode& node, LanePlan& plan) {
-  if (!node.categorical) return {plan.lane_of({node.feature, node.missing_left}), lane_code(plan.code_of(node)), 0};
+StruckTree::Strike StruckTree::strike_of(const TreeNode& node, const LanePlan& plan) {
+  if (!node.categorical) return {plan.lane_of(node), lane_code(plan.code_of(node)), 0};
   Set set{node.feature, {}};
   for (std::size_t code = 0; code < set.right.size(); ++code)
     set.right[code] = node.goes_left(static_cast<std::uint8_t>(code)) ? 0 : 1;

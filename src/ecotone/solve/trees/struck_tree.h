@@ -39,33 +39,29 @@ class LanePlan {
   LanePlan() = default;
   explicit LanePlan(const std::vector<DecisionTree>& trees);
 
-  /// Codes of a feature's values, with missing values below all others or above.
-  struct Numbers {
-    Index feature = 0;
-    bool missing_left = false;
-    bool operator==(const Numbers&) const = default;
-  };
-  const std::vector<Numbers>& numbers() const { return numbers_; }
+  /// Features of numbers. The lane 2 k has the codes of the k-th with missing values above all others, which therefore
+  /// go right; the lane 2 k + 1 has them below all others.
+  const std::vector<Index>& features() const { return features_; }
   const CodeTable& table(Index feature) const { return table_[at(feature)]; }
   /// Whether one byte is enough for the thresholds of every feature.
   bool fits() const { return fits_; }
 
-  /// The number of a lane, which is made if there is none.
-  std::int32_t lane_of(const Numbers& wanted);
+  /// The lane that a node of numbers compares.
+  std::int32_t lane_of(const TreeNode& node) const;
   /// Values go left exactly where their code is at most this.
   int code_of(const TreeNode& node) const;
 
  private:
   std::vector<std::vector<double>> threshold_;  ///< by feature: ascending, without +infinity
   std::vector<CodeTable> table_;                ///< by feature, of its thresholds
-  std::vector<Numbers> numbers_;
+  std::vector<Index> features_;                 ///< ascending
   bool fits_ = true;
 };
 
 class StruckTree {
  public:
   /// Of a tree with at most `most_struck_leaves`.
-  StruckTree(const DecisionTree& tree, LanePlan& plan);
+  StruckTree(const DecisionTree& tree, const LanePlan& plan);
 
   /// A node of categories.
   struct Set {
@@ -87,8 +83,8 @@ class StruckTree {
 
  private:
   using StrikesByByte = std::vector<std::vector<Strike>>;
-  void number_leaves(const DecisionTree& tree, std::int32_t place, LanePlan& plan, StrikesByByte& strikes);
-  Strike strike_of(const TreeNode& node, LanePlan& plan);
+  void number_leaves(const DecisionTree& tree, std::int32_t place, const LanePlan& plan, StrikesByByte& strikes);
+  Strike strike_of(const TreeNode& node, const LanePlan& plan);
 
   std::vector<Strike> strikes_;     ///< those of the last eight leaves first
   std::vector<std::uint32_t> end_;  ///< of the strikes of each eight leaves, in the same order

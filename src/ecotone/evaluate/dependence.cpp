@@ -84,7 +84,9 @@ Vector mean_scores(const Model& model, const CurveRows& sample, const ColumnPlac
                    std::size_t point, const Context& context) {
   Matrix values = values_of_columns(sample.rows.x, place.first, place.width(), context);
   for (const Index row : sample.changed) {
-    if (effect.kind == ColumnKind::categorical) {
+    if (place.column.coded) {
+      values(row, 0) = static_cast<double>(point);
+    } else if (effect.kind == ColumnKind::categorical) {
       values.row(row).setZero();
       values(row, static_cast<Index>(point)) = 1;
     } else {

@@ -7,6 +7,7 @@
 /// Results as the JSON documents that `--json` prints. Undefined and non-finite values are null.
 namespace ecotone {
 
+class Context;
 class Model;
 struct Choice;
 struct ColumnEffects;

@@ -90,9 +90,9 @@ struct CodedTree {
   std::vector<int> bin;
 };
 
-class TreeRows : public BoostRows {
+class BoostTreeRows : public BoostRows {
  public:
-  explicit TreeRows(const TreeTable& table)
+  explicit BoostTreeRows(const TreeTable& table)
       : table_(table), source_(table.first, table.sources), target_(table.first_target, table.targets) {
     for (const BinEdges& e : table.edges) {
       low_.push_back(e.low);
@@ -149,10 +149,10 @@ class TreeRows : public BoostRows {
   std::vector<CodedTree> trees_;
 };
 
-std::unique_ptr<BoostRows> TreeTable::start() const { return std::make_unique<TreeRows>(*this); }
+std::unique_ptr<BoostRows> TreeTable::start() const { return std::make_unique<BoostTreeRows>(*this); }
 
 /// Draws a random attribute and a random edge inside the node's box, node by node.
-StumpCandidate TreeRows::draw(Random& random) {
+StumpCandidate BoostTreeRows::draw(Random& random) {
   CodedTree coded = blank();
   using Box = std::vector<std::pair<int, int>>;  // least and largest bin of every attribute
   std::vector<Box> boxes(2 * nodes() + 1);
@@ -174,7 +174,7 @@ StumpCandidate TreeRows::draw(Random& random) {
 /// value = (D+ - D-) / (D+ + D-) of the source in every leaf, 0 for a leaf without rows; and the masses of the tree. A
 /// leaf with value 0 has the sign of the nearest node above it with more of one class, else of the class of the first
 /// row, so that no class is favoured.
-void TreeRows::set_values(CodedTree& coded, StumpMasses& m) const {
+void BoostTreeRows::set_values(CodedTree& coded, StumpMasses& m) const {
   std::array<SplitPair, 2 * most_leaves - 1> all{};  // nodes, then leaves
   for (Index i = 0; i < table_.sources; ++i) {
     SplitPair& pair = all[nodes() + place(coded, table_.source.data(), table_.sources, i, table_.depth)];
@@ -201,11 +201,11 @@ void TreeRows::set_values(CodedTree& coded, StumpMasses& m) const {
   }
 }
 
-void TreeRows::masses(std::span<const Stump> stumps, std::span<StumpMasses> result, const Context&) {
+void BoostTreeRows::masses(std::span<const Stump> stumps, std::span<StumpMasses> result, const Context&) {
   for (std::size_t k = 0; k < stumps.size(); ++k) set_values(trees_[at(stumps[k].attribute)], result[k]);
 }
 
-UpdateSums TreeRows::update(const BoostStep& step, const Context&) {
+UpdateSums BoostTreeRows::update(const BoostStep& step, const Context&) {
   const CodedTree& coded = trees_[at(step.stump.attribute)];
   UpdateSums result;
   for (Index i = 0; i < table_.sources; ++i) {
@@ -230,7 +230,7 @@ UpdateSums TreeRows::update(const BoostStep& step, const Context&) {
   return result;
 }
 
-void TreeRows::project(const Stump& stump, double weight, Projected& p, const Context&) const {
+void BoostTreeRows::project(const Stump& stump, double weight, Projected& p, const Context&) const {
   const CodedTree& coded = trees_[at(stump.attribute)];
   for (Index i = 0; i < table_.sources; ++i)
     p.source[at(i)].first +=
@@ -240,8 +240,8 @@ void TreeRows::project(const Stump& stump, double weight, Projected& p, const Co
         weight * coded.tree.value[place(coded, table_.target.data(), table_.targets, i, table_.depth)];
 }
 
-std::vector<TreeRows::Split> TreeRows::best_splits(Index attribute, const std::vector<std::uint8_t>& node_of,
-                                                   std::size_t width) const {
+std::vector<BoostTreeRows::Split> BoostTreeRows::best_splits(Index attribute, const std::vector<std::uint8_t>& node_of,
+                                                             std::size_t width) const {
   std::vector<std::array<SplitPair, boost_bin_count>> bins(width);
   const std::uint8_t* code = table_.source.data() + attribute * table_.sources;
   for (std::size_t i = 0; i < node_of.size(); ++i) {
@@ -274,7 +274,7 @@ std::vector<TreeRows::Split> TreeRows::best_splits(Index attribute, const std::v
 }
 
 /// Level by level, the split of every node that leaves the least impurity.
-StumpCandidate TreeRows::best_split(const Context& context) {
+StumpCandidate BoostTreeRows::best_split(const Context& context) {
   trees_.clear();
   CodedTree coded = blank();
   std::vector<std::uint8_t> node_of(static_cast<std::size_t>(table_.sources), 0);

@@ -101,8 +101,7 @@ BoostedTrees boost_trees(const TreeRows& data, const TreeLabels& labels, const T
     context.check_cancelled();
     AnchorLoss::Terms terms;
     if (anchored) terms = anchor.terms_of(scores.col(0));
-    LossDerivatives derivatives =
-        anchored ? anchor.derivatives_of(terms) : derivatives_of(labels, scores, context);
+    LossDerivatives derivatives = anchored ? anchor.derivatives_of(terms) : derivatives_of(labels, scores, context);
     std::vector<GrownTree> grown;
     for (Index k = 0; k < model.outputs; ++k) {
       const Gradients gradients = Gradients::of(derivatives.first[at(k)], derivatives.second[at(k)], context);

@@ -107,8 +107,8 @@ def test_lists_may_be_given_in_parts(ecotone, small):
 @pytest.mark.parametrize(
     "name, words",
     [
-        ("xgboost", "'adaboost base=tree'"),
-        ("RandomForestClassifier", "'adaboost base=tree'"),
+        ("xgboost", "'trees'"),
+        ("RandomForestClassifier", "'forest'"),
         ("PCA", "'kpca kernel=linear'"),
         ("elastic-net", "l1=auto l2=auto"),
         ("Linear_Regression", "'least_squares'"),

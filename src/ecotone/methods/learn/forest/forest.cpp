@@ -73,7 +73,8 @@ Prediction share_prediction(const Matrix& share) {
       prediction.index[at(i)] = p[1] >= 0.5 ? 1 : 0;
       continue;
     }
-    const double sum = p.sum();
+    double sum = 0;  // by a loop that does not depend on where the row lies in memory
+    for (Index k = 0; k < classes; ++k) sum += p[k];
     for (Index k = 0; k < classes; ++k) p[k] = sum > 0 ? p[k] / sum : 1 / static_cast<double>(classes);
     Index best = 0;
     p.maxCoeff(&best);

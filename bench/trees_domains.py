@@ -41,6 +41,7 @@ def table(name, data, program):
         frame = pd.read_csv(data / case["file"])
     frame = frame.drop(columns=case["drop"]).dropna(subset=[case["label"]])
     if name == "gvhd":
+        frame = frame[frame[case["label"]] != -1]  # cells without a label
         parts = []
         for _, rows in frame.groupby("domain", sort=False):
             parts.append(rows.iloc[np.linspace(0, len(rows) - 1, min(len(rows), GVHD_ROWS)).astype(int)])

@@ -15,58 +15,51 @@ namespace ecotone {
 namespace {
 
 constexpr Index edge_rows = 200'000;
-constexpr Index sampled_at_once = 1 << 22;  // values
+constexpr Index sampled_at_once = 1 << 21;  // values
 constexpr Index coded_rows = 64;            // whose values stay at hand while their columns become codes
 
-/// A key whose order as an integer is that of the numbers, and back.
+using ValueMass = std::pair<double, std::uint64_t>;
+
+/// An integer of the same order as the numbers.
 std::uint64_t ordered_key(double x) {
   const auto bits = std::bit_cast<std::uint64_t>(x);
   return bits >> 63 != 0 ? ~bits : bits | std::uint64_t{1} << 63;
 }
-double number_of_key(std::uint64_t key) {
-  return std::bit_cast<double>(key >> 63 != 0 ? key & ~(std::uint64_t{1} << 63) : ~key);
-}
-
-struct WeighedKey {
-  std::uint64_t key = 0;
-  std::uint32_t weight = 0;
-};
 
 /// Sorts by eleven bits at a time, which for many numbers is several times as fast as comparing them.
-void sort_keys(std::vector<WeighedKey>& keys) {
+void sort_by_value(std::vector<ValueMass>& masses) {
   constexpr int digit_bits = 11, digits = 6;
   constexpr std::size_t digit_values = std::size_t{1} << digit_bits;
-  const auto digit_of = [](std::uint64_t key, int digit) { return (key >> (digit * digit_bits)) % digit_values; };
+  const auto digit_of = [](double x, int digit) { return (ordered_key(x) >> (digit * digit_bits)) % digit_values; };
   std::vector<std::array<std::uint32_t, digit_values>> place(digits);
-  for (const WeighedKey& one : keys)
-    for (int d = 0; d < digits; ++d) ++place[at(d)][digit_of(one.key, d)];
-  std::vector<WeighedKey> moved(keys.size());
+  for (const ValueMass& one : masses)
+    for (int d = 0; d < digits; ++d) ++place[at(d)][digit_of(one.first, d)];
+  std::vector<ValueMass> moved(masses.size());
   for (int d = 0; d < digits; ++d) {
     std::array<std::uint32_t, digit_values>& own = place[at(d)];
-    if (std::ranges::find(own, static_cast<std::uint32_t>(keys.size())) != own.end()) continue;  // all are the same
+    if (std::ranges::find(own, static_cast<std::uint32_t>(masses.size())) != own.end()) continue;  // all are the same
     std::uint32_t before = 0;
     for (std::uint32_t& count : own) before += std::exchange(count, before);
-    for (const WeighedKey& one : keys) moved[own[digit_of(one.key, d)]++] = one;
-    keys.swap(moved);
+    for (const ValueMass& one : masses) moved[own[digit_of(one.first, d)]++] = one;
+    masses.swap(moved);
   }
 }
 
 /// Distinct values in order with their weight.
-std::vector<std::pair<double, std::uint64_t>> value_masses(std::span<const double> values,
-                                                           std::span<const std::uint32_t> weight) {
-  std::vector<WeighedKey> keys;
-  keys.reserve(values.size());
+std::vector<ValueMass> value_masses(std::span<const double> values, std::span<const std::uint32_t> weight) {
+  std::vector<ValueMass> masses;
+  masses.reserve(values.size());
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (!std::isnan(values[i]) && weight[i] > 0)
-      keys.push_back({ordered_key(values[i] == 0 ? 0.0 : values[i]), weight[i]});
-  sort_keys(keys);
-  std::vector<std::pair<double, std::uint64_t>> masses;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (i > 0 && keys[i].key == keys[i - 1].key)
-      masses.back().second += keys[i].weight;
+    if (!std::isnan(values[i]) && weight[i] > 0) masses.emplace_back(values[i] == 0 ? 0.0 : values[i], weight[i]);
+  sort_by_value(masses);
+  std::size_t last = 0;  // of those that were kept
+  for (std::size_t i = 1; i < masses.size(); ++i) {
+    if (masses[i].first == masses[last].first)
+      masses[last].second += masses[i].second;
     else
-      masses.emplace_back(number_of_key(keys[i].key), keys[i].weight);
+      masses[++last] = masses[i];
   }
+  masses.resize(masses.empty() ? 0 : last + 1);
   return masses;
 }
 

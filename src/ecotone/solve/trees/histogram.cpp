@@ -139,9 +139,10 @@ GradientHistogram histogram_of(const TreeRows& data, const Gradients& gradients,
                                const Context& context) {
   const Index columns = std::ssize(data.column);
   GradientHistogram histogram{std::vector<GradientSums>(at(columns * cells_per_column))};
-  const Index groups = std::max<Index>(
-      {(columns + columns_at_once - 1) / columns_at_once, std::min<Index>(context.threads(), columns / 8), Index{1}});
   const Index parts = std::max<Index>(1, (std::ssize(rows) + rows_at_once - 1) / rows_at_once);
+  // Of few rows, threads take some columns each.
+  const Index sides = parts < context.threads() ? std::min<Index>(context.threads(), columns / 8) : 1;
+  const Index groups = std::max<Index>({(columns + columns_at_once - 1) / columns_at_once, sides, 1});
   std::vector<std::mutex> adding(at(groups));
   context.parallel(groups * parts, [&](Index task) {
     const Index group = task % groups, part = task / groups;

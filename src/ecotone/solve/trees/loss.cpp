@@ -173,7 +173,9 @@ Vector start_scores(const TreeLabels& labels) {
 
 LossDerivatives derivatives_of(const TreeLabels& labels, const Matrix& scores, const Context& context) {
   const Index n = labels.y.size(), outputs = labels.outputs();
-  LossDerivatives result{std::vector<Vector>(at(outputs), Vector(n)), std::vector<Vector>(at(outputs), Vector(n))};
+  LossDerivatives result{std::vector<Vector>(at(outputs)), std::vector<Vector>(at(outputs))};
+  for (Vector& each : result.first) each.resize(n);
+  for (Vector& each : result.second) each.resize(n);
   context.parallel((n + derived_at_once - 1) / derived_at_once, [&](Index b) {
     const Index begin = b * derived_at_once, count = std::min(derived_at_once, n - begin);
     if (labels.loss == TreeLoss::softmax)

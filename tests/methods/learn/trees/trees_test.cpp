@@ -6,7 +6,9 @@
 #include <set>
 
 #include "ecotone/base/random.h"
+#include "ecotone/methods/pipeline.h"
 #include "ecotone/methods/refits.h"
+#include "ecotone/methods/registry.h"
 #include "methods/support.h"
 #include "source_dir.h"
 
@@ -261,6 +263,48 @@ TEST(Trees, HostileArraysAreRefused) {
   EXPECT_EQ(code_of([&] { Trees::load(loss, {}, {4, Task::classify, {"c0", "c1"}}); }), "bad_model");
   EXPECT_EQ(code_of([&] { Trees::load(good, {}, {4, Task::regress, {}}); }), "bad_model");
   EXPECT_EQ(code_of([&] { Trees::load(good, {}, {2, Task::classify, {"c0", "c1"}}); }), "bad_model");
+}
+
+/// Files whose numbers were changed at random load or are refused, and what loads answers or is refused.
+TEST(Trees, AThousandHostileFilesAreRefusedOrHarmless) {
+  TrainView view = product_view(200, 2);
+  Matrix x = view.x.to_matrix();
+  for (Index i = 0; i < 200; ++i) x(i, 3) = static_cast<double>(i % 9);
+  view.x = Features::dense(x);
+  view.categories = {3};
+  const StageInput input{4, Task::classify, {"c0", "c1"}};
+  FitCache cache;
+  const auto fitted_trees =
+      Trees::fit(view, read_options<TreesOptions>(stage_options(method("trees"), {{"rounds", "4"}, {"leaves", "6"}})),
+                 context(), cache);
+  const StageState good = fitted_trees.fitted->save();
+  std::vector<std::string> names;
+  for (const auto& [name, array] : good.arrays())
+    if (!array.values.empty()) names.push_back(name);
+  ASSERT_FALSE(good.arrays().at("level_set").values.empty());
+  Random random(8, "hostile trees");
+  const std::vector<double> bad = {-1,  0,   1,    2,     3,      0.5,      7,   255,
+                                   256, 1e9, -1e9, 1e300, -1e300, HUGE_VAL, nan, 4294967295.0};
+  Index refused = 0, answered = 0;
+  for (int k = 0; k < 1000; ++k) {
+    StageState state = good;
+    for (std::uint64_t changes = 1 + random.below(3); changes > 0; --changes) {
+      const std::string& name = names[random.below(names.size())];
+      StageState::Array array = state.arrays().at(name);
+      array.values[random.below(array.values.size())] = bad[random.below(bad.size())];
+      state.set(name, array);
+    }
+    const std::string code = code_of([&] {
+      const auto loaded = Trees::load(state, {}, input);
+      const Batch batch{view.x, std::nullopt, {}};
+      EXPECT_EQ(loaded->predict(batch, context()).index.size(), 200U);
+      EXPECT_EQ(loaded->contributions(batch, context()).rows(), 200);
+    });
+    EXPECT_TRUE(code == "none" || code == "bad_model" || code == "non_finite") << code;
+    (code == "none" ? answered : refused) += 1;
+  }
+  EXPECT_GT(refused, 300);
+  EXPECT_GT(answered, 100);
 }
 
 TEST(Forest, LearnsTheProductAndGivesShares) {

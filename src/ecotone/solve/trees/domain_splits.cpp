@@ -14,8 +14,27 @@ constexpr Index rows_to_vote = 5;   // in the node
 
 }  // namespace
 
+GradientSums DomainSplits::Cells::left_of(Index e, const TreeNode& split) const {
+  const GradientSums* own = cell.data() + e * cells_per_column;
+  GradientSums left;
+  if (!split.categorical) {
+    left = up_to[at(e * cells_per_column + split.bin)];
+    if (split.missing_left) left += own[missing_bin];
+    return left;
+  }
+  for (int code = 0; code < cells_per_column; ++code)
+    if (split.goes_left(static_cast<std::uint8_t>(code))) left += own[code];
+  return left;
+}
+
+GradientSums DomainSplits::Cells::all_of(Index e) const {
+  GradientSums all = up_to[at(e * cells_per_column + missing_bin - 1)];
+  return all += cell[at(e * cells_per_column + missing_bin)];
+}
+
 DomainSplits::Cells DomainSplits::cells_of(std::span<const std::uint32_t> rows, Index column) const {
   Cells cells{std::vector<GradientSums>(at(domains_.count * cells_per_column)),
+              {},
               std::vector<double>(at(domains_.count), 0.0)};
   const std::uint8_t* code = data_.codes(column);
   for (const std::uint32_t r : rows) {
@@ -24,6 +43,10 @@ DomainSplits::Cells DomainSplits::cells_of(std::span<const std::uint32_t> rows, 
     cells.cell[at(e * cells_per_column + code[r])] += GradientSums{own.g, own.h, 1};
     cells.weight[at(e)] += domains_.weight.empty() ? 1.0 : domains_.weight[r];
   }
+  cells.up_to = cells.cell;
+  for (Index e = 0; e < domains_.count; ++e)
+    for (int b = 1; b < missing_bin; ++b)
+      cells.up_to[at(e * cells_per_column + b)] += cells.up_to[at(e * cells_per_column + b - 1)];
   return cells;
 }
 
@@ -36,13 +59,10 @@ std::vector<DomainSplits::Part> DomainSplits::parts_of(const SplitNode& node, co
   };
   std::vector<Part> parts;
   for (Index e = 0; e < domains_.count; ++e) {
-    Part part{{}, {}, cells.weight[at(e)], 0};
-    for (int code = 0; code < cells_per_column; ++code)
-      (split.goes_left(static_cast<std::uint8_t>(code)) ? part.left : part.right) +=
-          cells.cell[at(e * cells_per_column + code)];
-    GradientSums whole = part.left;
-    whole += part.right;
+    const GradientSums whole = cells.all_of(e);
     if (whole.rows == 0) continue;
+    const GradientSums on_left = cells.left_of(e, split);
+    Part part{on_left, whole - on_left, cells.weight[at(e)], 0};
     part.gain = -change(part.left, wl) - change(part.right, wr) + change(whole, w0);
     parts.push_back(part);
   }
@@ -106,15 +126,21 @@ double DomainSplits::score(const SplitNode& node, const TreeNode& split, const G
 std::optional<TreeNode> DomainSplits::best(const SplitNode& node, std::span<const std::uint32_t> rows,
                                            const Context& context) const {
   const std::vector<TreeSplit> splits = finder_.all(node, context);
-  std::vector<std::size_t> order(splits.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return splits[a].gain > splits[b].gain; });
+  // By falling gain, equal ones in their order; few are looked at, so they are not all sorted.
+  std::vector<std::size_t> heap(splits.size());
+  std::iota(heap.begin(), heap.end(), std::size_t{0});
+  const auto later = [&](std::size_t a, std::size_t b) {
+    return splits[a].gain < splits[b].gain || (splits[a].gain == splits[b].gain && a > b);
+  };
+  std::make_heap(heap.begin(), heap.end(), later);
   std::map<Index, Cells> cells;
   std::optional<TreeNode> best;
   std::size_t number = 0;
   double best_score = options_.min_gain;
-  for (const std::size_t i : order) {
+  while (!heap.empty()) {
+    std::pop_heap(heap.begin(), heap.end(), later);
+    const std::size_t i = heap.back();
+    heap.pop_back();
     const TreeSplit& split = splits[i];
     if (split.gain < best_score) break;
     auto found = cells.find(split.column);

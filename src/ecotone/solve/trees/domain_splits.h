@@ -39,8 +39,14 @@ class DomainSplits {
 
   /// Sums of one column of a node by domain.
   struct Cells {
-    std::vector<GradientSums> cell;  ///< domain after domain, 256 each
-    std::vector<double> weight;      ///< of each domain's rows
+    std::vector<GradientSums> cell;   ///< domain after domain, 256 each
+    std::vector<GradientSums> up_to;  ///< of numbers: sums of the codes up to each one, without missing values
+    std::vector<double> weight;       ///< of each domain's rows
+
+    /// What of domain e goes left at a split.
+    GradientSums left_of(Index e, const TreeNode& split) const;
+    /// All of domain e.
+    GradientSums all_of(Index e) const;
   };
   Cells cells_of(std::span<const std::uint32_t> rows, Index column) const;
   /// The score of a split under the rule; 0 where it is refused.
@@ -53,6 +59,7 @@ class DomainSplits {
     double weight = 0;
     double gain = 0;  ///< what the split takes off this domain's loss, with the values of all rows
   };
+  /// Those of the domains that have rows in the node.
   std::vector<Part> parts_of(const SplitNode& node, const TreeNode& split, const GradientSums& left,
                              const Cells& cells) const;
   bool enough_agree(const std::vector<Part>& parts, double effect) const;

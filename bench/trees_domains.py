@@ -155,7 +155,7 @@ def losses(y, p, numbers):
     p = np.asarray(p, float)
     if numbers:
         return (y - p) ** 2
-    return -np.log(np.clip(p[np.arange(len(y)), y], 1e-12, 1))
+    return -np.log(np.clip(p, 1e-12, 1))  # the probability of the true class
 
 
 def refit(names, data, program, folder):
@@ -195,11 +195,10 @@ def refit_set(frame, label, numbers, program):
                 own[k:].to_csv(folder / "rest.csv", index=False)
                 run("refit", folder / "m.eco", folder / "few.csv", "-o", folder / "r.eco", "--quiet")
                 y = own[k:][label].to_numpy()
-                y = y if numbers else np.searchsorted(np.unique(frame[label]), y)
                 means = []
                 for model in ("m.eco", "r.eco"):
                     answers = pd.read_csv(io.StringIO(run("predict", folder / model, folder / "rest.csv", "--quiet")))
-                    p = answers["prediction"] if numbers else answers.filter(regex="^p_")
+                    p = answers["prediction"] if numbers else [answers[f"p_{c}"].iloc[i] for i, c in enumerate(y)]
                     means.append(float(losses(y, p, numbers).mean()))
                 found[str(k)].append(means)
     return found

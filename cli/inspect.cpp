@@ -62,6 +62,8 @@ void inspect_on(const InspectFlags& flags, Session& session) {
 void run_inspect(const InspectFlags& flags, Session& session) {
   const std::string& path = flags.path;
   require_files({path});
+  if (flags.trees && (!flags.on.empty() || holds_moments(path)))
+    option_error("idle_flag", "--trees prints the trees of a model; it takes no --on and no file of moments");
   if (!flags.on.empty()) return inspect_on(flags, session);
   refuse_without_data(flags);
   if (holds_moments(path)) return inspect_moments(path, session);

@@ -88,8 +88,8 @@ void add_domain_importance(ColumnEffects& effects, const std::vector<ColumnPlace
       [&](Index c) {
         ShuffleLoss& loss = effects.columns[at(c)].importance[domain];
         if (own.score) {
-          const Random random =
-              silent.random("permute", (std::uint64_t{domain} << 32U) | static_cast<std::uint64_t>(c));
+          const Random random = silent.random(
+              "permute", (std::uint64_t{domain} << 32U) | static_cast<std::uint64_t>(places[at(c)].first));
           const std::vector<double> losses =
               shuffle_losses(model, sample, places[at(c)], effects.metric, own.score, effects.repeats, random, silent);
           loss = {mean_of(losses), sample_sd(losses)};

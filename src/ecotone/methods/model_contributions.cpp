@@ -13,8 +13,10 @@ namespace {
   std::vector<std::string> able;
   for (const Method& method : methods())
     if (method.has_contributions) able.push_back(method.name);
-  option_error("no_contributions", "{}: it cannot say what each column adds to a score; as the last stage {} can", who,
-               fmt::join(able, " or "));
+  option_error("no_contributions",
+               "{}: it cannot say what each column adds to a score; as the last stage {} can (of several "
+               "classes with multiclass=softmax)",
+               who, fmt::join(able, " or "));
 }
 
 }  // namespace

@@ -45,8 +45,11 @@ Model Model::refitted(const TrainView& view, double strength, const Context& con
   std::shared_ptr<const Fitted> last =
       learner.reads_scores() ? nullptr : fitted_.back()->refitted(moved, strength, context);
   if (!last)
-    option_error("cannot_refit", "refit: a model that ends in {} cannot be refitted; one that ends in trees can",
-                 learner.name);
+    option_error(
+        "cannot_refit",
+        "refit: a model that ends in {} cannot be refitted; one that ends in trees can (of several classes with "
+        "multiclass=softmax)",
+        learner.name);
   Model model = *this;
   model.fitted_.back() = std::move(last);
   return model.with_note("refit", {{"rows", view.labelled()}, {"domains", view.domain.names}, {"strength", strength}});

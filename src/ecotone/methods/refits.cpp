@@ -172,7 +172,8 @@ Refits Refits::of_rows(std::vector<Index> chosen) const {
     for (const InnerFold& fold : folds)
       for (const auto* part : {&fold.train, &fold.held})
         if (!part->empty()) place.resize(std::max(place.size(), at(part->back()) + 1), -1);
-    for (std::size_t i = 0; i < chosen.size(); ++i) place[at(chosen[i])] = static_cast<Index>(i);
+    for (std::size_t i = 0; i < chosen.size(); ++i)
+      if (at(chosen[i]) < place.size()) place[at(chosen[i])] = static_cast<Index>(i);
     for (InnerFold& fold : folds) {
       for (auto* part : {&fold.train, &fold.held}) {
         for (Index& row : *part) row = place[at(row)];

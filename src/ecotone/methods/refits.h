@@ -30,7 +30,7 @@ struct Refits {
   std::function<std::vector<InnerFold>()> rows;
   /// The features of fold `number`. Passes on the errors of a stage that cannot be fitted without the held-out rows.
   std::function<Refitted(std::size_t number)> features;
-  /// The same for folds of rows, regardless of domain; it has none itself.
+  /// The same for folds of rows, regardless of domain; it has none itself. The cache of the fit must outlive it.
   std::function<Refits()> by_row;
 
   /// These labelled rows of the learner's view alone, ascending.

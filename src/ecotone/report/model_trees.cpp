@@ -1,5 +1,7 @@
 #include "ecotone/report/model_trees.h"
 
+#include <fmt/format.h>
+
 #include "ecotone/base/error.h"
 
 namespace ecotone {
@@ -20,14 +22,20 @@ ModelTrees model_trees(const Model& model, const Context& context) {
     if (!state.has("tree_first")) continue;
     ModelTrees found;
     found.names = learner_features(model, context);
-    found.arrays = read_trees(state, std::ssize(found.names));
+    const Index columns = state.vector("categorical", -1).size();
+    if (std::ssize(found.names) != columns) {  // a stage before it needs a whole sample to name them
+      found.names.clear();
+      for (Index j = 0; j < columns; ++j) found.names.push_back(fmt::format("x{}", j + 1));
+    }
+    found.arrays = read_trees(state, columns);
     found.levels.resize(found.names.size());
     for (std::size_t j = 0; j < found.names.size(); ++j)
       for (const Column& column : model.schema().columns)
         if (column.kind == ColumnKind::categorical && column.name == found.names[j]) found.levels[j] = column.levels;
     return found;
   }
-  option_error("no_trees", "--trees: the model '{}' has no stage of trees", model.pipeline().text());
+  option_error("no_trees", "--trees: the model '{}' has no stage of trees (of several classes with multiclass=softmax)",
+               model.pipeline().text());
 }
 
 }  // namespace ecotone

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "ecotone/base/memory.h"
 #include "ecotone/base/random.h"
 #include "ecotone/solve/trees/anchor.h"
 #include "ecotone/solve/trees/scorer.h"
@@ -12,7 +13,6 @@ namespace ecotone {
 
 namespace {
 
-constexpr double poisson_step = 0.7;  // a leaf changes the rate by at most a factor of about 2
 constexpr Index scored_at_once = 1 << 14;
 constexpr std::size_t drawn_at_once = 1 << 12;
 
@@ -20,7 +20,7 @@ constexpr std::size_t drawn_at_once = 1 << 12;
 void set_leaf_values(GrownTree& grown, const TreeLabels& labels, const Matrix& scores, const TreeOptions& options) {
   std::vector<double>& value = grown.tree.value;
   if (labels.loss == TreeLoss::poisson)
-    for (double& v : value) v = options.rate * std::clamp(v / options.rate, -poisson_step, poisson_step);
+    for (double& v : value) v = options.rate * cut_step(labels, v / options.rate);
   if (!labels.by_quantile()) return;
   const std::vector<std::uint32_t> weight = integer_weights(labels.weight, labels.y.size());
   std::vector<std::vector<std::pair<double, std::uint64_t>>> residuals(value.size());
@@ -30,6 +30,16 @@ void set_leaf_values(GrownTree& grown, const TreeLabels& labels, const Matrix& s
     value[l] = options.rate * weighted_quantile(std::move(residuals[l]), labels.level());
   for (std::size_t l = 0; l < grown.bounds.size(); ++l)
     value[l] = options.rate * std::clamp(value[l] / options.rate, grown.bounds[l].first, grown.bounds[l].second);
+}
+
+/// Scores, derivatives and leaves of all rows, and a histogram for every leaf that may be open at once.
+void check_memory(const TreeRows& data, Index outputs, const TreeOptions& options) {
+  const auto rows = at(data.rows);
+  const auto leaves = at(std::min<Index>(options.leaves, data.rows / std::max<Index>(options.min_rows, 1) + 1));
+  const std::size_t of_rows = rows * (at(outputs) * (3 * sizeof(double) + sizeof(std::int32_t)) + 4 * sizeof(double));
+  const std::size_t of_leaves = leaves * data.column.size() * cells_per_column * sizeof(GradientSums);
+  require_memory(of_rows + of_leaves, "trees", "derivatives of all rows and histograms of all leaves",
+                 "use fewer rows, columns or leaves");
 }
 
 /// The rows and columns of tree number `tree`, drawn from streams of their own.
@@ -45,9 +55,8 @@ TreeDraw drawn(const std::vector<std::uint32_t>& in_use, Index columns, const Tr
       if (!random || of_row != block) random.emplace(own.random("rows", block = of_row));
       if (random->uniform() < options.rows) draw.rows.push_back(in_use[i]);
     }
-  } else {
-    draw.rows = in_use;
   }
+  if (std::ssize(draw.rows) < 2 * options.min_rows) draw.rows = in_use;  // too few to be split
   if (options.cols < 1) {
     const auto count = static_cast<Index>(std::ceil(options.cols * static_cast<double>(columns)));
     draw.columns = context.random("columns of a tree", number).sample(columns, count);
@@ -88,6 +97,7 @@ std::vector<std::int32_t> tree_leaves(const DecisionTree& tree, const std::vecto
 BoostedTrees boost_trees(const TreeRows& data, const TreeLabels& labels, const TreeDomains& domains, Index rounds,
                          const TreeOptions& options, const Context& context, const AfterRound& after,
                          const AfterTree& after_tree) {
+  check_memory(data, labels.outputs(), options);
   BoostedTrees model;
   model.outputs = labels.outputs();
   model.start = start_scores(labels);

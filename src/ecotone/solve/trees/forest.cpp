@@ -192,7 +192,9 @@ BoostedTrees grow_forest(const TreeRows& data, const TreeLabels& labels, const F
   forest.outputs = labels.outputs();
   forest.start = Vector::Zero(forest.outputs);
   const Index count = options.trees * forest.outputs;
-  const Index leaves = std::max<Index>(1, data.rows / options.growth.min_rows);
+  // A bootstrap sample has about 63 % of the rows.
+  const Index rows = options.bootstrap ? data.rows * 63 / 100 + 1 : data.rows;
+  const Index leaves = std::max<Index>(1, rows / options.growth.min_rows);
   require_memory(at(count) * at(leaves) * (sizeof(TreeNode) + 2 * sizeof(double)), "forest", "trees grown to the end",
                  "use fewer trees, a larger min_rows or a depth");
   forest.trees.resize(at(count));

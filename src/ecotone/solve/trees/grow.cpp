@@ -67,11 +67,11 @@ class TreeGrowth {
     }
   }
 
-  /// As many levels as `depth` says, or as the leaves have room for.
+  /// As many levels as the leaves have room for, at most `depth`.
   void grow_levels() {
     const LevelSplits splits(data_, options_, finder_, finder_.columns());
-    const int levels =
-        options_.depth > 0 ? options_.depth : std::bit_width(static_cast<unsigned>(std::max(options_.leaves, 1))) - 1;
+    const int room = std::bit_width(static_cast<unsigned>(std::max(options_.leaves, 1))) - 1;
+    const int levels = options_.depth > 0 ? std::min(options_.depth, room) : room;
     for (int level = 0; level < levels; ++level) {
       std::vector<SplitNode> nodes;
       for (const OpenLeaf& leaf : leaves_) nodes.push_back(leaf.node());
@@ -89,9 +89,17 @@ class TreeGrowth {
     return std::span(rows_).subspan(at(leaf.first), at(leaf.size()));
   }
 
+  /// A leaf that cannot be split needs its histogram no more.
   void find_best(OpenLeaf& leaf) const {
-    if (options_.depth > 0 && leaf.depth >= options_.depth) return;
-    if (leaf.size() < 2 * options_.min_rows) return;
+    if (may_split(leaf)) look_for_best(leaf);
+    if (!leaf.best) leaf.histogram.cell = {};
+  }
+
+  bool may_split(const OpenLeaf& leaf) const {
+    return (options_.depth == 0 || leaf.depth < options_.depth) && leaf.size() >= 2 * options_.min_rows;
+  }
+
+  void look_for_best(OpenLeaf& leaf) const {
     const SplitNode node = leaf.node();
     if (DomainSplits::needed(options_))
       leaf.best = by_domain_.best(node, rows_of(leaf), context_);

@@ -11,13 +11,13 @@ namespace ecotone {
 
 namespace {
 
-/// g, and h with the number of rows above it: two additions in one instruction. The sum of h over 2^16 rows is at most
-/// 2^46, so it never reaches the number.
+/// g, and h with the number of rows above it: two additions in one instruction. The sum of h over fewer than 2^16 rows
+/// is below 2^46, so it never reaches the number, and that stays below 2^63.
 struct PackedSums {
   [[gnu::vector_size(16)]] std::int64_t value = {0, 0};
 };
 constexpr int rows_shift = 47;
-constexpr Index rows_at_once = 1 << 16;
+constexpr Index rows_at_once = (1 << 16) - 1;
 
 constexpr Index columns_at_once = 32;  // of a task
 constexpr Index narrow = 10;           // columns that are summed in one loop

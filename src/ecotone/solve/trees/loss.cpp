@@ -125,6 +125,11 @@ double tree_loss_at(const TreeLabels& labels, const Matrix& scores, Index i) {
   }
 }
 
+double cut_step(const TreeLabels& labels, double step) {
+  constexpr double poisson_step = 0.7;
+  return labels.loss == TreeLoss::poisson ? std::clamp(step, -poisson_step, poisson_step) : step;
+}
+
 double weighted_quantile(std::vector<std::pair<double, std::uint64_t>> values, double level) {
   std::sort(values.begin(), values.end());
   std::uint64_t total = 0, below = 0;

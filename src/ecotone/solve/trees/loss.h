@@ -29,6 +29,9 @@ struct TreeLabels {
 /// The score of all rows before the first round, by output.
 Vector start_scores(const TreeLabels& labels);
 
+/// A step as the loss allows it: a leaf changes a Poisson rate by at most a factor of about 2.
+double cut_step(const TreeLabels& labels, double step);
+
 /// Derivatives of the weighted loss of every row by its scores: a vector for each output.
 struct LossDerivatives {
   std::vector<Vector> first, second;

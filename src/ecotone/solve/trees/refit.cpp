@@ -22,7 +22,8 @@ BoostedTrees refit_trees(BoostedTrees model, const std::vector<TreeColumn>& colu
         g[at(leaf[at(i)])] += derivatives.first[at(k)][i];
         h[at(leaf[at(i)])] += derivatives.second[at(k)][i];
       }
-      for (std::size_t l = 0; l < tree.value.size(); ++l) tree.value[l] -= rate * g[l] / (h[l] + strength);
+      for (std::size_t l = 0; l < tree.value.size(); ++l)
+        tree.value[l] -= rate * cut_step(labels, g[l] / (h[l] + strength));
       for (Index i = 0; i < x.rows(); ++i) scores(i, k) = before(i, k) + tree.value[at(leaf[at(i)])];
     }
   }

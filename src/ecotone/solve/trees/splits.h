@@ -78,7 +78,10 @@ class SplitFinder {
   double g(const GradientSums& sums) const { return static_cast<double>(sums.g) * g_unit_; }
   double h(const GradientSums& sums) const { return static_cast<double>(sums.h) * h_unit_; }
   /// The value of a leaf before the rate.
-  double newton_step(const GradientSums& sums) const { return -g(sums) / (h(sums) + options_.lam); }
+  double newton_step(const GradientSums& sums) const {
+    const double below = h(sums) + options_.lam;
+    return below > 0 ? -g(sums) / below : 0;
+  }
   double newton_step(const GradientSums& sums, const SplitNode& bounds) const {
     return std::clamp(newton_step(sums), bounds.low, bounds.high);
   }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "ecotone/base/random.h"
+#include "ecotone/methods/learn/forest/forest.h"
 #include "ecotone/methods/pipeline.h"
 #include "ecotone/methods/refits.h"
 #include "ecotone/methods/registry.h"
@@ -145,6 +146,9 @@ TEST(Trees, RefuseWhatTheyCannotDo) {
   EXPECT_EQ(code("trees monotone=x1", classes), "bad_option");
   EXPECT_EQ(code("trees monotone=x9:+1", classes), "missing_column");
   EXPECT_EQ(code("trees monotone=x1:+1 shape=symmetric", classes), "bad_option");
+  EXPECT_EQ(code("trees monotone=x1:+1,x1:-1", classes), "bad_option");
+  EXPECT_EQ(code("trees monotone=x1:+1", three), "bad_option");
+  EXPECT_EQ(code("trees monotone=x1:+1 loss=quantile", numbers), "bad_option");
   EXPECT_EQ(code("trees splits=agree shape=symmetric", classes), "bad_option");
   TrainView negative = numbers;
   negative.y.value[3] = -1;
@@ -212,10 +216,79 @@ TEST(Trees, AreTheSameBytesForAnyNumberOfThreadsOn200000Rows) {
 }
 
 TEST(Trees, ImportanceFindsTheColumnsAndAddsUpOverDomains) {
-  const Json state = state_of(fitted("trees rounds=30 leaves=8", product_view(1000, 4)));
+  const Json state = state_of(fitted("trees rounds=30 leaves=8 lam=0", product_view(1000, 4)));
   const std::vector<double> gain = state["importance"];
   EXPECT_GT(gain[0] + gain[1], 5 * (gain[2] + gain[3]));
   ASSERT_EQ(state["importance_domain"].size(), 4U);
+  for (std::size_t j = 0; j < 4; ++j) {
+    double sum = 0;
+    for (const Json& domain : state["importance_domain"]) sum += domain[j].get<double>();
+    EXPECT_NEAR(sum, gain[j], 1e-6 * gain[0]);
+  }
+}
+
+TEST(Trees, EqualWeightsOfDomainsOfOneSizeChangeNothing) {
+  const TrainView view = product_view(300, 3);
+  const char* pooled = "trees rounds=10 leaves=6";
+  const Prediction a = fitted(pooled, view).predict({view.x, {}}, context());
+  const Prediction b = fitted(std::string(pooled) + " domain_weights=equal", view).predict({view.x, {}}, context());
+  EXPECT_LT((a.score - b.score).cwiseAbs().maxCoeff(), 1e-6);
+}
+
+TEST(Trees, DrawSoFewRowsThatSomeTreesWouldHaveNone) {
+  const TrainView view = product_view(100, 2);
+  const Model model = fitted("trees rounds=20 leaves=4 rows=0.01 lam=0", view);
+  EXPECT_TRUE(reloaded(model).predict({view.x, {}}, context()).probability.allFinite());
+}
+
+TEST(Trees, SymmetricOnesKeepToTheirLeavesAndDepth) {
+  const auto leaves = [](const std::string& options) {
+    const Json state = state_of(fitted("trees rounds=5 shape=symmetric " + options, product_view(900, 2)));
+    Index most = 0;
+    for (std::size_t t = 1; t < state["leaf_first"].size(); ++t)
+      most = std::max(most, state["leaf_first"][t].get<Index>() - state["leaf_first"][t - 1].get<Index>());
+    return most;
+  };
+  EXPECT_EQ(leaves("leaves=16"), 16);
+  EXPECT_LE(leaves("leaves=16 depth=2"), 4);
+  EXPECT_LE(leaves("leaves=4 depth=9"), 4);
+}
+
+TEST(Trees, MonotoneColumnsAreFoundByNameBehindAStage) {
+  TrainView view = number_view(240, 12);
+  view.y.value += 3 * view.x.to_matrix().col(0);
+  const Model model = fitted("impute indicator=true | trees monotone=x1:+1 leaves=4", view);
+  Matrix along = view.x.to_matrix().row(5).replicate(40, 1);
+  for (Index k = 0; k < 40; ++k) along(k, 0) = -3 + 6 * static_cast<double>(k) / 39;
+  const Vector value = model.predict({Features::dense(along), {}}, context()).value;
+  for (Index k = 1; k < 40; ++k) EXPECT_GE(value[k], value[k - 1]);
+  EXPECT_GT(value[39], value[0] + 1);
+  EXPECT_EQ(code_of([&] { model.refitted(view, 2, context()); }), "cannot_refit");
+}
+
+TEST(Trees, AFoldWithoutCountsIsLeftOutOfTheChoice) {
+  TrainView view = number_view(120, 2);
+  for (Index i = 0; i < 120; ++i) view.y.value[i] = view.domain.index[at(i)] == 0 ? static_cast<double>(i % 5) : 0;
+  const Json state = state_of(fitted("trees loss=poisson stop=domains leaves=4", view));
+  EXPECT_EQ(state["stop"]["folds"], 1);
+}
+
+TEST(Trees, RefitMovesEveryClassAndKeepsRatesInBounds) {
+  const TrainView three = product_view(600, 2, 3);
+  TrainView few = product_view(30, 1, 3);
+  for (auto& cls : few.y.index) cls = 2;
+  const Model model = fitted("trees rounds=10 leaves=4", three), moved = model.refitted(few, 2, context());
+  EXPECT_GT(moved.predict({three.x, {}}, context()).probability.col(2).mean(),
+            model.predict({three.x, {}}, context()).probability.col(2).mean() + 0.05);
+  TrainView counts = number_view(200, 2);
+  counts.y.value = counts.y.value.array().abs().round();
+  TrainView many = counts;
+  many.y.value.setConstant(1e6);
+  const Model rate = fitted("trees loss=poisson rounds=10 leaves=4", counts);
+  const Vector before = rate.predict({counts.x, {}}, context()).value;
+  const Vector after = rate.refitted(many, 2, context()).predict({counts.x, {}}, context()).value;
+  EXPECT_LT((after.array() / before.array()).maxCoeff(), std::exp(0.7) + 1e-9);  // 10 rounds of at most 0.07
+  EXPECT_GT((after.array() / before.array()).minCoeff(), 1.5);
 }
 
 TEST(Trees, RefitMovesLeavesTowardsTheRows) {
@@ -263,6 +336,21 @@ TEST(Trees, HostileArraysAreRefused) {
   EXPECT_EQ(code_of([&] { Trees::load(loss, {}, {4, Task::classify, {"c0", "c1"}}); }), "bad_model");
   EXPECT_EQ(code_of([&] { Trees::load(good, {}, {4, Task::regress, {}}); }), "bad_model");
   EXPECT_EQ(code_of([&] { Trees::load(good, {}, {2, Task::classify, {"c0", "c1"}}); }), "bad_model");
+  loss.set("stop_loss", StageState::Array{{3, 0}, {}});
+  for (const std::vector<std::string>& classes : std::vector<std::vector<std::string>>{{}, {"a"}, {"a", "b"}})
+    EXPECT_EQ(code_of([&] { Trees::load(loss, {}, {4, Task::classify, classes}); }), "bad_model");
+  StageState curves = good;
+  curves.set("stop_loss", StageState::Array{{2, 1}, {1, 1}});
+  EXPECT_EQ(code_of([&] { Trees::load(curves, {}, {4, Task::classify, {"c0", "c1"}}); }), "bad_model");
+  for (const char* name : {"stop", "domains", "rounds", "monotone", "rate"}) {
+    StageState without = good;
+    without.info.erase(name);
+    EXPECT_EQ(code_of([&] { Trees::load(without, {}, {4, Task::classify, {"c0", "c1"}}); }), "bad_model") << name;
+  }
+  const StageState forest = fitted("forest trees=2", product_view(100, 2)).state(0);
+  EXPECT_EQ(code_of([&] { Forest::load(forest, {}, {4, Task::classify, {"c0", "c1"}}); }), "none");
+  EXPECT_EQ(code_of([&] { Forest::load(forest, {}, {4, Task::classify, {}}); }), "bad_model");
+  EXPECT_EQ(code_of([&] { Forest::load(forest, {}, {4, Task::classify, {"a", "b", "c"}}); }), "bad_model");
 }
 
 /// Files whose numbers were changed at random load or are refused, and what loads answers or is refused.

@@ -5,6 +5,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/methods/learn/trees/tree_arrays.h"
+#include "ecotone/methods/learn/trees/trees.h"
 #include "ecotone/methods/requirements.h"
 #include "ecotone/solve/trees/importance.h"
 
@@ -13,6 +14,7 @@ namespace ecotone {
 namespace {
 
 constexpr const char* forest_name = "forest";
+constexpr double least = 1e-12;  // so that weights that round to 0 divide nothing
 
 TreeLabels forest_labels(const TrainView& view) {
   TreeLabels labels;
@@ -29,6 +31,7 @@ TreeLabels forest_labels(const TrainView& view) {
   labels.loss = labels.classes > 2 ? TreeLoss::softmax : TreeLoss::logistic;
   labels.y = Vector(view.labelled());
   for (Index i = 0; i < labels.y.size(); ++i) labels.y[i] = view.y.index[at(i)];
+  if (!can_start(labels)) data_error("zero_weights", "{}: all rows of a class have weight 0", forest_name);
   return labels;
 }
 
@@ -50,9 +53,9 @@ ForestOptions engine_options(const TrainView& view, const ForestLearnerOptions& 
   engine.growth.min_rows = given_or(options.min_rows, "min_rows", classes ? 1 : 5);
   engine.growth.depth = options.depth;
   engine.growth.lam = 0;
-  engine.growth.min_hessian = 0;
+  engine.growth.min_hessian = least;
   engine.growth.cat_lam = 0;
-  engine.growth.cat_smooth = 0;
+  engine.growth.cat_smooth = least;
   engine.growth.cat_min_rows = 1;
   engine.growth.cat_most = most_tree_bins;
   return engine;
@@ -124,6 +127,7 @@ std::shared_ptr<const Fitted> Forest::load(const StageState& state, const Forest
                                            const StageInput& input) {
   auto fitted = std::make_shared<Forest>();
   fitted->task_ = input.task;
+  if (input.task == Task::classify && input.classes.size() < 2) file_error("bad_model", "a forest needs two classes");
   const bool several = input.task == Task::classify && input.classes.size() > 2;
   fitted->model_.outputs = several ? std::ssize(input.classes) : 1;
   fitted->model_.start = Vector::Zero(fitted->model_.outputs);

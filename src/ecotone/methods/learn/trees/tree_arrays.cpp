@@ -23,6 +23,7 @@ double threshold_of(std::int64_t flags, double threshold) {
 }
 constexpr double half_word = 4294967296.0;  // levels of a set in numbers of 32 bits, which doubles hold exactly
 constexpr Index halves = 8;
+constexpr double most_rows = 9007199254740992.0;  // 2^53
 
 /// Whole numbers between bounds.
 std::vector<std::int64_t> whole_numbers(const StageState& state, const char* name, Index size, double low,
@@ -136,8 +137,8 @@ TreeArrays read_trees(const StageState& state, Index cols) {
   const auto flags = whole_numbers(state, "flags", nodes, 0, all_flags);
   const auto left = whole_numbers(state, "left", nodes, -many, many);
   const auto right = whole_numbers(state, "right", nodes, -many, many);
-  const Vector gain = state.vector("gain", nodes), cover = state.vector("cover", leaves);
-  if (leaves > 0 && !(cover.minCoeff() > 0)) file_error("bad_model", "array 'cover' must be above 0");
+  const Vector gain = state.vector("gain", nodes);
+  const auto cover = whole_numbers(state, "cover", leaves, 1, most_rows);
   const auto sets = whole_numbers(state, "level_set", -1, 0, half_word - 1);
   std::size_t next_set = 0;
   for (std::size_t t = 0; t + 1 < tree_first.size(); ++t) {
@@ -165,7 +166,7 @@ TreeArrays read_trees(const StageState& state, Index cols) {
     }
     const auto first = leaf_first[t], last = leaf_first[t + 1];
     tree.value.assign(value.begin() + first, value.begin() + last);
-    tree.cover.assign(cover.begin() + first, cover.begin() + last);
+    for (auto l = first; l < last; ++l) tree.cover.push_back(static_cast<double>(cover[at(l)]));
     require_tree(tree, t);
     arrays.trees.push_back(std::move(tree));
   }

@@ -70,7 +70,7 @@ void check_weights(const TrainView& view, const TreeLabels& labels, const Contex
 }
 
 /// Which way scores must go with each column, from texts such as age:+1.
-std::vector<int> directions_of(const std::vector<std::string>& texts, const TrainView& view) {
+std::vector<int> directions_of(const std::vector<std::string>& texts, const TrainView& view, bool strict) {
   std::vector<int> directions(at(texts.empty() ? 0 : view.x.cols()), 0);
   const std::vector<std::string> names = texts.empty() ? std::vector<std::string>() : view.x.names();
   for (const std::string& text : texts) {
@@ -79,15 +79,32 @@ std::vector<int> directions_of(const std::vector<std::string>& texts, const Trai
     if (sign != "+1" && sign != "1" && sign != "-1")
       option_error("bad_option", "{}: monotone takes COLUMN:+1 or COLUMN:-1, got '{}'", trees_name, text);
     const auto found = std::ranges::find(names, text.substr(0, colon));
+    if (found == names.end() && !strict) continue;
     if (found == names.end())
       data_error("missing_column", "{}: monotone names a column '{}', which it is not given", trees_name,
                  text.substr(0, colon));
     const Index column = found - names.begin();
     if (std::ranges::find(view.categories, column) != view.categories.end())
       option_error("bad_option", "{}: column '{}' has categories, so nothing rises with it", trees_name, *found);
+    if (directions[at(column)] != 0)
+      option_error("bad_option", "{}: monotone names column '{}' twice", trees_name, *found);
     directions[at(column)] = sign == "-1" ? -1 : 1;
   }
   return directions;
+}
+
+/// Options that were given and have nothing to do.
+void warn_unused(const TreesOptions& options, const Context& context) {
+  const TreesOptions usual;
+  const auto warn = [&](bool idle, const char* name, const char* with) {
+    if (idle) context.warn("unused_option", "{}: {} applies only with {}", trees_name, name, with);
+  };
+  const bool judged = options.splits == SplitRule::agree || options.splits == SplitRule::vote;
+  warn(options.tau != usual.tau && options.loss != TreesLoss::quantile, "tau", "loss=quantile");
+  warn(options.rho != usual.rho && options.splits != SplitRule::steady, "rho", "splits=steady");
+  warn(options.agree != usual.agree && !judged, "agree", "splits=agree and splits=vote");
+  warn(options.stop != usual.stop && !options.rounds.is_auto() && !options.leaves.is_auto(), "stop",
+       "rounds=auto or leaves=auto");
 }
 
 void refuse_together(bool clash, const char* one, const char* other) {
@@ -110,20 +127,41 @@ TreeLabels tree_labels(const TrainView& view, const TreesOptions& options, const
     require_finite_labels(trees_name, view.y);
     labels.y = view.y.value;
   }
-  if (labels.loss == TreeLoss::poisson)
-    for (Index i = 0; i < labels.y.size(); ++i)
-      if (labels.y[i] < 0)
-        data_error("negative_label", "{}: loss=poisson needs labels of at least 0, got {} in row {}", trees_name,
-                   labels.y[i], origin_of(view.origin, i) + 1);
-  const std::vector<double> weight = boost_weights(view, options.domain_weights);
-  labels.weight = Eigen::Map<const Vector>(weight.data(), std::ssize(weight));
+  require_counts(labels, view);
+  labels.weight = tree_weights(view, options.domain_weights);
   check_weights(view, labels, context);
-  if (labels.loss == TreeLoss::poisson && !(labels.y.maxCoeff() > 0))
-    data_error("one_class", "{}: loss=poisson needs a label above 0, and all are 0", trees_name);
+  if (!can_start(labels)) data_error("one_class", "{}: loss=poisson needs a label above 0, and all are 0", trees_name);
+  warn_unused(options, context);
   return labels;
 }
 
-TreeOptions growth_of(const TreesOptions& options, const TrainView& view) {
+void require_counts(const TreeLabels& labels, const TrainView& view) {
+  if (labels.loss != TreeLoss::poisson) return;
+  for (Index i = 0; i < labels.y.size(); ++i)
+    if (labels.y[i] < 0)
+      data_error("negative_label", "{}: loss=poisson needs labels of at least 0, got {} in row {}", trees_name,
+                 labels.y[i], origin_of(view.origin, i) + 1);
+}
+
+Vector tree_weights(const TrainView& view, GroupShares shares) {
+  const std::vector<double> weight = boost_weights(view, shares);
+  Vector result = Eigen::Map<const Vector>(weight.data(), std::ssize(weight));
+  if (shares == GroupShares::pooled || !(result.sum() > 0)) return result;
+  const double before = view.weight.size() == 0 ? static_cast<double>(view.labelled()) : view.weight.sum();
+  return result * (before / result.sum());
+}
+
+bool can_start(const TreeLabels& labels) {
+  const bool classes =
+      labels.loss == TreeLoss::logistic || labels.loss == TreeLoss::softmax || labels.loss == TreeLoss::probit;
+  Vector mass = Vector::Zero(classes ? labels.classes : 1);
+  for (Index i = 0; i < labels.y.size(); ++i)
+    mass[classes ? static_cast<Index>(labels.y[i]) : 0] +=
+        labels.weight_of(i) * (labels.loss == TreeLoss::poisson ? labels.y[i] : 1);
+  return mass.minCoeff() > 0;
+}
+
+TreeOptions growth_of(const TreesOptions& options, const TrainView& view, bool strict) {
   TreeOptions growth;
   growth.shape = options.shape;
   growth.rate = options.rate;
@@ -144,13 +182,16 @@ TreeOptions growth_of(const TreesOptions& options, const TrainView& view) {
   growth.rows = options.rows;
   growth.cols = options.cols;
   growth.gamma = options.gamma;
-  growth.monotone = directions_of(options.monotone, view);
+  growth.monotone = directions_of(options.monotone, view, strict);
   const bool by_domain = DomainSplits::needed(growth), symmetric = options.shape == TreeShape::symmetric;
   const bool monotone = !growth.monotone.empty(), anchored = options.gamma != 1;
   refuse_together(by_domain && symmetric, "splits and min_domains", "shape=symmetric");
   refuse_together(monotone && symmetric, "monotone", "shape=symmetric");
   refuse_together(monotone && by_domain, "monotone", "splits and min_domains");
   refuse_together(monotone && anchored, "monotone", "gamma");
+  refuse_together(monotone && (options.loss == TreesLoss::absolute || options.loss == TreesLoss::quantile), "monotone",
+                  "loss=absolute and loss=quantile");
+  refuse_together(monotone && view.y.classes.size() > 2, "monotone", "more than two classes");
   return growth;
 }
 

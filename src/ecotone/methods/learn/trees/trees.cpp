@@ -73,10 +73,11 @@ StageResult Trees::fit_refitting(const TrainView& view, const Refits& refits, co
   const TreeLabels labels = tree_labels(view, options, context);
   TreeOptions growth = growth_of(options, view);
   auto fitted = std::make_shared<Trees>();
-  fitted->choice_ = choose_trees(view, labels, refits, options, growth, context);
+  fitted->choice_ = choose_trees(view, labels, refits, options, context);
   growth.leaves = fitted->choice_.leaves;
   fitted->loss_ = labels.loss;
   fitted->rate_ = options.rate;
+  fitted->monotone_ = !growth.monotone.empty();
   TreeRows data = bin_rows(view.labelled_x(), labels.weight, view.categories, options.max_bins, context);
   const TreeDomains domains{
       view.domain.index, labelled_domain_count(view), {labels.weight.data(), at(labels.weight.size())}};
@@ -125,7 +126,9 @@ std::shared_ptr<const Fitted> Trees::refitted(const TrainView& view, double stre
   labels.weight = view.weight;
   if (labels.by_quantile())
     option_error("cannot_refit", "refit: trees fitted with loss=absolute or loss=quantile cannot be refitted");
+  if (monotone_) option_error("cannot_refit", "refit: trees with monotone columns would lose that; fit them again");
   labels.y = view.y.value;
+  require_counts(labels, view);
   if (view.y.task == Task::classify) {
     labels.y.resize(view.labelled());
     for (Index i = 0; i < labels.y.size(); ++i) labels.y[i] = view.y.index[at(i)];

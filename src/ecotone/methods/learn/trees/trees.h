@@ -53,7 +53,8 @@ struct TreesOptions {
     return std::tuple{
         field("rounds", &O::rounds, "Rounds of trees; auto: where the loss on left-out rows is least, at most 300",
               between(1, 1e6)),
-        field("leaves", &O::leaves, "Leaves of a tree; auto: 4 or 15, whichever has the lower loss on left-out rows",
+        field("leaves", &O::leaves,
+              "Leaves of a tree; auto: 4 or 15 (symmetric: 16), whichever has the lower loss on left-out rows",
               between(2, 65536)),
         field("rate", &O::rate, "Factor of every leaf's value: smaller ones need more rounds", between(1e-6, 1)),
         field("shape", &O::shape,
@@ -129,6 +130,7 @@ class Trees : public Fitted {
  private:
   TreeLoss loss_ = TreeLoss::squared;
   double rate_ = 0.1;
+  bool monotone_ = false;  ///< whether some column is
   BoostedTrees model_;
   std::vector<TreeColumn> columns_;  ///< levels of categories; the edges of numbers are in the trees
   TreesChoice choice_;
@@ -141,14 +143,24 @@ class Trees : public Fitted {
 /// `negative_label` and `zero_weights`.
 TreeLabels tree_labels(const TrainView& view, const TreesOptions& options, const Context& context);
 
-/// What the options say of a tree's growth, for columns of these names.
-TreeOptions growth_of(const TreesOptions& options, const TrainView& view);
+/// The weights of the labelled rows; empty: all 1. equal: domains have the same total, and all together what they had.
+Vector tree_weights(const TrainView& view, GroupShares shares);
+
+/// Data error `negative_label` for a Poisson loss.
+void require_counts(const TreeLabels& labels, const TrainView& view);
+
+/// Whether there is something to learn from: every class has weight, and some count of a Poisson model is above 0.
+bool can_start(const TreeLabels& labels);
+
+/// What the options say of a tree's growth, for the columns of a view. `strict`: a column of `monotone` must be there;
+/// in a fold it may not be.
+TreeOptions growth_of(const TreesOptions& options, const TrainView& view, bool strict = true);
 
 /// The round after which a curve is least, counted from 1; ties: the first.
 Index least_round(const Vector& curve);
 
 /// Chooses what is `auto` by the loss on left-out rows.
 TreesChoice choose_trees(const TrainView& view, const TreeLabels& labels, const Refits& refits,
-                         const TreesOptions& options, const TreeOptions& growth, const Context& context);
+                         const TreesOptions& options, const Context& context);
 
 }  // namespace ecotone

@@ -3,7 +3,6 @@
 #include <mutex>
 
 #include "ecotone/base/error.h"
-#include "ecotone/methods/learn/adaboost/boosted.h"
 #include "ecotone/methods/learn/trees/trees.h"
 #include "ecotone/methods/refits.h"
 
@@ -14,7 +13,7 @@ namespace {
 constexpr Index most_rounds = 300;
 constexpr Index domains_to_leave_out = 10;  // a judgement: with fewer, the curve of left-out domains is rough
 constexpr double affordable_fold_rows = 500'000;
-constexpr int small_tree = 4, large_tree = 15;
+constexpr int small_tree = 4, large_tree = 15, large_symmetric_tree = 16;
 
 int whole_number(const char* name, double value) {
   if (value != std::trunc(value)) option_error("bad_option", "trees: {} must be a whole number, got {}", name, value);
@@ -29,12 +28,12 @@ struct LeftOut {
 
 class TreesChooser {
  public:
-  TreesChooser(const TrainView& view, const TreeLabels& labels, const TreesOptions& options, const TreeOptions& growth,
-               const Context& context)
-      : view_(view), labels_(labels), options_(options), growth_(growth), context_(context) {}
+  TreesChooser(const TrainView& view, const TreeLabels& labels, const TreesOptions& options, const Context& context)
+      : view_(view), labels_(labels), options_(options), context_(context) {}
 
   TreesChoice choose(const Refits& refits) {
-    choice_.tried = options_.leaves.is_auto() ? std::vector{small_tree, large_tree}
+    const int large = options_.shape == TreeShape::symmetric ? large_symmetric_tree : large_tree;
+    choice_.tried = options_.leaves.is_auto() ? std::vector{small_tree, large}
                                               : std::vector{whole_number("leaves", *options_.leaves.value)};
     choice_.leaves = choice_.tried.front();
     if (!options_.rounds.is_auto()) choice_.rounds = whole_number("rounds", *options_.rounds.value);
@@ -42,8 +41,9 @@ class TreesChooser {
     if (by_domain()) leave_out(refits, "domains");
     if (choice_.left_out.empty() && options_.stop != TreesStop::domains) leave_out(refits.by_row(), "rows");
     if (choice_.left_out.empty())
-      context_.note("trees: took {} rounds of {} leaves, because nothing can be left out so that all classes remain",
-                    choice_.rounds, choice_.leaves);
+      context_.note(
+          "trees: took {} rounds of {} leaves, because nothing can be left out so that the rest can be fitted",
+          choice_.rounds, choice_.leaves);
     return choice_;
   }
 
@@ -58,24 +58,12 @@ class TreesChooser {
            (options_.stop == TreesStop::automatic && domains >= domains_to_leave_out);
   }
 
-  /// Whether the fold has rows on both sides and every class to learn from.
-  bool usable(const InnerFold& fold) const {
-    if (fold.train.empty() || fold.held.empty()) return false;
-    Vector of_class = Vector::Zero(std::max<Index>(labels_.classes, 1));
-    for (const Index i : fold.train)
-      of_class[view_.y.task == Task::classify ? view_.y.index[at(i)] : 0] += labels_.weight_of(i);
-    const double held = std::transform_reduce(fold.held.begin(), fold.held.end(), 0.0, std::plus<>(),
-                                              [&](Index i) { return labels_.weight_of(i); });
-    return of_class.minCoeff() > 0 && held > 0;
-  }
-
   void leave_out(const Refits& refits, const char* what) {
     const std::vector<InnerFold> folds = refits.rows();
-    std::vector<std::size_t> numbers;
-    for (std::size_t k = 0; k < folds.size(); ++k)
-      if (usable(folds[k])) numbers.push_back(k);
-    const auto most = static_cast<std::size_t>(affordable_fold_rows / static_cast<double>(view_.labelled()));
-    if (numbers.size() > std::max<std::size_t>(most, 1)) numbers.resize(std::max<std::size_t>(most, 1));
+    const std::vector<std::size_t> numbers = affordable(folds.size());
+    if (numbers.size() < folds.size())
+      context_.note("trees: rounds and leaves are chosen on {} of {} folds, because there are many rows",
+                    numbers.size(), folds.size());
     const bool refit = refits.stages && can_afford_refits(refits);
     if (refits.stages && !refit)
       context_.note(
@@ -89,26 +77,37 @@ class TreesChooser {
         const std::lock_guard lock(fitting_stages);
         again = refitted_view("trees", view_, refits, fold, numbers[at(k)], context_);
       }
-      if (again) found[at(k)] = losses_of(*again, fold);
+      if (again && again->x.cols() > 0 && !fold.held.empty()) found[at(k)] = losses_of(*again, fold);
     });
     std::erase_if(found, [](const LeftOut& fold) { return fold.loss.empty(); });
     if (!found.empty()) take_least(found, what);
   }
 
-  /// Fits the training rows of a fold and follows the loss on its held-out rows.
+  /// Numbers of folds, spread over all of them.
+  std::vector<std::size_t> affordable(std::size_t folds) const {
+    const auto most = static_cast<std::size_t>(affordable_fold_rows / static_cast<double>(view_.labelled()));
+    const std::size_t count = std::min(folds, std::max<std::size_t>(most, 1));
+    std::vector<std::size_t> numbers;
+    for (std::size_t k = 0; k < count; ++k) numbers.push_back(k * folds / count);
+    return numbers;
+  }
+
+  /// Fits the training rows of a fold and follows the loss on its held-out rows; empty if there is nothing to learn
+  /// from.
   LeftOut losses_of(const TrainView& again, const InnerFold& fold) const {
     const Index domains = view_.domain.count(), rounds = options_.rounds.is_auto() ? most_rounds : choice_.rounds;
     LeftOut result{{}, Vector::Zero(domains)};
     TreeLabels own = labels_;
-    const std::vector<double> weight = boost_weights(again, options_.domain_weights);
+    const Vector weight = tree_weights(again, options_.domain_weights);
     own.weight = Vector::Zero(view_.labelled());
-    for (const Index i : fold.train) own.weight[i] = weight.empty() ? 1 : weight[at(i)];
+    for (const Index i : fold.train) own.weight[i] = weight.size() == 0 ? 1 : weight[i];
     for (const Index i : fold.held) result.weight[view_.domain.index[at(i)]] += labels_.weight_of(i);
+    if (!can_start(own) || !(result.weight.sum() > 0)) return {};
     const TreeRows data =
         bin_rows(again.x.head(view_.labelled()), own.weight, view_.categories, options_.max_bins, context_);
     const TreeDomains of_rows{view_.domain.index, domains, {own.weight.data(), at(own.weight.size())}};
     for (const int leaves : choice_.tried) {
-      TreeOptions growth = growth_;
+      TreeOptions growth = growth_of(options_, again, false);
       growth.leaves = leaves;
       Matrix loss = Matrix::Zero(rounds, domains);
       const auto after = [&](Index round, const std::vector<GrownTree>&, const Matrix& scores) {
@@ -116,6 +115,7 @@ class TreesChooser {
           loss(round, view_.domain.index[at(i)]) += labels_.weight_of(i) * tree_loss_at(labels_, scores, i);
       };
       boost_trees(data, own, of_rows, rounds, growth, context_, after);
+      if (!loss.allFinite()) return {};
       result.loss.push_back(std::move(loss));
     }
     return result;
@@ -157,7 +157,6 @@ class TreesChooser {
   const TrainView& view_;
   const TreeLabels& labels_;
   const TreesOptions& options_;
-  const TreeOptions& growth_;
   const Context& context_;
   TreesChoice choice_;
 };
@@ -171,8 +170,8 @@ Index least_round(const Vector& curve) {
 }
 
 TreesChoice choose_trees(const TrainView& view, const TreeLabels& labels, const Refits& refits,
-                         const TreesOptions& options, const TreeOptions& growth, const Context& context) {
-  return TreesChooser(view, labels, options, growth, context).choose(refits);
+                         const TreesOptions& options, const Context& context) {
+  return TreesChooser(view, labels, options, context).choose(refits);
 }
 
 }  // namespace ecotone

@@ -17,7 +17,8 @@ TreeLoss loss_named(const std::string& name, const StageInput& input) {
   const auto loss = static_cast<TreeLoss>(found - tree_losses.begin());
   const bool binary = loss == TreeLoss::logistic || loss == TreeLoss::probit;
   const bool classes = binary || loss == TreeLoss::softmax;
-  if (classes != (input.task == Task::classify) || (classes && binary != (input.classes.size() == 2)))
+  const bool enough = input.classes.size() >= (binary ? 2 : 3);
+  if (classes != (input.task == Task::classify) || (classes && (!enough || binary != (input.classes.size() == 2))))
     file_error("bad_model", "loss '{}' does not suit the task", name);
   return loss;
 }
@@ -44,6 +45,8 @@ TreesChoice read_choice(const StageState& state) {
   choice.leaves = static_cast<int>(state.count("leaves"));
   choice.rounds = state.count("rounds");
   const Matrix curves = state.matrix("stop_loss", -1, -1);
+  if ((curves.rows() > 0 && curves.cols() == 0) || curves.rows() > std::ssize(choice.tried))
+    file_error("bad_model", "array 'stop_loss' must have a curve for each number of leaves that was tried");
   for (const auto& curve : curves.rowwise()) choice.curves.emplace_back(curve.transpose());
   return choice;
 }
@@ -54,6 +57,7 @@ StageState Trees::save() const {
   StageState state;
   state.info["loss"] = tree_losses[static_cast<std::size_t>(loss_)];
   state.info["rate"] = rate_;
+  state.info["monotone"] = monotone_;
   state.info["rounds"] = model_.rounds();
   state.info["leaves"] = choice_.leaves;
   state.info["stop"] = {{"left_out", choice_.left_out}, {"folds", choice_.folds}, {"tried", choice_.tried}};
@@ -71,6 +75,7 @@ std::shared_ptr<const Fitted> Trees::load(const StageState& state, const TreesOp
   fitted->loss_ = loss_named(state.text("loss"), input);
   fitted->rate_ = state.number("rate");
   if (!(fitted->rate_ > 0)) file_error("bad_model", "'rate' must be above 0, is {}", fitted->rate_);
+  fitted->monotone_ = state.flag("monotone");
   const bool softmax = fitted->loss_ == TreeLoss::softmax;
   fitted->model_.outputs = softmax ? std::ssize(input.classes) : 1;
   fitted->model_.start = state.vector("start", fitted->model_.outputs);

@@ -1,4 +1,5 @@
 #include <functional>
+#include <numeric>
 
 #include "ecotone/choose/selection.h"
 #include "ecotone/data/generate/generate.h"
@@ -358,6 +359,21 @@ TEST(JsonRead, ColumnEffects) {
     data.y.reset();
     expect_round_trip<ColumnEffects>(column_effects(model, data, {}, context), column_effects_from_json, effects_words);
   }
+}
+
+TEST(JsonRead, ColumnEffectsOfTreesHaveTheirGains) {
+  const Context context = on(2);
+  const Dataset data = tiny(3, 40, 2);
+  const Model model = Model::fit(Pipeline::parse("trees rounds=3 leaves=4 min_rows=3 lam=0"), train_view(data, context),
+                                 data.schema, context);
+  const ColumnEffects effects = column_effects(model, data, {.repeats = 2}, context);
+  ASSERT_TRUE(effects.gains);
+  ASSERT_EQ(effects.gains->domains.size(), 3U);
+  EXPECT_GT(effects.gains->columns.front().all, 0);
+  for (const SplitGains::Gain& gain : effects.gains->columns)
+    EXPECT_NEAR(std::accumulate(gain.of_domain.begin(), gain.of_domain.end(), 0.0), gain.all, 1e-6);
+  expect_round_trip<ColumnEffects>(effects, column_effects_from_json, effects_words);
+  expect_refused_or_shown<ColumnEffects>(effects, column_effects_from_json, effects_words);
 }
 
 TEST(JsonRead, Diagnosis) {

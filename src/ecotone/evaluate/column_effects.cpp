@@ -131,6 +131,27 @@ bool any_label_known(const Dataset& data) {
   return false;
 }
 
+/// The gains that a stage of boosted trees holds, with the names of its columns on these data.
+std::optional<SplitGains> split_gains(const Model& model, const Dataset& data, const Context& context) {
+  for (std::size_t i = 0; i < model.pipeline().stages().size(); ++i) {
+    const StageState state = model.state(i);
+    if (!state.has("importance_domain")) continue;
+    const std::vector<Index> first{0};
+    const std::vector<std::string> names = model.transform(batch(data, first), context).names();
+    SplitGains gains{state.info["domains"].get<std::vector<std::string>>(), {}};
+    const Vector all = state.vector("importance", -1);
+    const Matrix of_domain = state.matrix("importance_domain", std::ssize(gains.domains), all.size());
+    if (std::ssize(names) != all.size()) return std::nullopt;
+    for (Index j = 0; j < all.size(); ++j) {
+      const Vector column = of_domain.col(j);
+      gains.columns.push_back({names[at(j)], all[j], {column.begin(), column.end()}});
+    }
+    std::ranges::stable_sort(gains.columns, std::greater<>(), &SplitGains::Gain::all);
+    return gains;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool ShuffleLoss::hurts(int repeats) const {
@@ -156,6 +177,7 @@ ColumnEffects column_effects(const Model& model, const Dataset& data, const Effe
     add_importance(effects, places, model, data, options, context);
   }
   add_dependence(effects, places, model, data, options, context);
+  effects.gains = split_gains(model, data, context);
   std::ranges::stable_sort(effects.columns, [](const ColumnEffect& a, const ColumnEffect& b) {
     const double own = a.mean.value_or(-INFINITY), other = b.mean.value_or(-INFINITY);
     return own != other ? own > other : pooled_swing(a) > pooled_swing(b);

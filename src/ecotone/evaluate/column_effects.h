@@ -61,6 +61,17 @@ struct EffectDomain {
   std::optional<double> score = {};  ///< the metric on them, nothing shuffled
 };
 
+/// What the splits of a model of trees took off the training loss, by column as the learner sees it.
+struct SplitGains {
+  std::vector<std::string> domains;  ///< of training
+  struct Gain {
+    std::string column;
+    double all = 0;
+    std::vector<double> of_domain = {};  ///< below 0: the splits raised the loss there
+  };
+  std::vector<Gain> columns;  ///< the largest first
+};
+
 /// What a model says about its columns, domain by domain: permutation importance and partial dependence.
 struct ColumnEffects {
   std::string pipeline;
@@ -70,7 +81,8 @@ struct ColumnEffects {
   std::vector<EffectDomain> domains;
   /// What the curves are of: the class whose decision value it is (two classes: the second alone), or the label.
   std::vector<std::string> scores;
-  std::vector<ColumnEffect> columns;  ///< by importance, else by how far the pooled curves go, the largest first
+  std::vector<ColumnEffect> columns;     ///< by importance, else by how far the pooled curves go, the largest first
+  std::optional<SplitGains> gains = {};  ///< of a model of boosted trees
 };
 
 /// Of a model on rows whose columns it knows. Curves come from at most 500 rows of a domain, evenly spread, and 33

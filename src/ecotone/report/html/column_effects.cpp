@@ -270,4 +270,38 @@ Panel dependence_panel(const ColumnEffects& effects) {
                       domain_legend(effects), figures)};
 }
 
+Panel gains_panel(const ColumnEffects& effects) {
+  if (!effects.gains) return {};
+  const SplitGains& gains = *effects.gains;
+  StripChart chart{.description = "What the splits of each column took off the loss of each training domain.",
+                   .axis_title = "gain",
+                   .rows = {},
+                   .line = 0.0};
+  std::vector<std::vector<std::string>> table = {{"column", "domain", "gain"}};
+  for (const SplitGains::Gain& gain : gains.columns) {
+    for (std::size_t d = 0; d < gains.domains.size(); ++d)
+      table.push_back({gain.column, gains.domains[d], plain_number(gain.of_domain[d])});
+    if (chart.rows.size() == most_shuffled || !(gain.all > 0)) continue;
+    StripRow row{.tag = {}, .name = gain.column, .figure = number(gain.all)};
+    for (std::size_t d = 0; d < std::min(most_drawn_domains, gains.domains.size()); ++d)
+      row.dots.push_back({.value = gain.of_domain[d],
+                          .name = gains.domains[d],
+                          .note = fmt::format("{}: {}", gains.domains[d], signed_number(gain.of_domain[d])),
+                          .look = gain.of_domain[d] < 0 ? "dot worse" : "dot",
+                          .foremost = gain.of_domain[d] < 0});
+    chart.rows.push_back(std::move(row));
+    chart.description += fmt::format(" {}: {}.", gain.column, number(gain.all));
+  }
+  if (chart.rows.empty()) return {};
+  return {"gains", "What the splits gained in training",
+          "<p class=\"note\"><i class=\"key-dot\"></i> one training domain · what all splits of a column took off its "
+          "loss; "
+          "the figure is that of all rows. Left of zero, in another colour, they raised it.</p>\n" +
+              figure({.name = "gains",
+                      .caption = {},
+                      .wide = strip_chart(chart, wide_picture),
+                      .narrow = strip_chart(chart, narrow_picture),
+                      .table = std::move(table)})};
+}
+
 }  // namespace ecotone::report

@@ -134,6 +134,7 @@ std::string html_report(const Report& report) {
     parts.answer += report::effects_answer(*report.effects);
     parts.panels.push_back(report::importance_panel(*report.effects));
     parts.panels.push_back(report::dependence_panel(*report.effects));
+    parts.panels.push_back(report::gains_panel(*report.effects));
   }
   if (report.simulation) {
     parts.facts += report::simulation_facts(*report.simulation);

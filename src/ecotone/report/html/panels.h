@@ -70,6 +70,8 @@ std::string effects_answer(const ColumnEffects& effects);
 Panel importance_panel(const ColumnEffects& effects);
 /// Small charts of the score over the values of a column, a line for each domain.
 Panel dependence_panel(const ColumnEffects& effects);
+/// What the splits of boosted trees took off the training loss, by column and domain; empty for other models.
+Panel gains_panel(const ColumnEffects& effects);
 /// Published numbers beside ours; `number_of_it` tells several apart.
 Panel reproduction_panel(const Reproduction& reproduction, std::size_t number_of_it);
 /// Where the results come from.

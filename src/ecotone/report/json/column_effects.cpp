@@ -63,6 +63,23 @@ ColumnEffect read_effect(const ResultField& field, const ColumnEffects& effects)
   return effect;
 }
 
+Json gains_json(const SplitGains& gains) {
+  Json columns = Json::array();
+  for (const SplitGains::Gain& each : gains.columns)
+    columns.push_back({{"column", each.column}, {"gain", each.all}, {"domains", each.of_domain}});
+  return {{"domains", gains.domains}, {"columns", std::move(columns)}};
+}
+
+SplitGains read_gains(const ResultField& field) {
+  SplitGains gains;
+  gains.domains = field.at("domains").texts();
+  gains.columns = field.at("columns").each([&](const ResultField& each) {
+    return SplitGains::Gain{each.at("column").text(), each.at("gain").number(),
+                            each.at("domains").sized(gains.domains.size()).numbers()};
+  });
+  return gains;
+}
+
 }  // namespace
 
 Json to_json(const ColumnEffects& effects) {
@@ -80,13 +97,15 @@ Json to_json(const ColumnEffects& effects) {
           {"domains", {effects.domains[opposite[c]->one].domain, effects.domains[opposite[c]->other].domain}},
           {"score", effects.scores[opposite[c]->score]}};
   }
-  return {{"pipeline", effects.pipeline},
-          {"task", task_name(effects.task)},
-          {"metric", effects.metric.empty() ? Json(nullptr) : Json(effects.metric)},
-          {"repeats", effects.repeats},
-          {"domains", std::move(domains)},
-          {"scores", effects.scores},
-          {"columns", std::move(columns)}};
+  Json json = {{"pipeline", effects.pipeline},
+               {"task", task_name(effects.task)},
+               {"metric", effects.metric.empty() ? Json(nullptr) : Json(effects.metric)},
+               {"repeats", effects.repeats},
+               {"domains", std::move(domains)},
+               {"scores", effects.scores},
+               {"columns", std::move(columns)}};
+  if (effects.gains) json["gains"] = gains_json(*effects.gains);
+  return json;
 }
 
 ColumnEffects column_effects_from_json(const Json& json, const std::string& origin) {
@@ -104,6 +123,7 @@ ColumnEffects column_effects_from_json(const Json& json, const std::string& orig
   if (effects.domains.empty()) field.at("domains").fail("must not be empty");
   if (effects.scores.empty()) field.at("scores").fail("must not be empty");
   effects.columns = field.at("columns").each([&](const ResultField& each) { return read_effect(each, effects); });
+  if (const auto gains = field.find("gains")) effects.gains = read_gains(*gains);
   return effects;
 }
 

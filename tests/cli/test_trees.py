@@ -66,7 +66,8 @@ def test_many_levels_are_taken_where_features_are_refused(ecotone, tmp_path):
         rows.append([f"s{i % 2}", f"c{i % 300}", int(i % 300 < 150) if i % 9 else i % 2])
     table = write(tmp_path / "many.csv", rows)
     model = tmp_path / "m.eco"
-    ecotone("fit", table, "trees rounds=30 leaves=4 cat_min_rows=1 min_rows=2 cat_most=200", *FLAGS, "-o", model)
+    done = ecotone("fit", table, "trees rounds=30 leaves=4 cat_min_rows=1 min_rows=2 cat_most=200", *FLAGS, "-o", model)
+    assert "of column 'code' the 255 most frequent categories are kept" in done.stderr
     predicted = ecotone("predict", model, table).stdout.splitlines()[1:]
     right = sum(line.split(",")[1] == str(row[2]) for line, row in zip(predicted, rows[1:]))
     assert right > 900

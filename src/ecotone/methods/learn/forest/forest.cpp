@@ -96,6 +96,7 @@ StageResult Forest::fit(const TrainView& view, const ForestLearnerOptions& optio
   fitted->model_ = grow_forest(data, labels, engine_options(view, options), context);
   fitted->importance_ = Vector::Zero(view.x.cols());
   for (const DecisionTree& tree : fitted->model_.trees) add_gains(tree, fitted->importance_);
+  note_rare_levels(forest_name, data.column, view.x, context);
   fitted->columns_ = std::move(data.column);
   for (TreeColumn& column : fitted->columns_) column.edge.clear();
   Status status{true, fmt::format("{} trees", fitted->model_.trees.size())};

@@ -161,6 +161,14 @@ bool can_start(const TreeLabels& labels) {
   return mass.minCoeff() > 0;
 }
 
+void note_rare_levels(const char* who, const std::vector<TreeColumn>& columns, const Features& x,
+                      const Context& context) {
+  for (std::size_t j = 0; j < columns.size(); ++j)
+    if (std::ssize(columns[j].level) == most_tree_bins)
+      context.note("{}: of column '{}' the {} most frequent categories are kept; others count as missing", who,
+                   x.name(static_cast<Index>(j)), most_tree_bins);
+}
+
 TreeOptions growth_of(const TreesOptions& options, const TrainView& view, bool strict) {
   TreeOptions growth;
   growth.shape = options.shape;

@@ -92,6 +92,7 @@ StageResult Trees::fit_refitting(const TrainView& view, const Refits& refits, co
   };
   fitted->model_ = boost_trees(data, labels, domains, fitted->choice_.rounds, growth, context, after_round, after_tree);
   if (domains.count == 1) fitted->domain_importance_.row(0) = fitted->importance_.transpose();
+  note_rare_levels("trees", data.column, view.x, context);
   fitted->columns_ = std::move(data.column);
   for (TreeColumn& column : fitted->columns_) column.edge.clear();  // thresholds are in the trees
   Status status = status_of(fitted->choice_, fitted->importance_.maxCoeff() > 0);

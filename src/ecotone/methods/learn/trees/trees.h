@@ -152,6 +152,10 @@ void require_counts(const TreeLabels& labels, const TrainView& view);
 /// Whether there is something to learn from: every class has weight, and some count of a Poisson model is above 0.
 bool can_start(const TreeLabels& labels);
 
+/// Notes columns of so many categories that rarer ones may count as missing.
+void note_rare_levels(const char* who, const std::vector<TreeColumn>& columns, const Features& x,
+                      const Context& context);
+
 /// What the options say of a tree's growth, for the columns of a view. `strict`: a column of `monotone` must be there;
 /// in a fold it may not be.
 TreeOptions growth_of(const TreesOptions& options, const TrainView& view, bool strict = true);

@@ -16,10 +16,12 @@ UNEQUAL = {
     "penalties are chosen in folds of rows, and by default the loss is divided by the number of rows": [
         "Logistic", "Softmax", "Probit", "Poisson", "LeastSquares", "Ridge", "RidgeRegressor", "Step", "StepRegressor", "GP", "Calibrate"],
     "the kernel's width comes from distances between rows, and the solver stops at a tolerance": ["SVM", "SVMRegressor", "DASVM"],
+    "rounds are chosen in folds of rows, samples are drawn of rows, and leaves count rows": [
+        "Trees", "TreesRegressor", "Forest", "ForestRegressor"],
     "the sample of the target, and the moments of a domain, are rows": ["AdaptJoint", "Daboost", "Tgreedy", "TgreedyRegressor"],
 }
-OTHERS = {name: {"check_class_weight_classifiers": "boosting separates rows of whatever weight, so weights of classes do not move its answers far"}
-          for name in ("Adaboost", "Daboost")}
+OTHERS = {name: {"check_class_weight_classifiers": "boosting, and trees grown to the end, separate rows of whatever weight, so weights of classes do not move its answers far"}
+          for name in ("Adaboost", "Daboost", "Forest")}
 EXPECTED = {name: {check: reason for check in WEIGHTS} for reason, names in UNEQUAL.items() for name in names}
 for _name, _checks in OTHERS.items():
     EXPECTED.setdefault(_name, {}).update(_checks)

@@ -13,6 +13,7 @@ that a run can be continued. Seeds of peers are 0.
 import argparse
 import io
 import json
+import os
 import pathlib
 import subprocess
 import tempfile
@@ -208,10 +209,12 @@ def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("build")
     a.add_argument("what", nargs="?", choices=["compare", "refit"], default="compare")
-    a.add_argument("--data", type=pathlib.Path, default=pathlib.Path("../shared/data"))
+    a.add_argument("--data", type=pathlib.Path, default=pathlib.Path(os.environ.get("ECOTONE_DATA", "../shared/data")))
     a.add_argument("--sets", default=",".join(SETS))
     a.add_argument("--keep", type=pathlib.Path)
     o = a.parse_args()
+    if not o.data.is_dir():
+        return print(f"skipped: there are no data in {o.data}; name the folder by ECOTONE_DATA")
     program = pathlib.Path(o.build) / "cli" / "ecotone"
     program = str(program if program.exists() else o.build)
     folder = o.keep or pathlib.Path(tempfile.mkdtemp())

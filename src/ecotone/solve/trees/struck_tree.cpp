@@ -11,6 +11,7 @@ namespace ecotone {
 namespace {
 
 using ByteVector [[gnu::vector_size(32)]] = std::int8_t;
+using UnsignedBytes [[gnu::vector_size(32)]] = std::uint8_t;  // whose negation wraps
 constexpr Index vectors_at_once = 4;
 constexpr Index struck_at_once = 32 * vectors_at_once;
 static_assert(TreeLanes::rows % struck_at_once == 0);
@@ -18,7 +19,7 @@ static_assert(TreeLanes::rows % struck_at_once == 0);
 /// The number of the lowest bit of each byte.
 [[gnu::always_inline]] inline void lowest_bit(const ByteVector& bits, ByteVector& number) {
   const ByteVector none = {};
-  const ByteVector lowest = bits & -bits;
+  const auto lowest = bits & reinterpret_cast<ByteVector>(-reinterpret_cast<UnsignedBytes>(bits));
   number = ((lowest & static_cast<std::int8_t>(0xAA)) != none) & 1;
   number |= ((lowest & static_cast<std::int8_t>(0xCC)) != none) & 2;
   number |= ((lowest & static_cast<std::int8_t>(0xF0)) != none) & 4;

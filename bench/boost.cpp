@@ -7,7 +7,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "bench/support/main.h"
+#include "bench/support/seconds.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/json.h"
 #include "ecotone/base/memory.h"
@@ -25,13 +25,6 @@
 namespace {
 
 using namespace ecotone;
-
-template <class Body>
-double seconds(const Body& body) {
-  const auto begin = std::chrono::steady_clock::now();
-  body();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 
 std::vector<double> signs(const Labels& y, Index count) {
   std::vector<double> result;

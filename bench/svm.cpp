@@ -8,7 +8,6 @@
 #include <libsvm/svm.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "bench/support/main.h"
+#include "bench/support/seconds.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/json.h"
 #include "ecotone/base/memory.h"
@@ -29,13 +29,6 @@ void read(const std::filesystem::path& path, double* into, Index count) {
   std::ifstream file(path, std::ios::binary);
   file.read(reinterpret_cast<char*>(into), count * static_cast<std::streamsize>(sizeof(double)));
   if (!file) file_error("cannot_read", "{}: cannot be read", path.string());
-}
-
-template <class Body>
-double seconds(const Body& body) {
-  const auto begin = std::chrono::steady_clock::now();
-  body();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 /// Rows as LIBSVM nodes: nonzero values, or all values of a Gram matrix after the row number.

@@ -1,15 +1,15 @@
 // Times boosted trees on arrays written by bench/trees.py: binning and growing, and the probabilities of the same rows.
 // Usage: bench_trees FOLDER ROWS COLS THREADS ROUNDS
 #include <fmt/format.h>
-#include <sys/resource.h>
 
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "bench/support/main.h"
+#include "bench/support/seconds.h"
+#include "bench/support/usage.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/json.h"
 #include "ecotone/solve/trees/boosted.h"
@@ -17,22 +17,6 @@
 namespace {
 
 using namespace ecotone;
-
-template <class Body>
-double seconds(const Body& body) {
-  const auto begin = std::chrono::steady_clock::now();
-  body();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-double processor_seconds() {
-  rusage now{};
-  getrusage(RUSAGE_SELF, &now);
-  const auto of = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  return of(now.ru_utime) + of(now.ru_stime);
-}
 
 /// A line of /proc/self/status, "VmRSS" or "VmHWM", in bytes.
 double memory_of(const std::string& name) {
@@ -67,13 +51,13 @@ int run(int, char** argv) {
   for (int round = 0; round < std::stoi(argv[5]); ++round) {
     std::vector<TreeColumn> columns;
     BoostedTrees model;
-    const double begin = processor_seconds();
+    const double begin = usage_now().seconds;
     fit = std::min(fit, seconds([&] {
                      TreeRows data = bin_rows(features, Vector(), {}, 255, context);
                      model = boost_trees(data, labels, {}, 100, options, context);
                      columns = std::move(data.column);
                    }));
-    processor = std::min(processor, processor_seconds() - begin);
+    processor = std::min(processor, usage_now().seconds - begin);
     memory = memory_of("VmHWM") - before;
     Matrix scores;
     Vector probability;

@@ -13,7 +13,7 @@
 #include "bench/support/keys.h"
 #include "bench/support/main.h"
 #include "bench/support/usage.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/files/file.h"
 #include "ecotone/data/read.h"
 #include "ecotone/label/growing_model.h"
 #include "ecotone/label/simulate.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/files/file.h"
 #include "ecotone/base/options.h"
 #include "ecotone/data/formats/format.h"
 #include "ecotone/data/formats/number.h"

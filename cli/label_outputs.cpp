@@ -6,7 +6,7 @@
 #include <map>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/files/file.h"
 #include "ecotone/data/formats/csv/csv_field.h"
 #include "ecotone/data/formats/roles.h"
 #include "ecotone/data/read.h"

@@ -1,7 +1,7 @@
 #include "cli/arguments.h"
 #include "cli/label.h"
 #include "cli/page.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/files/file.h"
 #include "ecotone/report/html/html.h"
 #include "ecotone/report/text/text.h"
 

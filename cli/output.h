@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "ecotone/base/context.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/files/file.h"
 #include "ecotone/base/json.h"
 
 namespace ecotone::cli {

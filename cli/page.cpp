@@ -7,7 +7,7 @@
 
 #include "cli/arguments.h"
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/files/file.h"
 #include "ecotone/data/dataset_digest.h"
 #include "ecotone/version.h"
 

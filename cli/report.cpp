@@ -7,7 +7,7 @@
 #include "cli/page.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/files/file.h"
 
 namespace ecotone::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "cli/resume.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/files/file.h"
 #include "ecotone/report/html/figure_svg.h"
 #include "ecotone/report/json/json.h"
 #include "ecotone/report/text/text.h"

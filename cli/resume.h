@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/flags.h"
-#include "ecotone/base/journal.h"
+#include "ecotone/base/files/journal.h"
 
 namespace ecotone::cli {
 

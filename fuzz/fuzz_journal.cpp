@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "ecotone/base/archive.h"
-#include "ecotone/base/file.h"
-#include "ecotone/base/journal.h"
+#include "ecotone/base/files/archive.h"
+#include "ecotone/base/files/file.h"
+#include "ecotone/base/files/journal.h"
 #include "reader.h"
 
 namespace {

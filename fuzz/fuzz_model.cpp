@@ -7,9 +7,9 @@
 #include <string>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/files/file.h"
+#include "ecotone/base/files/tensor_file.h"
 #include "ecotone/base/random.h"
-#include "ecotone/base/tensor_file.h"
 #include "ecotone/data/dataset.h"
 #include "ecotone/methods/model.h"
 #include "ecotone/methods/registry.h"

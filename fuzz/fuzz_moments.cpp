@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ecotone/base/file.h"
+#include "ecotone/base/files/file.h"
 #include "ecotone/solve/moments/moments_file.h"
 #include "ecotone/solve/paths/stopping.h"
 #include "reader.h"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/tensor_file.h"
+#include "ecotone/base/files/tensor_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ecotone;

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "ecotone/base/tensor_file.h"
+#include "ecotone/base/files/tensor_file.h"
 #include "ecotone/data/generate/generate.h"
 #include "ecotone/methods/cross_fit.h"
 #include "ecotone/methods/registry.h"

@@ -1,6 +1,6 @@
 // Finished fits come back from a journal, and nothing but the time tells.
 #include "base/temp_folder.h"
-#include "ecotone/base/journal.h"
+#include "ecotone/base/files/journal.h"
 #include "ecotone/evaluate/finished_work.h"
 #include "ecotone/evaluate/fit_archive.h"
 #include "ecotone/evaluate/tune.h"

@@ -1,7 +1,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "ecotone/base/tensor_file.h"
+#include "ecotone/base/files/tensor_file.h"
 #include "ecotone/methods/registry.h"
 #include "methods/support.h"
 #include "thread_sanitizer.h"

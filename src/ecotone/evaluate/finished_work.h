@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "ecotone/base/archive.h"
 #include "ecotone/base/digest.h"
-#include "ecotone/base/journal.h"
+#include "ecotone/base/files/archive.h"
+#include "ecotone/base/files/journal.h"
 #include "ecotone/data/dataset.h"
 #include "ecotone/evaluate/messages.h"
 #include "ecotone/evaluate/protocol.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "ecotone/base/archive.h"
+#include "ecotone/base/files/archive.h"
 #include "ecotone/evaluate/split_fits.h"
 #include "ecotone/evaluate/tune_fits.h"
 

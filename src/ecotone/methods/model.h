@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "ecotone/base/context.h"
+#include "ecotone/base/files/tensor_file.h"
 #include "ecotone/base/json.h"
-#include "ecotone/base/tensor_file.h"
 #include "ecotone/data/dataset.h"
 #include "ecotone/methods/method.h"
 #include "ecotone/methods/pipeline.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "data/formats/read_support.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/files/file.h"
 #include "ecotone/base/json.h"
 #include "ecotone/base/random.h"
 

@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "data/formats/read_support.h"
-#include "ecotone/base/tensor_file.h"
+#include "ecotone/base/files/tensor_file.h"
 #include "ecotone/data/categories.h"
 
 namespace ecotone {

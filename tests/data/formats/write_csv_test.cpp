@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "data/formats/read_support.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/files/file.h"
 #include "ecotone/base/random.h"
 
 namespace ecotone {

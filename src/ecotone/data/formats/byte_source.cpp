@@ -11,8 +11,8 @@
 #include <system_error>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
-#include "ecotone/base/gzip.h"
+#include "ecotone/base/files/file.h"
+#include "ecotone/base/files/gzip.h"
 #include "ecotone/base/memory.h"
 
 namespace ecotone {

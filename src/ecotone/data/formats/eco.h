@@ -1,6 +1,6 @@
 #pragma once
 
-#include "ecotone/base/tensor_file.h"
+#include "ecotone/base/files/tensor_file.h"
 #include "ecotone/data/dataset.h"
 #include "ecotone/data/formats/read_options.h"
 

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/files/file.h"
+#include "ecotone/base/files/tensor_file.h"
 #include "ecotone/base/json.h"
-#include "ecotone/base/tensor_file.h"
 #include "ecotone/data/categories.h"
 #include "ecotone/data/formats/csv/csv_field.h"
 #include "ecotone/data/formats/date.h"

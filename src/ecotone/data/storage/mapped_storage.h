@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "ecotone/base/tensor_file.h"
+#include "ecotone/base/files/tensor_file.h"
 #include "ecotone/data/features.h"
 
 namespace ecotone {

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/files/file.h"
 #include "ecotone/data/formats/number.h"
 
 namespace ecotone {

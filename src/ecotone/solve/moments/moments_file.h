@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ecotone/base/tensor_file.h"
+#include "ecotone/base/files/tensor_file.h"
 #include "ecotone/solve/moments/moments.h"
 
 /// Moments in files (`.eco`, safetensors): arrays named as in Moments, `gram` g x k with the tiles of each group one

@@ -1,8 +1,8 @@
 #include "ecotone/data/formats/csv/header.h"
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
-#include "ecotone/base/gzip.h"
+#include "ecotone/base/files/file.h"
+#include "ecotone/base/files/gzip.h"
 #include "ecotone/data/formats/csv/table.h"
 #include "ecotone/data/formats/format.h"
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ecotone/base/file.h"
+#include "ecotone/base/files/file.h"
 #include "ecotone/base/index.h"
 
 namespace ecotone {

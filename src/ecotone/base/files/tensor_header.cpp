@@ -1,4 +1,4 @@
-#include "ecotone/base/tensor_header.h"
+#include "ecotone/base/files/tensor_header.h"
 
 #include <algorithm>
 #include <array>

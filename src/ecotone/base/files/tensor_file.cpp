@@ -1,4 +1,4 @@
-#include "ecotone/base/tensor_file.h"
+#include "ecotone/base/files/tensor_file.h"
 
 #include <bit>
 #include <cstring>
@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/base/files/tensor_header.h"
 #include "ecotone/base/memory.h"
-#include "ecotone/base/tensor_header.h"
 
 namespace ecotone {
 

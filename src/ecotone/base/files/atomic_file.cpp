@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/files/file.h"
 #include "ecotone/base/thread_pool.h"
 #include "ecotone/base/waiting.h"
 

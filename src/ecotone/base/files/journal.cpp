@@ -1,4 +1,4 @@
-#include "ecotone/base/journal.h"
+#include "ecotone/base/files/journal.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/files/file.h"
 
 namespace ecotone {
 

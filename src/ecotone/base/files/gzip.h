@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "ecotone/base/file.h"
+#include "ecotone/base/files/file.h"
 
 namespace ecotone {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ecotone/base/tensor_file.h"
+#include "ecotone/base/files/tensor_file.h"
 
 namespace ecotone {
 

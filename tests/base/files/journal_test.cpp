@@ -1,4 +1,4 @@
-#include "ecotone/base/journal.h"
+#include "ecotone/base/files/journal.h"
 
 #include <set>
 

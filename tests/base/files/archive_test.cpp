@@ -1,4 +1,4 @@
-#include "ecotone/base/archive.h"
+#include "ecotone/base/files/archive.h"
 
 #include <gtest/gtest.h>
 

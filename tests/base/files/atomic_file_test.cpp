@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "base/temp_folder.h"
-#include "ecotone/base/file.h"
+#include "ecotone/base/files/file.h"
 #include "ecotone/base/thread_pool.h"
 #include "ecotone/base/waiting.h"
 

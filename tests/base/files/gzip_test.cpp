@@ -1,4 +1,4 @@
-#include "ecotone/base/gzip.h"
+#include "ecotone/base/files/gzip.h"
 
 #include <zlib.h>
 

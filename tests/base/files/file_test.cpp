@@ -1,4 +1,4 @@
-#include "ecotone/base/file.h"
+#include "ecotone/base/files/file.h"
 
 #include <sys/stat.h>
 

@@ -1,4 +1,4 @@
-#include "ecotone/base/tensor_file.h"
+#include "ecotone/base/files/tensor_file.h"
 
 #include <cmath>
 #include <cstring>

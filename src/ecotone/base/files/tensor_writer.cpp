@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/base/files/tensor_file.h"
+#include "ecotone/base/files/tensor_header.h"
 #include "ecotone/base/json.h"
-#include "ecotone/base/tensor_file.h"
-#include "ecotone/base/tensor_header.h"
 
 namespace ecotone {
 

@@ -1,4 +1,4 @@
-#include "ecotone/base/file.h"
+#include "ecotone/base/files/file.h"
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
-#include "ecotone/base/gzip.h"
+#include "ecotone/base/files/gzip.h"
 #include "ecotone/base/memory.h"
 
 namespace ecotone {

@@ -3,7 +3,7 @@
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
 #include "ecotone/choose/guard.h"
-#include "ecotone/evaluate/column_effects.h"
+#include "ecotone/evaluate/columns/column_effects.h"
 #include "ecotone/methods/model.h"
 #include "ecotone/report/json/json.h"
 #include "ecotone/report/text/text.h"

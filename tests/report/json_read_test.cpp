@@ -5,7 +5,7 @@
 #include "ecotone/data/generate/generate.h"
 #include "ecotone/diagnose/diagnose.h"
 #include "ecotone/diagnose/population.h"
-#include "ecotone/evaluate/column_effects.h"
+#include "ecotone/evaluate/columns/column_effects.h"
 #include "ecotone/evaluate/known_site.h"
 #include "ecotone/evaluate/tune.h"
 #include "ecotone/label/simulate.h"

@@ -6,10 +6,10 @@
 
 #include "ecotone/base/at_hand.h"
 #include "ecotone/base/progress.h"
+#include "ecotone/evaluate/columns/importance.h"
 #include "ecotone/evaluate/finished_work.h"
 #include "ecotone/evaluate/fit_archive.h"
 #include "ecotone/evaluate/fits_at_once.h"
-#include "ecotone/evaluate/importance.h"
 #include "ecotone/evaluate/messages.h"
 #include "ecotone/evaluate/metric_of_choice.h"
 #include "ecotone/evaluate/threshold.h"

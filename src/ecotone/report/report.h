@@ -8,7 +8,7 @@
 #include "ecotone/diagnose/diagnose.h"
 #include "ecotone/diagnose/population.h"
 #include "ecotone/diagnose/projection.h"
-#include "ecotone/evaluate/column_effects.h"
+#include "ecotone/evaluate/columns/column_effects.h"
 #include "ecotone/evaluate/evaluate.h"
 #include "ecotone/evaluate/tune.h"
 #include "ecotone/evaluate/whole_model.h"

@@ -1,4 +1,4 @@
-#include "ecotone/evaluate/column_effects.h"
+#include "ecotone/evaluate/columns/column_effects.h"
 
 #include "ecotone/base/json_number.h"
 #include "ecotone/report/json/column_kind.h"

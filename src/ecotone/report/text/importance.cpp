@@ -1,4 +1,4 @@
-#include "ecotone/evaluate/importance.h"
+#include "ecotone/evaluate/columns/importance.h"
 
 #include <fmt/format.h>
 

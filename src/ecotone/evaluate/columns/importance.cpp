@@ -1,9 +1,9 @@
-#include "ecotone/evaluate/importance.h"
+#include "ecotone/evaluate/columns/importance.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "ecotone/evaluate/shuffled_column.h"
+#include "ecotone/evaluate/columns/shuffled_column.h"
 #include "ecotone/measure/intervals.h"
 
 namespace ecotone {

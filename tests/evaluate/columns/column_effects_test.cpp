@@ -1,4 +1,4 @@
-#include "ecotone/evaluate/column_effects.h"
+#include "ecotone/evaluate/columns/column_effects.h"
 
 #include <cmath>
 #include <set>

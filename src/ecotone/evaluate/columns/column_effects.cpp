@@ -1,4 +1,4 @@
-#include "ecotone/evaluate/column_effects.h"
+#include "ecotone/evaluate/columns/column_effects.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "ecotone/base/error.h"
-#include "ecotone/evaluate/dependence.h"
+#include "ecotone/evaluate/columns/dependence.h"
+#include "ecotone/evaluate/columns/shuffled_column.h"
 #include "ecotone/evaluate/fits_at_once.h"
-#include "ecotone/evaluate/shuffled_column.h"
 #include "ecotone/measure/intervals.h"
 #include "ecotone/measure/ranks.h"
 

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "ecotone/evaluate/column_effects.h"
-#include "ecotone/evaluate/shuffled_column.h"
+#include "ecotone/evaluate/columns/column_effects.h"
+#include "ecotone/evaluate/columns/shuffled_column.h"
 
 namespace ecotone {
 

@@ -1,4 +1,4 @@
-#include "ecotone/evaluate/shuffled_column.h"
+#include "ecotone/evaluate/columns/shuffled_column.h"
 
 #include <algorithm>
 #include <cmath>

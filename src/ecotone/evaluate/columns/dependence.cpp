@@ -1,4 +1,4 @@
-#include "ecotone/evaluate/dependence.h"
+#include "ecotone/evaluate/columns/dependence.h"
 
 #include <algorithm>
 #include <cmath>

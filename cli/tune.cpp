@@ -1,4 +1,4 @@
-#include "ecotone/evaluate/tune.h"
+#include "ecotone/evaluate/tune/tune.h"
 
 #include <fmt/format.h>
 

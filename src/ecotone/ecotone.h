@@ -36,7 +36,7 @@
 #include "ecotone/data/read.h"
 #include "ecotone/diagnose/diagnose.h"
 #include "ecotone/evaluate/evaluate.h"
-#include "ecotone/evaluate/tune.h"
+#include "ecotone/evaluate/tune/tune.h"
 #include "ecotone/methods/model.h"
 #include "ecotone/methods/pipeline.h"
 #include "ecotone/methods/registry.h"

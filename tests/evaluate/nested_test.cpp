@@ -1,7 +1,7 @@
 // The choice of a grid inside every split.
 #include "ecotone/data/generate/generate.h"
 #include "ecotone/evaluate/score.h"
-#include "ecotone/evaluate/tune.h"
+#include "ecotone/evaluate/tune/tune.h"
 #include "ecotone/methods/model.h"
 #include "ecotone/report/json/json.h"
 #include "ecotone/report/text/text.h"

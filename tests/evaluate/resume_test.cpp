@@ -3,7 +3,7 @@
 #include "ecotone/base/files/journal.h"
 #include "ecotone/evaluate/finished_work.h"
 #include "ecotone/evaluate/fit_archive.h"
-#include "ecotone/evaluate/tune.h"
+#include "ecotone/evaluate/tune/tune.h"
 #include "ecotone/report/json/json.h"
 #include "evaluate/support.h"
 

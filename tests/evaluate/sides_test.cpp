@@ -1,7 +1,7 @@
 #include <set>
 
 #include "ecotone/base/random.h"
-#include "ecotone/evaluate/tune_folds.h"
+#include "ecotone/evaluate/tune/tune_folds.h"
 #include "ecotone/report/json/json.h"
 #include "evaluate/support.h"
 

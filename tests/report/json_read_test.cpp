@@ -7,7 +7,7 @@
 #include "ecotone/diagnose/population.h"
 #include "ecotone/evaluate/columns/column_effects.h"
 #include "ecotone/evaluate/known_site.h"
-#include "ecotone/evaluate/tune.h"
+#include "ecotone/evaluate/tune/tune.h"
 #include "ecotone/label/simulate.h"
 #include "ecotone/report/html/html.h"
 #include "ecotone/report/json/json.h"

@@ -16,7 +16,7 @@
 #include "ecotone/evaluate/score.h"
 #include "ecotone/evaluate/split_fits.h"
 #include "ecotone/evaluate/threshold.h"
-#include "ecotone/evaluate/tune.h"
+#include "ecotone/evaluate/tune/tune.h"
 #include "ecotone/evaluate/unseen.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/methods/grid.h"

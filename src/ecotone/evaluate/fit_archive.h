@@ -2,7 +2,7 @@
 
 #include "ecotone/base/files/archive.h"
 #include "ecotone/evaluate/split_fits.h"
-#include "ecotone/evaluate/tune_fits.h"
+#include "ecotone/evaluate/tune/tune_fits.h"
 
 /// The parts of finished fits as a journal keeps them (base/archive.h). A new field of one of these types is named here
 /// too, or a resumed run lacks it.

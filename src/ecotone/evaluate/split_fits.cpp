@@ -13,7 +13,7 @@
 #include "ecotone/evaluate/messages.h"
 #include "ecotone/evaluate/metric_of_choice.h"
 #include "ecotone/evaluate/threshold.h"
-#include "ecotone/evaluate/tune.h"
+#include "ecotone/evaluate/tune/tune.h"
 #include "ecotone/methods/fit_cache.h"
 #include "ecotone/methods/model.h"
 

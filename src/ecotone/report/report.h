@@ -10,7 +10,7 @@
 #include "ecotone/diagnose/projection.h"
 #include "ecotone/evaluate/columns/column_effects.h"
 #include "ecotone/evaluate/evaluate.h"
-#include "ecotone/evaluate/tune.h"
+#include "ecotone/evaluate/tune/tune.h"
 #include "ecotone/evaluate/whole_model.h"
 #include "ecotone/label/simulate.h"
 #include "ecotone/methods/select/feature_selection.h"

@@ -1,4 +1,4 @@
-#include "ecotone/evaluate/tune.h"
+#include "ecotone/evaluate/tune/tune.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/report/json/read.h"
 #include "ecotone/report/json/result_field.h"

@@ -1,5 +1,5 @@
 #include "ecotone/base/json_number.h"
-#include "ecotone/evaluate/tune.h"
+#include "ecotone/evaluate/tune/tune.h"
 #include "ecotone/report/json/json.h"
 
 namespace ecotone {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "ecotone/evaluate/tune.h"
+#include "ecotone/evaluate/tune/tune.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/report/text/text.h"
 #include "ecotone/report/text/text_width.h"

@@ -7,7 +7,7 @@
 #include "ecotone/base/error.h"
 #include "ecotone/data/dataset_digest.h"
 #include "ecotone/evaluate/score.h"
-#include "ecotone/evaluate/tune_fits.h"
+#include "ecotone/evaluate/tune/tune_fits.h"
 #include "ecotone/measure/intervals.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/methods/grid.h"

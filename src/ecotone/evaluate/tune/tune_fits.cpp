@@ -1,4 +1,4 @@
-#include "ecotone/evaluate/tune_fits.h"
+#include "ecotone/evaluate/tune/tune_fits.h"
 
 #include <algorithm>
 #include <map>

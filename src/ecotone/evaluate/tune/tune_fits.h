@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "ecotone/evaluate/evaluate.h"
-#include "ecotone/evaluate/tune_folds.h"
+#include "ecotone/evaluate/tune/tune_folds.h"
 
 namespace ecotone {
 

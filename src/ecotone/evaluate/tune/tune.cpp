@@ -1,4 +1,4 @@
-#include "ecotone/evaluate/tune.h"
+#include "ecotone/evaluate/tune/tune.h"
 
 #include <algorithm>
 #include <set>
@@ -8,9 +8,9 @@
 #include "ecotone/evaluate/adapting.h"
 #include "ecotone/evaluate/fits_at_once.h"
 #include "ecotone/evaluate/metric_of_choice.h"
-#include "ecotone/evaluate/tune_choice.h"
-#include "ecotone/evaluate/tune_fits.h"
-#include "ecotone/evaluate/tune_folds.h"
+#include "ecotone/evaluate/tune/tune_choice.h"
+#include "ecotone/evaluate/tune/tune_fits.h"
+#include "ecotone/evaluate/tune/tune_folds.h"
 #include "ecotone/evaluate/unseen.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/methods/grid.h"

@@ -1,4 +1,4 @@
-#include "ecotone/evaluate/tune_choice.h"
+#include "ecotone/evaluate/tune/tune_choice.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "ecotone/evaluate/tune.h"
-#include "ecotone/evaluate/tune_fits.h"
+#include "ecotone/evaluate/tune/tune.h"
+#include "ecotone/evaluate/tune/tune_fits.h"
 
 namespace ecotone {
 

@@ -1,4 +1,4 @@
-#include "ecotone/evaluate/tune_folds.h"
+#include "ecotone/evaluate/tune/tune_folds.h"
 
 #include <algorithm>
 

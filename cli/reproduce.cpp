@@ -11,7 +11,7 @@
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/files/file.h"
-#include "ecotone/report/html/figure_svg.h"
+#include "ecotone/report/html/charts/figure_svg.h"
 #include "ecotone/report/json/json.h"
 #include "ecotone/report/text/text.h"
 #include "ecotone/reproduce/experiment.h"

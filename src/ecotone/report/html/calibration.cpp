@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ecotone/report/html/charts/probability_charts.h"
+#include "ecotone/report/html/charts/svg.h"
 #include "ecotone/report/html/panels.h"
-#include "ecotone/report/html/probability_charts.h"
-#include "ecotone/report/html/svg.h"
 
 namespace ecotone::report {
 

@@ -6,9 +6,9 @@
 
 #include "ecotone/base/json.h"
 #include "ecotone/measure/metrics.h"
+#include "ecotone/report/html/charts/probability_charts.h"
+#include "ecotone/report/html/charts/svg.h"
 #include "ecotone/report/html/panels.h"
-#include "ecotone/report/html/probability_charts.h"
-#include "ecotone/report/html/svg.h"
 
 namespace ecotone::report {
 

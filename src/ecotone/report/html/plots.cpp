@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
+#include "ecotone/report/html/charts/strip_chart.h"
+#include "ecotone/report/html/charts/svg.h"
 #include "ecotone/report/html/panels.h"
-#include "ecotone/report/html/strip_chart.h"
-#include "ecotone/report/html/svg.h"
 
 namespace ecotone::report {
 

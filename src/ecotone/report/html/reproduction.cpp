@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "ecotone/report/html/figure_svg.h"
+#include "ecotone/report/html/charts/figure_svg.h"
+#include "ecotone/report/html/charts/svg.h"
 #include "ecotone/report/html/panels.h"
-#include "ecotone/report/html/svg.h"
 
 namespace ecotone::report {
 

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "ecotone/report/html/curve_chart.h"
+#include "ecotone/report/html/charts/curve_chart.h"
+#include "ecotone/report/html/charts/svg.h"
 #include "ecotone/report/html/panels.h"
-#include "ecotone/report/html/svg.h"
 
 namespace ecotone::report {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ecotone/report/html/grid_chart.h"
+#include "ecotone/report/html/charts/grid_chart.h"
+#include "ecotone/report/html/charts/svg.h"
 #include "ecotone/report/html/panels.h"
-#include "ecotone/report/html/svg.h"
 
 namespace ecotone::report {
 

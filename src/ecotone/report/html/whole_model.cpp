@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-#include "ecotone/report/html/curve_chart.h"
+#include "ecotone/report/html/charts/curve_chart.h"
+#include "ecotone/report/html/charts/strip_chart.h"
+#include "ecotone/report/html/charts/svg.h"
 #include "ecotone/report/html/panels.h"
-#include "ecotone/report/html/strip_chart.h"
-#include "ecotone/report/html/svg.h"
 
 namespace ecotone::report {
 

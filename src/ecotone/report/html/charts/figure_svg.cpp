@@ -1,4 +1,4 @@
-#include "ecotone/report/html/figure_svg.h"
+#include "ecotone/report/html/charts/figure_svg.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "ecotone/report/html/figure_frame.h"
+#include "ecotone/report/html/charts/figure_frame.h"
 #include "ecotone/report/html/page.h"
 
 namespace ecotone {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ecotone/report/html/figure_frame.h"
-#include "ecotone/report/html/figure_svg.h"
+#include "ecotone/report/html/charts/figure_frame.h"
+#include "ecotone/report/html/charts/figure_svg.h"
+#include "ecotone/report/html/charts/svg.h"
 #include "ecotone/report/html/page.h"
-#include "ecotone/report/html/svg.h"
 
 namespace ecotone {
 

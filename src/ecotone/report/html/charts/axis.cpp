@@ -1,4 +1,4 @@
-#include "ecotone/report/html/axis.h"
+#include "ecotone/report/html/charts/axis.h"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
-#include "ecotone/report/html/curve_chart.h"
+#include "ecotone/report/html/charts/curve_chart.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "ecotone/report/html/axis.h"
+#include "ecotone/report/html/charts/axis.h"
 #include "ecotone/report/html/page.h"
 
 namespace ecotone::report {

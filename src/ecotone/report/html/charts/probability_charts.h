@@ -4,7 +4,7 @@
 #include <string>
 
 #include "ecotone/evaluate/evaluate.h"
-#include "ecotone/report/html/curve_chart.h"
+#include "ecotone/report/html/charts/curve_chart.h"
 #include "ecotone/report/html/page.h"
 
 /// What charts of probabilities have in common.

@@ -1,11 +1,11 @@
-#include "ecotone/report/html/grid_chart.h"
+#include "ecotone/report/html/charts/grid_chart.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "ecotone/report/html/svg.h"
+#include "ecotone/report/html/charts/svg.h"
 
 namespace ecotone::report {
 

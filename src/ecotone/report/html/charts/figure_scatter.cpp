@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "ecotone/data/dataset.h"
-#include "ecotone/report/html/figure_frame.h"
-#include "ecotone/report/html/figure_svg.h"
+#include "ecotone/report/html/charts/figure_frame.h"
+#include "ecotone/report/html/charts/figure_svg.h"
 
 namespace ecotone {
 

@@ -1,4 +1,4 @@
-#include "ecotone/report/html/svg.h"
+#include "ecotone/report/html/charts/svg.h"
 
 #include <fmt/format.h>
 

@@ -1,12 +1,12 @@
-#include "ecotone/report/html/figure_frame.h"
+#include "ecotone/report/html/charts/figure_frame.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "ecotone/report/html/charts/svg.h"
 #include "ecotone/report/html/page.h"
-#include "ecotone/report/html/svg.h"
 #include "ecotone/report/text/text_width.h"
 
 namespace ecotone::figure_parts {

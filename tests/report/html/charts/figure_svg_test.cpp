@@ -1,4 +1,4 @@
-#include "ecotone/report/html/figure_svg.h"
+#include "ecotone/report/html/charts/figure_svg.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

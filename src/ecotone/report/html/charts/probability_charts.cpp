@@ -1,4 +1,4 @@
-#include "ecotone/report/html/probability_charts.h"
+#include "ecotone/report/html/charts/probability_charts.h"
 
 namespace ecotone::report {
 

@@ -1,9 +1,9 @@
-#include "ecotone/report/html/strip_chart.h"
+#include "ecotone/report/html/charts/strip_chart.h"
 
 #include <algorithm>
 
-#include "ecotone/report/html/axis.h"
-#include "ecotone/report/html/svg.h"
+#include "ecotone/report/html/charts/axis.h"
+#include "ecotone/report/html/charts/svg.h"
 
 namespace ecotone::report {
 

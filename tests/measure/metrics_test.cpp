@@ -262,17 +262,17 @@ TEST(Metrics, SizesAreChecked) {
 }
 
 TEST(MetricInfos, NamesOfATaskInOrder) {
-  EXPECT_THAT(score_metrics(Task::classify, 3, false),
+  EXPECT_THAT(score_metrics(Task::classify, 3),
               testing::ElementsAre("accuracy", "balanced_accuracy", "auroc", "average_precision", "log_loss", "brier",
                                    "brier_sum", "calibration_error"));
-  EXPECT_EQ(choice_metrics(Task::classify), score_metrics(Task::classify, 3, false));
-  const auto two = score_metrics(Task::classify, 2, false);
+  EXPECT_EQ(choice_metrics(Task::classify), score_metrics(Task::classify, 3));
+  const auto two = score_metrics(Task::classify, 2);
   EXPECT_THAT(std::vector(two.begin() + 8, two.end()),
               testing::ElementsAre("calibration_slope", "calibration_intercept"));
-  const auto all = score_metrics(Task::classify, 2, true);
+  const auto all = score_metrics(Task::classify, 2, {.threshold = true});
   EXPECT_THAT(std::vector(all.begin() + 10, all.end()),
               testing::ElementsAre("sensitivity", "specificity", "ppv", "npv", "f1"));
-  EXPECT_THAT(score_metrics(Task::regress, 0, false), testing::ElementsAre("rmse", "mae", "r2"));
+  EXPECT_THAT(score_metrics(Task::regress, 0), testing::ElementsAre("rmse", "mae", "r2"));
   EXPECT_EQ(find_metric("auc"), nullptr);
 }
 

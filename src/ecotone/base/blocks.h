@@ -11,6 +11,14 @@
 
 namespace ecotone {
 
+/// Runs body(first, last) for pieces of the rows 0 .. rows-1, which depend on their number alone.
+template <class Body>
+void parallel_rows(Index rows, const Context& context, Body&& body) {
+  constexpr Index rows_at_once = 4096;
+  context.parallel((rows + rows_at_once - 1) / rows_at_once,
+                   [&](Index piece) { body(piece * rows_at_once, std::min(rows, (piece + 1) * rows_at_once)); });
+}
+
 /// How many partial sums `sum_blocks` keeps; depends only on the number of blocks.
 inline Index sum_groups(Index blocks) { return std::min<Index>(blocks, 32); }
 

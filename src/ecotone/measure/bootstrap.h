@@ -6,15 +6,9 @@
 
 #include "ecotone/base/index.h"
 #include "ecotone/base/random.h"
+#include "ecotone/measure/intervals.h"
 
 namespace ecotone {
-
-/// A 95% interval.
-struct Bounds {
-  double low = 0;
-  double high = 0;
-  bool operator==(const Bounds&) const = default;
-};
 
 /// How often each of `units` is drawn when as many are drawn with replacement.
 std::vector<double> resample_counts(Index units, Random random);

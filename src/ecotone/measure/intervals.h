@@ -7,6 +7,13 @@
 
 namespace ecotone {
 
+/// The ends of an interval.
+struct Bounds {
+  double low = 0;
+  double high = 0;
+  bool operator==(const Bounds&) const = default;
+};
+
 /// A mean with its 95% t interval.
 struct Interval {
   double mean = 0;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/options.h"
@@ -10,7 +11,7 @@ namespace ecotone {
 
 namespace {
 
-constexpr std::array<MetricInfo, 18> all_metrics{{
+constexpr std::array<MetricInfo, 22> all_metrics{{
     {"accuracy", "accuracy", "Share of rows classified correctly.", "sum w [predicted = y] / sum w", Task::classify,
      Best::highest},
     {"balanced_accuracy", "balanced accuracy", "Accuracy within each class, averaged over classes.",
@@ -56,6 +57,10 @@ constexpr std::array<MetricInfo, 18> all_metrics{{
      Task::classify, Best::highest, true, true},
     {"f1", "F1", "Harmonic mean of sensitivity and PPV.", "2 TP / (2 TP + FP + FN)", Task::classify, Best::highest,
      true, true},
+    {"set_coverage", "coverage", "Share of rows whose set holds their class.", "sum w [y in set] / sum w",
+     Task::classify, Best::highest, false, false, true},
+    {"set_size", "set size", "Mean number of classes in a set.", "sum w |set| / sum w", Task::classify, Best::lowest,
+     false, false, true},
     {"rmse", "RMSE", "Root mean squared error, in units of the label.", "sqrt(sum w (y - prediction)^2 / sum w)",
      Task::regress, Best::lowest},
     {"mae", "MAE", "Mean absolute error, in units of the label.", "sum w |y - prediction| / sum w", Task::regress,
@@ -63,6 +68,10 @@ constexpr std::array<MetricInfo, 18> all_metrics{{
     {"r2", "R²", "Share of the label's variance explained by the predictions; 0 is predicting the mean.",
      "1 - sum w (y - prediction)^2 / sum w (y - weighted mean of y)^2; undefined when y is constant", Task::regress,
      Best::highest},
+    {"interval_coverage", "coverage", "Share of rows whose interval holds their label.",
+     "sum w [low <= y <= high] / sum w", Task::regress, Best::highest, false, false, true},
+    {"interval_width", "interval width", "Mean width of an interval, in units of the label.",
+     "sum w max(0, high - low) / sum w", Task::regress, Best::lowest, false, false, true},
 }};
 
 template <class Condition>
@@ -111,15 +120,29 @@ const MetricInfo* find_metric(std::string_view name) {
   return nullptr;
 }
 
-std::vector<std::string> score_metrics(Task task, Index classes, bool threshold) {
+MetricScale MetricInfo::scale(Index classes) const {
+  constexpr double unlimited = std::numeric_limits<double>::infinity();
+  if (task == Task::regress && name != "r2" && name != "interval_coverage")
+    return {.least = 0, .most = unlimited, .logarithmic = true};
+  if (name == "r2") return {.least = -unlimited, .most = 1};
+  if (best == Best::one || best == Best::zero) return {};
+  if (name == "log_loss") return {.least = 0, .most = unlimited};
+  if (name == "brier_sum" || (name == "brier" && classes != 2)) return {.least = 0, .most = 2};
+  if (name == "set_size") return {.least = 0, .most = static_cast<double>(classes)};
+  return {.least = 0, .most = 1};
+}
+
+std::vector<std::string> score_metrics(Task task, Index classes, const MetricsAsked& asked) {
   return names_where([&](const MetricInfo& metric) {
-    return metric.task == task && (classes == 2 || !metric.two_classes) && (threshold || !metric.at_threshold);
+    return metric.task == task && (classes == 2 || !metric.two_classes) && (asked.threshold || !metric.at_threshold) &&
+           (asked.sets || !metric.of_sets);
   });
 }
 
 std::vector<std::string> choice_metrics(Task task) {
-  return names_where(
-      [&](const MetricInfo& metric) { return metric.task == task && metric.has_direction() && !metric.at_threshold; });
+  return names_where([&](const MetricInfo& metric) {
+    return metric.task == task && metric.has_direction() && !metric.at_threshold && !metric.of_sets;
+  });
 }
 
 const MetricInfo& require_metric(const std::string& name, const std::vector<std::string>& names) {

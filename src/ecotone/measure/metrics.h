@@ -11,6 +11,7 @@
 #include "ecotone/data/schema.h"
 #include "ecotone/linalg/matrix.h"
 #include "ecotone/measure/ranking.h"
+#include "ecotone/measure/residual_interval.h"
 #include "ecotone/measure/row_weights.h"
 
 /// Metrics of predictions for rows with known labels. Classes are numbered 0 .. K-1; `probability` is n x K, and a true
@@ -110,6 +111,7 @@ struct MetricInfo {
   Best best;
   bool two_classes = false;   ///< defined for two classes only
   bool at_threshold = false;  ///< of classes by a threshold that is chosen within the training rows
+  bool of_sets = false;       ///< of sets or intervals, which only some pipelines predict
 
   bool higher_is_better() const { return best == Best::highest; }
   /// Whether more or less is better, so that a choice can be made by it.
@@ -118,15 +120,21 @@ struct MetricInfo {
   double badness(double value) const;
   /// "higher is better", "1 is best"
   std::string_view best_text() const;
+  /// The range of its values for a label with this number of classes, and how its errors are compared.
+  MetricScale scale(Index classes) const;
 };
 /// All metrics in the order in which results show them.
 std::span<const MetricInfo> metric_infos();
 /// By name; null when unknown.
 const MetricInfo* find_metric(std::string_view name);
 /// Names of the metrics that an evaluation of a label with this number of classes has (any number for regression), in
-/// order; those at a threshold only if there is one.
-std::vector<std::string> score_metrics(Task task, Index classes, bool threshold);
-/// Names of a task's metrics that a choice can be made by: those with a direction that need no threshold.
+/// order; those at a threshold or of sets only if there are such.
+struct MetricsAsked {
+  bool threshold = false;
+  bool sets = false;
+};
+std::vector<std::string> score_metrics(Task task, Index classes, const MetricsAsked& asked = {});
+/// Names of a task's metrics that a choice can be made by: those with a direction that need no threshold and no sets.
 std::vector<std::string> choice_metrics(Task task);
 /// The metric of this name if it is one of `names`; option error `unknown_metric` otherwise, with a near name or all.
 const MetricInfo& require_metric(const std::string& name, const std::vector<std::string>& names);

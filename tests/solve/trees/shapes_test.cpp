@@ -20,9 +20,6 @@ namespace tree_shapes_test {
 
 using trees_test::expect_close;
 using trees_test::golden;
-using trees_test::matrix_of;
-using trees_test::number_of;
-using trees_test::vector_of;
 
 Context two_threads() { return Context({.threads = 2, .seed = 4}); }
 

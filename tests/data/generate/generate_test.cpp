@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(All, EveryGeneratorTest, testing::ValuesIn(all_names())
 TEST(Generators, AreTheOnesPromised) {
   EXPECT_EQ(all_names(), (std::vector<std::string>{"moons", "wishart", "logistic", "clinics", "misspecified", "strong",
                                                    "noshift", "separable10", "noisy10", "hidden_blob", "three_classes",
-                                                   "synthetic_domains", "target_shift"}));
+                                                   "synthetic_domains", "target_shift", "exchangeable"}));
   for (const Generator& g : generators()) EXPECT_FALSE(g.summary.empty());
 }
 

@@ -18,6 +18,7 @@ std::vector<Generator> make_generators() {
   for (auto& group : {shift_generators(), active_generators()}) list.insert(list.end(), group.begin(), group.end());
   list.push_back(synthetic_domains_generator());
   list.push_back(target_shift_generator());
+  list.push_back(exchangeable_generator());
   return list;
 }
 

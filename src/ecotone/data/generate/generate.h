@@ -20,7 +20,7 @@ struct Generator {
 };
 
 /// All generators: moons, wishart, logistic, clinics, and the problems misspecified, strong, noshift, separable10,
-/// noisy10, hidden_blob, three_classes, synthetic_domains, target_shift.
+/// noisy10, hidden_blob, three_classes, synthetic_domains, target_shift, exchangeable.
 const std::vector<Generator>& generators();
 /// A generator by name. Option error `unknown_generator`, with a suggestion.
 const Generator& generator(std::string_view name);

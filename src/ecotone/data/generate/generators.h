@@ -22,6 +22,7 @@ std::vector<Generator> shift_generators();
 std::vector<Generator> active_generators();
 Generator synthetic_domains_generator();
 Generator target_shift_generator();
+Generator exchangeable_generator();
 
 /// A generator whose options are a struct.
 template <class Options, Dataset (*draw_one)(const Options&, const Context&)>

@@ -121,7 +121,7 @@ void refuse_outputs(const EvaluateFlags& flags) {
                                                                 {"--threshold", flags.options.threshold}};
   for (const auto& [name, value] : outputs)
     if (!value.empty()) option_error("idle_flag", "{} cannot be combined with --choose", name);
-  for (const char* name : {"--resamples", "--cost", "--importance"})
+  for (const char* name : {"--resamples", "--cost", "--importance", "--next-domain"})
     if (flags.flags->given(name)) option_error("idle_flag", "{} cannot be combined with --choose", name);
 }
 
@@ -199,6 +199,7 @@ void add_cost(Evaluation& evaluation, const Dataset& data, std::vector<PipelineG
   options.target.clear();
   options.keep_predictions = options.curves = false;
   options.importance = options.resamples = 0;
+  options.next_domain = NextDomainBy::none;
   try {
     add_known_site(evaluation, evaluate_grids(data, grids, options, context));
   } catch (const Error& error) {

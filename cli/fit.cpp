@@ -10,6 +10,7 @@
 #include "ecotone/methods/registry.h"
 #include "ecotone/report/json/json.h"
 #include "ecotone/report/text/text.h"
+#include "ecotone/trust/expect.h"
 
 namespace ecotone::cli {
 namespace {
@@ -20,6 +21,7 @@ struct FitFlags {
   std::string output;
   bool guard = false;
   bool no_rows = false;
+  bool expect = false;
   bool strict = false;
 };
 
@@ -43,7 +45,11 @@ void run_fit(const FitFlags& flags, Session& session) {
   const TrainView view = train_view(data, context);
   if (data.y && data.rows() > 0 && view.labelled() == 0 && pipeline.predicts())
     data_error("no_labels", "fit: no row of a source domain has a label in column '{}'", data.schema.label);
-  const Model model = session.timed("fit", [&] { return fit_model(flags, pipeline, data, view, context); });
+  Model model = session.timed("fit", [&] { return fit_model(flags, pipeline, data, view, context); });
+  if (flags.expect)
+    model = session.timed("expect", [&] {
+      return model.with_note("expect", note_of(expect_basis(data, model.pipeline(), ExpectOptions{}, context)));
+    });
   warn_one_answer(model, view, context);
   context.check_cancelled();
   if (flags.no_rows) model.require_no_rows();
@@ -62,6 +68,8 @@ void declare_fit(Flags& flags, FitFlags& inputs) {
   flags.output(inputs.output, "The model file to write (.eco)", Need::required);
   flags.flag("--guard", inputs.guard,
              "Adapt to the target only if sources reach it and the estimated gain exceeds its noise");
+  flags.flag("--expect", inputs.expect,
+             "Also learn how the pipeline fares in domains that it has not seen, for `ecotone expect MODEL NEW`");
   flags.flag("--no-rows", inputs.no_rows, "Refuse to write a model that holds training rows");
   add_strict_flag(flags, inputs.strict);
   add_data_flags(flags, inputs.read, DataUse::training);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -8,6 +9,7 @@
 #include "cli/row_contributions.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
+#include "ecotone/base/json_number.h"
 #include "ecotone/data/formats/csv/csv_field.h"
 #include "ecotone/report/text/line.h"
 
@@ -34,6 +36,17 @@ void append_values(std::string& text, const auto& values) {
   }
 }
 
+/// The classes of a row's set, joined by |; "none" if there is none.
+std::string set_text(const Prediction& prediction, Index row, const std::vector<std::string>& classes) {
+  std::string text;
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    if (!prediction.set(row, static_cast<Index>(c))) continue;
+    if (!text.empty()) text += '|';
+    text += classes[c];
+  }
+  return text.empty() ? "none" : text;
+}
+
 void write_csv_rows(Output& output, const NewData& in, const Prediction& prediction,
                     const std::optional<RowContributions>& contributions, const Context& context) {
   const auto domains = quoted(in.data.domain.names);
@@ -44,6 +57,9 @@ void write_csv_rows(Output& output, const NewData& in, const Prediction& predict
   for (const std::string& name : in.model.classes()) names.push_back("p_" + name);
   const bool with_deviation = prediction.variance.size() > 0;
   if (with_deviation) names.emplace_back("sd");
+  const bool with_sets = prediction.set.size() > 0, with_intervals = prediction.low.size() > 0;
+  if (with_sets) names.emplace_back("set");
+  if (with_intervals) names.insert(names.end(), {"low", "high"});
   if (contributions)
     for (std::string& head : contributions->heads()) names.push_back(std::move(head));
   output.write(new_data_header(in, names));
@@ -62,6 +78,11 @@ void write_csv_rows(Output& output, const NewData& in, const Prediction& predict
         text += ',';
         append_csv_value(text, std::sqrt(prediction.variance[row]));
       }
+      if (with_sets) {
+        text += ',';
+        append_csv_field(text, set_text(prediction, row, in.model.classes()));
+      }
+      if (with_intervals) append_values(text, std::array{prediction.low[row], prediction.high[row]});
       if (contributions) append_values(text, added.row(row - first));
       text += '\n';
     }
@@ -83,12 +104,24 @@ Json rows_json(const NewData& in, const Prediction& prediction) {
     for (const double value : prediction.value) json["prediction"].push_back(value);
     if (prediction.variance.size() > 0) json["sd"] = Json::array();
     for (const double variance : prediction.variance) json["sd"].push_back(std::sqrt(variance));
+    if (prediction.low.size() > 0) {
+      json["low"] = json_or_words({prediction.low.begin(), prediction.low.end()});
+      json["high"] = json_or_words({prediction.high.begin(), prediction.high.end()});
+    }
     return json;
   }
   for (const std::int32_t c : prediction.index) json["prediction"].push_back(in.model.classes()[at(c)]);
   json["probability"] = Json::array();
   for (const auto& row : prediction.probability.rowwise())
     json["probability"].push_back(std::vector<double>(row.begin(), row.end()));
+  if (prediction.set.size() == 0) return json;
+  json["set"] = Json::array();
+  for (Index row = 0; row < prediction.set.rows(); ++row) {
+    Json set = Json::array();
+    for (std::size_t c = 0; c < in.model.classes().size(); ++c)
+      if (prediction.set(row, static_cast<Index>(c))) set.push_back(in.model.classes()[c]);
+    json["set"].push_back(std::move(set));
+  }
   return json;
 }
 

@@ -12,18 +12,18 @@ several in a row. `fit` takes the domain of each row as `sample_domain`.
 """
 from . import _native
 from ._frames import Table
-from ._functions import Data, choose, diagnose, evaluate, generate, guard, read, report, select, tune
+from ._functions import Data, choose, diagnose, evaluate, expect, explain, generate, guard, read, report, select, tune
 from ._messages import EcotoneWarning
 from ._methods import CLASSES
 from ._pipeline import Pipeline, load
-from ._results import Choice, Diagnosis, Evaluation, Selection, Tuning
+from ._results import Choice, Diagnosis, Evaluation, Expectation, Explanation, Selection, Tuning
 from ._splitters import LeaveOneDomainOut, leave_one_domain_out
 
 __version__ = _native.version
 globals().update(CLASSES)
 
 __all__ = [
-    "Choice", "Data", "Diagnosis", "EcotoneWarning", "Evaluation", "LeaveOneDomainOut", "Pipeline", "Selection", "Table", "Tuning",
-    "choose", "diagnose", "evaluate", "generate", "guard", "leave_one_domain_out", "load", "read", "report", "select", "tune",
+    "Choice", "Data", "Diagnosis", "EcotoneWarning", "Evaluation", "Expectation", "Explanation", "LeaveOneDomainOut", "Pipeline", "Selection", "Table", "Tuning",
+    "choose", "diagnose", "evaluate", "expect", "explain", "generate", "guard", "leave_one_domain_out", "load", "read", "report", "select", "tune",
     *CLASSES,
 ]

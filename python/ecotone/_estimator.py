@@ -82,7 +82,8 @@ class Estimator(BaseEstimator):
             _input.weights(data, sample_weight)
             _input.groups(data, groups)
             try:
-                self.model_, passed = _native.Model.fit(text, data, self._guard(), native)
+                model, passed = _native.Model.fit(text, data, self._guard(), native)
+                self.model_ = self._fitted(model, data, native)
             except ValueError as error:
                 _explain(error, data, source, sample_weight)
                 raise
@@ -92,6 +93,10 @@ class Estimator(BaseEstimator):
 
     def _guard(self):
         return False
+
+    def _fitted(self, model, data, native):
+        """The model to keep."""
+        return model
 
     def _uses_labels(self):
         return self._needs_labels
@@ -273,6 +278,13 @@ class Predicts:
         return values if values.shape[1] == width else values.reshape(len(values), -1, width)
 
 
+    def _sets(self, X, sample_domain, part):
+        prediction = self._prediction(X, sample_domain)
+        if not getattr(prediction, part).size:
+            raise ValueError(f"{type(self).__name__} makes no {'sets' if part == 'set' else 'intervals'}; put conformal behind the learner")
+        return prediction
+
+
 class Classifies(Predicts, ClassifierMixin):
     """The methods of classifiers."""
 
@@ -286,6 +298,10 @@ class Classifies(Predicts, ClassifierMixin):
         """Logarithms of `predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X, sample_domain=sample_domain))
+
+    def predict_set(self, X, *, sample_domain=None):
+        """Whether each class is in the set of each row: booleans of shape (rows, classes), of a pipeline with conformal."""
+        return self._sets(X, sample_domain, "set").set.astype(bool)
 
     def decision_function(self, X, *, sample_domain=None):
         """Decision values: of the second of two classes, or one per class."""
@@ -306,6 +322,12 @@ class Regresses(Predicts, RegressorMixin):
         if not len(prediction.variance):
             raise ValueError(f"{type(self).__name__} has no standard deviations")
         return prediction.value, np.sqrt(prediction.variance)
+
+
+    def predict_interval(self, X, *, sample_domain=None):
+        """The ends of the interval of each row, of shape (rows, 2), of a pipeline with conformal; they may be infinite."""
+        prediction = self._sets(X, sample_domain, "low")
+        return np.column_stack([prediction.low, prediction.high])
 
 
 class Transforms(TransformerMixin):

@@ -11,7 +11,7 @@ from ._estimator import Estimator, _name_of
 from ._messages import settings
 from ._methods import option_texts
 from ._pipeline import Pipeline, classes_from_names
-from ._results import Choice, Diagnosis, Evaluation, Selection, Tuning
+from ._results import Choice, Diagnosis, Evaluation, Expectation, Explanation, Selection, Tuning
 
 class Data(namedtuple("Data", "X y domain")):
     """Features as a data frame, labels and domains as arrays; None where there are none.
@@ -234,6 +234,44 @@ def select(
     with settings(threads, seed) as native:
         data, *_ = _data(X, y, domain, native, sample_weight=sample_weight, group=group, task=task)
         return Selection(*_native.select(data, _texts(pipeline)[0], option_texts(options), native))
+
+
+def expect(X, y=None, domain=None, pipeline=None, *, target=None, task=None, sample_weight=None, group=None, seed=0, threads=None, **options):
+    """What a pipeline will score in the domains of `target`, whose labels are not looked at, with intervals.
+
+    Options are level and replay, as of `ecotone expect`. For a model that is fitted already see `Pipeline.expect`.
+
+    >>> import ecotone
+    >>> X, y, domain = ecotone.generate("clinics", size=0.2)
+    >>> found = ecotone.expect(X, y, domain, "impute | scale | logistic", target="Highmoor")
+    >>> list(found.to_frame().columns)[:4]
+    ['target', 'metric', 'estimate', 'low']
+    """
+    with settings(threads, seed) as native:
+        texts = _texts(pipeline)
+        data, *_ = _data(
+            X, y, domain, native, target=target, sample_weight=sample_weight, group=group, task=task, pipelines=texts
+        )
+        return Expectation(*_native.expect(data, texts[0], option_texts(options), native))
+
+
+def explain(X, y=None, domain=None, pipeline=None, *, target=None, task=None, sample_weight=None, group=None, seed=0, threads=None, **options):
+    """Why a pipeline loses more in the domains of `target`, which need labels: other rows, or another relation?
+
+    The option is loss, as of `ecotone explain`.
+
+    >>> import ecotone
+    >>> X, y, domain = ecotone.generate("clinics", size=0.5)
+    >>> found = ecotone.explain(X, y, domain, "impute | scale | logistic", target="Fernleigh")
+    >>> len(found.advice)
+    1
+    """
+    with settings(threads, seed) as native:
+        texts = _texts(pipeline)
+        data, *_ = _data(
+            X, y, domain, native, target=target, sample_weight=sample_weight, group=group, task=task, pipelines=texts
+        )
+        return Explanation(*_native.explain(data, texts[0], option_texts(options), native))
 
 
 def guard(X, y=None, domain=None, pipeline=None, *, target=None, task=None, sample_weight=None, group=None, seed=0, threads=None):

@@ -97,10 +97,15 @@ def _default(option):
     return tuple(value) if isinstance(value, list) else value
 
 
-def _parameters(method):
-    first = [("learner", "logistic", "str", "The stages before it, as text, such as 'scale | logistic'.")]
+def default_learner(task):
+    """Of a method that stands behind one."""
+    return "ridge" if task == "regress" else "logistic"
+
+
+def _parameters(method, task):
+    first = [("learner", default_learner(task), "str", "The stages before it, as text, such as 'scale | logistic'.")]
     options = [(parameter_name(o["name"]), _default(o), TYPES[o["type"]], o["help"] + _limits(o)) for o in method["options"]]
-    return first * method["reads_scores"] + options + list(COMMON)
+    return first * method["follows_learner"] + options + list(COMMON)
 
 
 def _limits(option):
@@ -148,11 +153,11 @@ def _init(parameters):
 
 def make_class(method, task, regressor):
     name = class_name(method["name"], regressor)
-    parameters = _parameters(method)
+    parameters = _parameters(method, task)
     sorts = {"classify": (Classifies,), "regress": (Regresses,), None: ()}[task]
     if method["family"] not in ("learn", "adapt"):
         sorts = (Transforms, *sorts)
-    root = BehindLearner if method["reads_scores"] else MethodEstimator
+    root = BehindLearner if method["follows_learner"] else MethodEstimator
     return type(
         name,
         (Tagged, *sorts, root),

@@ -5,8 +5,10 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from . import _native
-from ._estimator import Classifies, Estimator, Regresses, Transforms
+from ._estimator import Classifies, Estimator, Predicts, Regresses, Transforms
+from ._messages import settings
 from ._methods import METHODS
+from ._results import Expectation
 
 
 def _stages(pipeline):
@@ -25,6 +27,16 @@ def _if_classifies(self):
     return _if_predicts(self) and self._expected_task() == "classify"
 
 
+def _if_regresses(self):
+    return _if_predicts(self) and self._expected_task() == "regress"
+
+
+def _tasks(stages):
+    """What a pipeline can do: what all of its stages that predict can."""
+    tasks = [stage["tasks"] for stage in stages if stage["tasks"] and stage["family"] != "select"] or [stages[-1]["tasks"]]
+    return [task for task in tasks[0] if all(task in each for each in tasks)]
+
+
 class Pipeline(Transforms, Estimator):
     """Stages in order, as text: fitted, and asked, by one native call.
 
@@ -36,6 +48,8 @@ class Pipeline(Transforms, Estimator):
         By default what the last stage can do; where it can do both, numbers that are not all integers are regressed.
     guard : bool
         Adapt to the target only where the estimated gain stands out of its noise; otherwise fit without adapting.
+    expect : bool
+        Also learn how the pipeline fares in domains that it has not seen, for the method `expected`.
     domain, target, seed, threads
         As of all estimators.
 
@@ -48,10 +62,11 @@ class Pipeline(Transforms, Estimator):
     (334,)
     """
 
-    def __init__(self, pipeline="impute | scale | logistic", *, task=None, guard=False, domain=None, target=None, seed=0, threads=None):
+    def __init__(self, pipeline="impute | scale | logistic", *, task=None, guard=False, expect=False, domain=None, target=None, seed=0, threads=None):
         self.pipeline = pipeline
         self.task = task
         self.guard = guard
+        self.expect = expect
         self.domain = domain
         self.target = target
         self.seed = seed
@@ -81,6 +96,15 @@ class Pipeline(Transforms, Estimator):
         """What the guard decided, and why; None without it."""
         return self.inspect().get("guard")
 
+    def expected(self, X, *, name="new", level=0.9):
+        """What the model will score on the rows of a new domain, with intervals; for models fitted with expect=True."""
+        data = self._batch(X, None)
+        with settings(self.threads, self.seed) as native:
+            return Expectation(*self.model_.expect(data, name, level, native))
+
+    def _fitted(self, model, data, native):
+        return model.remember(data, native) if self.expect else model
+
     def _pipeline_text(self):
         return str(self.pipeline)
 
@@ -100,12 +124,13 @@ class Pipeline(Transforms, Estimator):
         if self.task is not None:
             return self.task
         stages = _stages(self.pipeline)
-        return stages[-1]["tasks"][0] if stages and stages[-1]["tasks"] else "classify"
+        tasks = _tasks(stages) if stages and stages[-1]["tasks"] else []
+        return tasks[0] if tasks else "classify"
 
     def _task_of(self, y, source):
         if self.task not in (None, "classify", "regress"):
             raise ValueError(f"task must be classify or regress, got {self.task!r}")
-        tasks = _stages(self.pipeline)[-1]["tasks"]
+        tasks = _tasks(_stages(self.pipeline))
         if self.task is not None or len(tasks) == 1:
             return self.task or tasks[0]
         values = np.asarray(y)
@@ -120,6 +145,9 @@ class Pipeline(Transforms, Estimator):
     predict_proba = available_if(_if_classifies)(Classifies.predict_proba)
     predict_log_proba = available_if(_if_classifies)(Classifies.predict_log_proba)
     decision_function = available_if(_if_classifies)(Classifies.decision_function)
+    predict_set = available_if(_if_classifies)(Classifies.predict_set)
+    predict_interval = available_if(_if_regresses)(Regresses.predict_interval)
+    _sets = Predicts._sets
 
     @available_if(_if_predicts)
     def score(self, X, y, sample_weight=None):

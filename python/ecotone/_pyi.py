@@ -3,7 +3,7 @@ import inspect
 import os
 
 from . import _functions, _pipeline, _splitters
-from ._methods import CLASSES, COMMON, METHODS, TYPES, _default, parameter_name
+from ._methods import CLASSES, COMMON, METHODS, TYPES, _default, default_learner, parameter_name
 
 COMMON_TYPES = {"domain": "str | None", "target": "str | int | list[Any] | None", "seed": "int", "threads": "int | None"}
 
@@ -11,8 +11,8 @@ COMMON_TYPES = {"domain": "str | None", "target": "str | int | list[Any] | None"
 def _class(name, made):
     method = METHODS[made._method]
     options = [(parameter_name(o["name"]), TYPES[o["type"]], _default(o)) for o in method["options"]]
-    if method["reads_scores"]:
-        options.insert(0, ("learner", "str", "logistic"))
+    if method["follows_learner"]:
+        options.insert(0, ("learner", "str", default_learner(None)))
     options += [(each, COMMON_TYPES[each], default) for each, default, *_ in COMMON]
     arguments = ", ".join(f"{each}: {kind if default is not None or 'None' in kind else kind + ' | None'} = ..." for each, kind, default in options)
     bases = [base.__name__ for base in made.__mro__[1:] if base.__name__ in ("Classifies", "Regresses", "Transforms")]
@@ -27,7 +27,7 @@ def _function(function):
         sign = "**" if parameter.kind is parameter.VAR_KEYWORD else ""
         parts.append(f"{sign}{parameter.name}: Any" + " = ..." * (parameter.default is not parameter.empty))
     returns = {"evaluate": "Evaluation", "tune": "Tuning", "diagnose": "Diagnosis", "select": "Selection", "choose": "Choice",
-               "guard": "Pipeline", "load": "Pipeline", "generate": "Data", "read": "Data"}.get(function.__name__, "Any")
+               "expect": "Expectation", "explain": "Explanation", "guard": "Pipeline", "load": "Pipeline", "generate": "Data", "read": "Data"}.get(function.__name__, "Any")
     return f"def {function.__name__}({', '.join(parts)}) -> {returns}: ...\n"
 
 
@@ -39,10 +39,10 @@ def text():
         "from ._estimator import Classifies, Estimator, Regresses, Transforms\nfrom ._frames import Table as Table\n",
         "from ._functions import Data as Data\nfrom ._messages import EcotoneWarning as EcotoneWarning\n",
         "from ._pipeline import Pipeline as Pipeline\n",
-        "from ._results import " + ", ".join(f"{name} as {name}" for name in ("Choice", "Diagnosis", "Evaluation", "Selection", "Tuning")) + "\n",
+        "from ._results import " + ", ".join(f"{name} as {name}" for name in ("Choice", "Diagnosis", "Evaluation", "Expectation", "Explanation", "Selection", "Tuning")) + "\n",
         "from ._splitters import LeaveOneDomainOut as LeaveOneDomainOut\n\n__version__: str\n\n",
     ]
-    functions = [getattr(_functions, name) for name in ("choose", "diagnose", "evaluate", "generate", "guard", "read", "report", "select", "tune")]
+    functions = [getattr(_functions, name) for name in ("choose", "diagnose", "evaluate", "expect", "explain", "generate", "guard", "read", "report", "select", "tune")]
     lines += [_function(each) for each in (*functions, _pipeline.load, _splitters.leave_one_domain_out)]
     lines += ["\n" + _class(name, made) for name, made in CLASSES.items()]
     return "".join(lines)

@@ -150,3 +150,36 @@ class Choice(Result):
         for each in self.to_json()["scorers"]:
             rows.append({"scorer": each["scorer"], **each.get("mean", {})})
         return _frame(rows)
+
+
+class Expectation(Result):
+    """What to expect in domains without labels."""
+
+    def to_frame(self, estimators=False):
+        """One line per target and metric or, with `estimators`, per estimator of each."""
+        rows = []
+        for each in self.to_json()["expectations"]:
+            for metric in each["metrics"]:
+                for value in metric["estimators"] if estimators else [metric]:
+                    interval = value["interval"] or {}
+                    rows.append({"target": each["target"], "metric": metric["metric"], "estimate": value["estimate"],
+                                 "low": interval.get("low"), "high": interval.get("high"), "by": value["estimator"]})
+        return _frame(rows)
+
+
+class Explanation(Result):
+    """Why domains cost more."""
+
+    def to_frame(self):
+        """One line per target: the difference of losses and its parts."""
+        rows = []
+        for each in self.to_json()["explanations"]:
+            parts = each["parts"] or {}
+            rows.append({"target": each["target"], "divisible": each["divisible"], "difference": parts.get("difference")}
+                        | {name: parts[name]["value"] for name in ("x_source_to_shared", "y_given_x", "x_shared_to_target") if parts})
+        return _frame(rows)
+
+    @property
+    def advice(self):
+        """What to do about each, in a sentence."""
+        return [each["advice"] for each in self.to_json()["explanations"]]

@@ -24,6 +24,8 @@
 #include "ecotone/measure/metrics.h"
 #include "ecotone/report/json/json.h"
 #include "ecotone/report/text/text.h"
+#include "ecotone/trust/expect.h"
+#include "ecotone/trust/explain.h"
 #include "settings.h"
 
 namespace nb = nanobind;
@@ -175,6 +177,23 @@ Printed select(const Data& data, const std::string& text, const OptionTexts& opt
   return {to_json(found).dump(), selection_text(found)};
 }
 
+Printed expect(const Data& data, const std::string& text, const OptionTexts& option_texts, const Settings& settings) {
+  const auto options = options_from<ExpectOptions>("expect", option_texts);
+  const Pipeline pipeline = Pipeline::parse(text);
+  const auto found = call(settings, Size::any,
+                          [&](const Context& context) { return expect_targets(data.set, pipeline, options, context); });
+  return {to_json(found).dump(), expectations_text(found)};
+}
+
+Printed explain(const Data& data, const std::string& text, const OptionTexts& option_texts, const Settings& settings) {
+  const auto options = options_from<ExplainOptions>("explain", option_texts);
+  const Pipeline pipeline = Pipeline::parse(text);
+  const auto found = call(settings, Size::any, [&](const Context& context) {
+    return explain_targets(data.set, pipeline, options, context);
+  });
+  return {to_json(found).dump(), explanations_text(found)};
+}
+
 }  // namespace
 
 void bind_functions(nb::module_& module) {
@@ -195,6 +214,8 @@ void bind_functions(nb::module_& module) {
   module.def("choose", choose, "data"_a, "pipelines"_a, "scorer"_a, "metric"_a, "settings"_a);
   module.def("tune", tune_pipelines, "data"_a, "pipelines"_a, "options"_a, "settings"_a);
   module.def("diagnose", diagnose_data, "data"_a, "pipeline"_a, "options"_a, "settings"_a);
+  module.def("expect", expect, "data"_a, "pipeline"_a, "options"_a, "settings"_a);
+  module.def("explain", explain, "data"_a, "pipeline"_a, "options"_a, "settings"_a);
   module.def("select", select, "data"_a, "pipeline"_a, "options"_a, "settings"_a);
 }
 

@@ -51,7 +51,8 @@ bool learns_counts(const Method& method) {
 
 /// The tasks that a method which predicts can be fitted for.
 Json tasks_of(const Method& method) {
-  if (method.reads_scores()) return {task_name(Task::classify)};
+  if (method.makes_sets) return {task_name(Task::classify), task_name(Task::regress)};
+  if (method.follows_learner()) return {task_name(Task::classify)};
   if (method.regression_only()) return {task_name(Task::regress)};
   if (method.learns == Learns::labels || learns_numbers_too(method))
     return {task_name(Task::classify), task_name(Task::regress)};

@@ -16,6 +16,9 @@
 #include "ecotone/data/storage/csr_storage.h"
 #include "ecotone/ecotone.h"
 #include "ecotone/methods/one_answer.h"
+#include "ecotone/report/json/json.h"
+#include "ecotone/report/text/text.h"
+#include "ecotone/trust/expect.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -52,6 +55,22 @@ nb::tuple fit_model(const std::string& text, const Data& data, bool guard, const
   Fit result = fit(text, data, guard, settings);
   nb::object weight = result.weight.size() == 0 ? nb::none() : numpy_array(std::move(result.weight));
   return nb::make_tuple(std::move(result.model), weight);
+}
+
+/// What the model will score on these rows, for a model that was fitted with `expect`: (JSON, text).
+std::pair<std::string, std::string> expect_rows(const Model& model, const Data& data, const std::string& name,
+                                                double level, const Settings& settings) {
+  const Expectation found = call(settings, Size::any, [&](const Context& context) {
+    const TargetSample sample{name, {data.set.x, std::nullopt}, {}};
+    return expect_model(model, expect_basis(model, "the model"), sample, level, context);
+  });
+  return {to_json(std::vector{found}).dump(), expectations_text({found})};
+}
+
+Model remember(const Model& model, const Data& data, const Settings& settings) {
+  return call(settings, Size::any, [&](const Context& context) {
+    return model.with_note("expect", note_of(expect_basis(data.set, model.pipeline(), ExpectOptions{}, context)));
+  });
 }
 
 Batch batch_of(const Data& data) {
@@ -111,6 +130,13 @@ void bind_model(nb::module_& module) {
       .def_prop_ro("index", [](const Prediction& p) { return numpy_array(std::vector<std::int32_t>(p.index)); })
       .def_prop_ro("probability", [](const Prediction& p) { return numpy_array(Matrix(p.probability)); })
       .def_prop_ro("value", [](const Prediction& p) { return numpy_array(Vector(p.value)); })
+      .def_prop_ro("set",
+                   [](const Prediction& p) {
+                     // As numbers: 1 where a class is in the set.
+                     return numpy_array(Matrix(p.set.cast<double>().matrix()));
+                   })
+      .def_prop_ro("low", [](const Prediction& p) { return numpy_array(Vector(p.low)); })
+      .def_prop_ro("high", [](const Prediction& p) { return numpy_array(Vector(p.high)); })
       .def_prop_ro("variance", [](const Prediction& p) { return numpy_array(Vector(p.variance)); })
       .def_prop_ro("score", [](const Prediction& p) { return numpy_array(decision_scores(p)); });
   nb::class_<Model>(module, "Model", "A fitted pipeline.")
@@ -128,6 +154,8 @@ void bind_model(nb::module_& module) {
       .def("predict", predict, "data"_a, "settings"_a)
       .def("transform", transform, "data"_a, "settings"_a)
       .def("contributions", contributions, "data"_a, "settings"_a)
+      .def("expect", expect_rows, "data"_a, "name"_a, "level"_a, "settings"_a)
+      .def("remember", remember, "data"_a, "settings"_a)
       .def("inspect", [](const Model& model) { return model.inspect().dump(); })
       .def_prop_ro("pipeline", [](const Model& model) { return model.pipeline().text(); })
       .def_prop_ro("predicts", [](const Model& model) { return model.pipeline().predicts(); })

@@ -47,6 +47,7 @@ TEST(ChooseCandidates, TruthIsThatOfTheAdaptProtocolAndRegretsFollowFromIt) {
         EXPECT_DOUBLE_EQ(*target.gain, (higher ? 1 : -1) * (*target.score - *choice.targets[t].score[0]));
         std::vector<double> estimated, real;
         for (std::size_t c = 0; c < candidates.size(); ++c) {
+          if (!target.estimates[c].estimate) continue;  // density refuses a candidate of one class
           estimated.push_back(*target.estimates[c].estimate);
           real.push_back((higher ? -1 : 1) * *choice.targets[t].score[c]);
         }

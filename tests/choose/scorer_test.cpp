@@ -407,7 +407,7 @@ TEST(Scorer, EqualBytesForAnyNumberOfThreads) {
 
 TEST(Scorer, SharedFitsChangeNothing) {
   const TrainView view = last_as_target(tiny(4, 30));
-  const std::vector<std::string> texts = {"constant", "scale | logistic l2=0.01"};
+  const std::vector<std::string> texts = {"constant", "scale | logistic l2=0.01", "scale | logistic l2=1"};
   CandidateScorer scorer(view, Schema{}, pipelines(texts), {}, on(2, 3));
   for (const ScorerInfo& info : scorer_infos())
     EXPECT_EQ(text_of(scorer.scores(info.scorer)), text_of(scored(view, texts, info.scorer))) << info.name;

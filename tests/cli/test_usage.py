@@ -16,7 +16,7 @@ VERBS = (
 ).split()
 GENERATORS = (
     "moons wishart logistic clinics misspecified strong noshift separable10 noisy10 hidden_blob three_classes "
-    "synthetic_domains target_shift"
+    "synthetic_domains target_shift exchangeable"
 ).split()
 
 

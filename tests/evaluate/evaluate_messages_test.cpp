@@ -77,7 +77,9 @@ TEST(Evaluate, WarningsComeOnceAndProgressCountsFits) {
   x.col(1).setConstant(std::numeric_limits<double>::quiet_NaN());  // impute warns of a column without values
   data.x = Features::dense(x, {"a", "b"});
   Recorder recorder;
-  evaluate(data, pipelines({"impute | logistic l2=1", "impute | constant"}), with(Protocol::leave_one_domain_out),
+  EvaluateOptions options = with(Protocol::leave_one_domain_out);
+  options.next_domain = NextDomainBy::none;
+  evaluate(data, pipelines({"impute | logistic l2=1", "impute | constant"}), options,
            Context({.threads = 2, .observer = &recorder}));
   ASSERT_EQ(recorder.warnings.size(), 1U);
   EXPECT_THAT(recorder.warnings[0], HasSubstr("'b'"));

@@ -82,6 +82,11 @@ const std::vector<Exception> exceptions = {
     {"constant", Input::one_class, "constant", handled, "the majority of one class is that class"},
     {"calibrate", Input::two_rows, "logistic l2=0.1 | calibrate", "no_cross_fit",
      "without either row one class is left"},
+    {"adapt.prior", Input::two_rows, "logistic l2=0.1 | adapt.prior", "no_cross_fit",
+     "without either row one class is left"},
+    {"conformal", Input::one_domain, "logistic l2=0.1 | conformal", "needs_two_domains", "sets are for a new domain"},
+    {"conformal", Input::two_rows, "logistic l2=0.1 | conformal", "needs_two_domains",
+     "sets are for a new domain, and both rows are in one"},
     {"tgreedy", Input::one_domain, "tgreedy", "needs_two_domains", "T compares domains"},
     {"tgreedy", Input::two_rows, "tgreedy", "needs_two_domains", "T compares domains, and both rows are in one"},
 };

@@ -29,7 +29,7 @@ inline const std::map<std::string, const char*> quick = {
 
 /// The method with its defaults as a pipeline; one that reads decision values has a learner before it.
 inline std::string with_defaults(const Method& method) {
-  return method.reads_scores() ? "logistic l2=0.1 | " + method.name : method.name;
+  return method.follows_learner() ? "logistic l2=0.1 | " + method.name : method.name;
 }
 
 /// The pipeline that fits use.

@@ -60,7 +60,7 @@ TEST(HeldRows, EveryMethodThatHoldsThemSaysWhatToDo) {
   TrainView numbers = view;
   numbers.y = {Task::regress, {}, {}, Vector::LinSpaced(rows, 0, 1)};
   for (const Method& method : methods()) {
-    if (method.reads_scores()) continue;
+    if (method.follows_learner()) continue;
     const std::string text = method.can_predict() ? method.name : method.name + " | constant";
     const Model model = fitted(text, method.regression_only() ? numbers : view);
     EXPECT_TRUE(model.training_rows(0) == 0 || !method.without_rows.empty()) << method.name;

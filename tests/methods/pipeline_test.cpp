@@ -81,7 +81,7 @@ TEST(Pipeline, ALearnerEndsIt) {
   EXPECT_EQ(code_of([] { Pipeline(std::vector<Stage>{}); }), "empty_pipeline");
 }
 
-TEST(Pipeline, AStageThatReadsScoresStandsBehindALearner) {
+TEST(Pipeline, AStageThatRevisesPredictionsStandsBehindALearner) {
   const Pipeline pipeline = Pipeline::parse("scale | logistic l2=0.5 | calibrate method=isotonic");
   EXPECT_TRUE(pipeline.predicts());
   EXPECT_EQ(pipeline.text(), "scale | logistic l2=0.5 | calibrate method=isotonic");
@@ -91,8 +91,10 @@ TEST(Pipeline, AStageThatReadsScoresStandsBehindALearner) {
   EXPECT_EQ(parse_code("logistic | calibrate | calibrate"), "learner_not_last");
   EXPECT_EQ(parse_code("logistic | scale | calibrate"), "learner_not_last");
   EXPECT_EQ(parse_message("calibrate"),
-            "calibrate reads the decision values of a learner, so it must follow one, as in 'logistic | "
-            "calibrate'");
+            "calibrate revises the predictions of a learner, so it must follow one, as in 'logistic | calibrate'");
+  // Several may stand there; nothing behind sets.
+  EXPECT_EQ(Pipeline::parse("logistic | calibrate | conformal").first(2).text(), "logistic | calibrate");
+  EXPECT_EQ(parse_code("logistic | conformal | calibrate"), "learner_not_last");
 }
 
 TEST(Pipeline, AnyBytesGiveAPipelineOrAnError) {

@@ -62,7 +62,7 @@ TEST_P(RowAlone, IsAnsweredTheSame) {
   if (with_defaults(tested) != texts.front() && tested.name != "dbn") texts.push_back(with_defaults(tested));
   for (const std::string& text : texts) {
     expect_alone(text, suited(tested, two));
-    if (tested.combines_classes() || tested.reads_scores()) expect_alone(text, overlapping(150, 5, 3, 3, 40));
+    if (tested.combines_classes() || tested.follows_learner()) expect_alone(text, overlapping(150, 5, 3, 3, 40));
     if (!tested.can_predict()) expect_alone(text + " | logistic l2=0.1", two);
   }
 }

@@ -128,7 +128,9 @@ inline bool same_bytes(const Matrix& a, const Matrix& b) {
 
 inline bool same_bytes(const Prediction& a, const Prediction& b) {
   return a.task == b.task && a.index == b.index && same_bytes(a.probability, b.probability) &&
-         same_bytes(Matrix(a.value), Matrix(b.value));
+         same_bytes(Matrix(a.value), Matrix(b.value)) && same_bytes(Matrix(a.low), Matrix(b.low)) &&
+         same_bytes(Matrix(a.high), Matrix(b.high)) && a.set.rows() == b.set.rows() && a.set.cols() == b.set.cols() &&
+         (a.set == b.set).all();
 }
 
 inline Model fitted(std::string_view pipeline, const TrainView& view, const Context& run = context()) {

@@ -14,7 +14,8 @@ UNEQUAL = {
     "weights are for learners: what a column is divided by and which components there are follow from rows": [
         "Scale", "DBN", "KPCA", "UDICA", "COIR", "DICA"],
     "penalties are chosen in folds of rows, and by default the loss is divided by the number of rows": [
-        "Logistic", "Softmax", "Probit", "Poisson", "LeastSquares", "Ridge", "RidgeRegressor", "Step", "StepRegressor", "GP", "Calibrate"],
+        "Logistic", "Softmax", "Probit", "Poisson", "LeastSquares", "Ridge", "RidgeRegressor", "Step", "StepRegressor", "GP", "Calibrate",
+        "AdaptPrior", "Conformal", "ConformalRegressor"],
     "the kernel's width comes from distances between rows, and the solver stops at a tolerance": ["SVM", "SVMRegressor", "DASVM"],
     "rounds are chosen in folds of rows, samples are drawn of rows, and leaves count rows": [
         "Trees", "TreesRegressor", "Forest", "ForestRegressor"],
@@ -26,7 +27,7 @@ EXPECTED = {name: {check: reason for check in WEIGHTS} for reason, names in UNEQ
 for _name, _checks in OTHERS.items():
     EXPECTED.setdefault(_name, {}).update(_checks)
 
-NEEDS_DOMAINS = {name for name, each in CLASSES.items() if METHODS[each._method]["adapts"] or each._method == "tgreedy"}
+NEEDS_DOMAINS = {name for name, each in CLASSES.items() if METHODS[each._method]["adapts"] or each._method in ("tgreedy", "conformal")}
 ALONE = [name for name in CLASSES if name not in NEEDS_DOMAINS]
 
 
@@ -53,7 +54,7 @@ def test_pipeline(estimator, check):
 @pytest.mark.parametrize("name", sorted(NEEDS_DOMAINS))
 def test_without_domains_the_error_says_what_is_missing(name):
     X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
-    with pytest.raises(ValueError, match="target domain|two labelled domains"):
+    with pytest.raises(ValueError, match="target domain|two labelled domains|two source domains"):
         make(name).fit(X, y)
 
 

@@ -112,6 +112,7 @@ Choice choose_candidates(const Dataset& data, const std::vector<Pipeline>& candi
   result.task = data.y->task;
   for (const Pipeline& candidate : candidates) result.candidates.push_back(candidate.text());
   EvaluateOptions adapt;
+  adapt.next_domain = NextDomainBy::none;
   adapt.protocol = Protocol::adapt;
   adapt.target = options.target;
   adapt.resamples = 0;

@@ -109,6 +109,7 @@ Pipeline plain_counterpart(const Pipeline& pipeline) {
   std::vector<Stage> stages;
   for (const Stage& stage : pipeline.stages()) {
     if (stage.method->family == Family::weight) continue;
+    if (stage.method->family == Family::adapt && stage.method->follows_learner()) continue;
     stages.push_back(stage.method->family == Family::adapt ? plain_learner(stage) : stage);
   }
   if (stages.empty()) option_error("no_learner", "guard: \"{}\" does not end in a learner", pipeline.text());

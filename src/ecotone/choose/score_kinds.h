@@ -28,6 +28,14 @@ RowLoss circular_loss(Task task);
 std::vector<CandidateScore> score_entropy(CandidateFits& fits);
 /// Minus the soft neighbourhood density of the predicted probabilities of the target rows.
 std::vector<CandidateScore> score_density(CandidateFits& fits);
+/// How often a candidate's class is not that of the mean of all candidates' probabilities (EnsV).
+std::vector<CandidateScore> score_ensemble(CandidateFits& fits);
+/// Minus the batch nuclear norm of the predicted probabilities of the target rows.
+std::vector<CandidateScore> score_nuclear(CandidateFits& fits);
+/// How often mixtures of two target rows are not of the class of the larger part (MixVal).
+std::vector<CandidateScore> score_mixval(CandidateFits& fits);
+/// How much less than the reference each candidate agrees with the mean of all, if there are at least three.
+void add_disagreement(std::vector<CandidateScore>& scores, CandidateFits& fits);
 /// Mean loss on source domains treated as the target.
 std::vector<CandidateScore> score_transfer(CandidateFits& fits);
 
@@ -35,6 +43,27 @@ std::vector<CandidateScore> score_transfer(CandidateFits& fits);
 inline constexpr Index most_density_rows = 2000;
 /// Minus the mean over rows of the entropy of softmax_j(p_i . p_j / 0.05) over the other rows, p of unit length.
 double negative_density(const Matrix& probability, const Context& context);
+/// How candidates agree with the mean of the voters' probabilities. Data error `too_few_candidates` with fewer than two
+/// candidates.
+struct Agreement {
+  std::vector<double> share;     ///< of rows whose class is that of the mean
+  std::vector<double> distance;  ///< mean squared distance from it
+  std::vector<Vector> rows;      ///< 1 where they agree
+  std::size_t chosen = 0;        ///< the largest share, then the least distance, then the first
+};
+Agreement agreement_of(const std::vector<Matrix>& candidates, const std::vector<Matrix>& voters);
+/// The same without copies, which would vote twice.
+Agreement agreement_of(const std::vector<Matrix>& candidates);
+/// Sum of the singular values of rows x classes, divided by the rows.
+double nuclear_norm(const Matrix& probability, const Context& context);
+/// How often the mixture of row i and row permutation_i is predicted to be of the class of row i.
+struct MixedAccuracy {
+  std::optional<double> same;   ///< of pairs of one class
+  std::optional<double> other;  ///< of pairs of two
+  double mean() const;
+};
+MixedAccuracy mixed_accuracy(std::span<const std::int32_t> predicted, std::span<const Index> permutation,
+                             std::span<const std::int32_t> of_mixture);
 /// The estimate u_i of every row whose mean is the control variate estimate: a l + eta (a - 1).
 Vector control_variate_terms(ConstVectorView ratio, ConstVectorView loss);
 /// The number of folds of `transfer` in this view: source domains that can be treated as the target, at most 20.

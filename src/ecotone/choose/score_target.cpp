@@ -69,6 +69,13 @@ std::vector<CandidateScore> score_density(CandidateFits& fits) {
       score.error = each.error->what();
       continue;
     }
+    // One class for all is as dense as can be, whatever the labels.
+    const auto& index = each.value->on_target.index;
+    if (std::ranges::all_of(index, [&](std::int32_t k) { return k == index.front(); }) && index.size() > 1) {
+      score.error_code = "one_class_predicted";
+      score.error = "it predicts one class for all rows, which any density calls the best";
+      continue;
+    }
     // The rows' terms depend on each other, so there is no standard error.
     score.estimate = negative_density(each.value->on_target.probability(rows, Eigen::all), fits.context());
     if (scores.front().estimate) score.gain = *scores.front().estimate - *score.estimate;

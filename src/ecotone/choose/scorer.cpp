@@ -13,7 +13,7 @@ namespace ecotone {
 
 namespace {
 
-constexpr std::array<ScorerInfo, 8> infos = {{
+constexpr std::array<ScorerInfo, 11> infos = {{
     {Scorer::automatic, "auto",
      "transfer and importance with at least three source domains, else importance; keeps the first candidate unless "
      "sources reach the target and the gain is large for its standard error",
@@ -31,6 +31,10 @@ constexpr std::array<ScorerInfo, 8> infos = {{
     {Scorer::entropy, "entropy", "Mean entropy of the predictions for the target", false},
     {Scorer::density, "density", "How densely the predictions for the target cluster (soft neighbourhood density)",
      false},
+    {Scorer::ensemble, "ensemble",
+     "How often the predictions differ from those of all candidates together (ensemble validation)", false},
+    {Scorer::nuclear, "nuclear", "How sure and diverse the predictions for the target are (batch nuclear norm)", false},
+    {Scorer::mixval, "mixval", "How often mixtures of two target rows are not predicted like the larger part", false},
 }};
 
 const ScorerInfo& info_of(Scorer scorer) {
@@ -53,6 +57,12 @@ std::vector<CandidateScore> run(Scorer scorer, CandidateFits& fits) {
       return score_entropy(fits);
     case Scorer::density:
       return score_density(fits);
+    case Scorer::ensemble:
+      return score_ensemble(fits);
+    case Scorer::nuclear:
+      return score_nuclear(fits);
+    case Scorer::mixval:
+      return score_mixval(fits);
     default:
       return score_importance(fits);
   }
@@ -121,6 +131,8 @@ Scores CandidateScorer::scores(Scorer scorer) {
     const std::vector<CandidateScore> near = score_importance(*fits_);
     for (std::size_t c = 0; c < near.size(); ++c) result.candidates[c].importance_gain = near[c].gain;
   }
+  if (scorer == Scorer::automatic && fits_->targets() > 0 && fits_->view().y.task == Task::classify)
+    add_disagreement(result.candidates, *fits_);
   for (const CandidateScore& score : result.candidates)
     if (score.estimate) return result;
   const CandidateScore& first = result.candidates.front();
@@ -142,8 +154,11 @@ namespace {
 
 std::size_t lowest(const std::vector<CandidateScore>& all) {
   std::optional<std::size_t> best;
+  const auto lower = [&](const CandidateScore& a, const CandidateScore& b) {
+    return *a.estimate != *b.estimate ? *a.estimate < *b.estimate : a.tie_break.value_or(0) < b.tie_break.value_or(0);
+  };
   for (std::size_t c = 0; c < all.size(); ++c)
-    if (all[c].estimate && (!best || *all[c].estimate < *all[*best].estimate)) best = c;
+    if (all[c].estimate && (!best || lower(all[c], all[*best]))) best = c;
   return best.value_or(0);
 }
 

@@ -8,16 +8,28 @@
 #include <vector>
 
 #include "ecotone/base/context.h"
-#include "ecotone/choose/overlap.h"
 #include "ecotone/choose/row_loss.h"
 #include "ecotone/data/dataset.h"
+#include "ecotone/methods/overlap.h"
 #include "ecotone/methods/pipeline.h"
 
 /// Estimates what candidates would lose on a target without labels, from the labelled source rows and the unlabelled
 /// target rows of a training view.
 namespace ecotone {
 
-enum class Scorer { automatic, transfer, importance, control_variate, reverse, circular, entropy, density };
+enum class Scorer {
+  automatic,
+  transfer,
+  importance,
+  control_variate,
+  reverse,
+  circular,
+  entropy,
+  density,
+  ensemble,
+  nuclear,
+  mixval
+};
 
 /// One scorer, for tables and messages.
 struct ScorerInfo {
@@ -49,6 +61,11 @@ struct CandidateScore {
   /// The gain by `importance`, which `automatic` uses besides `transfer`: other domains may gain where rows like the
   /// target's do not.
   std::optional<double> importance_gain;
+  std::optional<double> tie_break;  ///< among equal estimates the lowest is chosen
+  /// How much less of the target's rows than the reference it classifies as the mean of all candidates does;
+  /// `automatic` of classes only.
+  std::optional<double> agreement_loss;
+  std::optional<double> agreement_loss_error;
   std::string error_code;  ///< why there is no estimate; empty when there is one
   std::string error;
 };

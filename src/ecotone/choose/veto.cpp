@@ -73,13 +73,27 @@ std::string loss_near_target_words(const Scores&, const CandidateScore& candidat
                      -*candidate.importance_gain);
 }
 
-constexpr std::array<Veto, 6> list = {{
+bool disagrees(const Scores&, const CandidateScore& candidate) {
+  constexpr double errors = 2;
+  return candidate.agreement_loss && candidate.agreement_loss_error &&
+         *candidate.agreement_loss > errors * *candidate.agreement_loss_error;
+}
+
+std::string disagrees_words(const Scores&, const CandidateScore& candidate) {
+  return fmt::format(
+      "it agrees with all candidates together on {:.1f} points fewer of the target's rows than the reference, more "
+      "than two standard errors",
+      100 * *candidate.agreement_loss);
+}
+
+constexpr std::array<Veto, 7> list = {{
     {"few_target_rows", true, few_target_rows, few_target_rows_words},
     {"no_overlap", true, no_overlap, no_overlap_words},
     {"beyond_sources", true, beyond_sources, beyond_sources_words},
     {"not_scored", false, not_scored, not_scored_words},
     {"within_error", false, within_error, within_error_words},
     {"loss_near_target", false, loss_near_target, loss_near_target_words},
+    {"disagrees", false, disagrees, disagrees_words},
 }};
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "ecotone/evaluate/contenders.h"
 #include "ecotone/evaluate/messages.h"
 #include "ecotone/evaluate/metric_of_choice.h"
+#include "ecotone/evaluate/next_domain.h"
 #include "ecotone/evaluate/score.h"
 #include "ecotone/evaluate/split_fits.h"
 #include "ecotone/evaluate/threshold.h"
@@ -64,6 +65,20 @@ void check_input(const Dataset& data, const std::vector<Contender>& contenders, 
   if (!targets.empty())
     context.note("evaluate: {} {} not marked as source in the data, which is ignored; {} chooses what is held out",
                  fmt::join(targets, ", "), targets.size() == 1 ? "is" : "are", protocol_name(options.protocol));
+}
+
+/// Whether some pipeline predicts sets.
+bool make_sets(const std::vector<Contender>& contenders) {
+  return std::ranges::any_of(grids_of(contenders), [](const PipelineGrid& grid) {
+    return std::ranges::any_of(grid.points, &Pipeline::makes_sets);
+  });
+}
+
+/// The level that the sets of a pipeline are to cover.
+std::optional<double> set_level_of(const Contender& contender) {
+  const auto* grid = std::get_if<PipelineGrid>(&contender);
+  if (grid == nullptr || !grid->points.front().makes_sets()) return std::nullopt;
+  return grid->points.front().stages().back().options.at("level").get<double>();
 }
 
 /// Warns about pipelines that rank rows of held-out domains below chance; k-fold holds no domain out.
@@ -142,6 +157,7 @@ std::vector<Outcome> take_outcomes(std::vector<SplitFit> fits, const std::vector
     SplitFit& fit = fits[s];
     if (fit.error && !score.error) score.error = fit.error;
     if (fit.choice) score.chosen.push_back(std::move(*fit.choice));
+    if (score.promise.empty()) score.promise = fit.promise;
     if (threshold && !fit.outcome.rows.empty()) score.thresholds.push_back({splits[s].name, fit.outcome.threshold});
     outcomes.push_back(std::move(fit.outcome));
   }
@@ -322,8 +338,8 @@ Evaluation evaluate_contenders(const Dataset& data, const std::vector<Contender>
   describe_splits(result, data, splits, options);
   result.task = data.y->task;
   result.threshold = options.threshold;
-  const ScoreOptions scoring{!options.threshold.empty(), options.resamples};
-  result.metrics = score_metrics(data.y->task, static_cast<Index>(data.y->classes.size()), scoring.threshold);
+  const ScoreOptions scoring{{!options.threshold.empty(), make_sets(contenders)}, options.resamples};
+  result.metrics = score_metrics(data.y->task, static_cast<Index>(data.y->classes.size()), scoring.asked);
   result.classes = data.y->classes;
   result.pipelines.resize(contenders.size());
   set_choice_metrics(result, contenders, options.choice_metric, *data.y);
@@ -333,8 +349,9 @@ Evaluation evaluate_contenders(const Dataset& data, const std::vector<Contender>
   context.parallel(static_cast<Index>(contenders.size()), [&](Index p) {
     const auto i = static_cast<std::size_t>(p);
     result.pipelines[i].pipeline = std::visit(Name{}, contenders[i]);
+    result.pipelines[i].set_level = set_level_of(contenders[i]);
     const auto importances = take_importances(fits[i]);
-    outcomes[i] = take_outcomes(std::move(fits[i]), splits, scoring.threshold, result.pipelines[i]);
+    outcomes[i] = take_outcomes(std::move(fits[i]), splits, scoring.asked.threshold, result.pipelines[i]);
     result.pipelines[i].domains = score_domains(scored, held_out, outcomes[i], scoring, context);
     if (options.importance > 0 && !result.pipelines[i].error)
       result.pipelines[i].importance = importances_of(data, splits, importances);
@@ -343,6 +360,7 @@ Evaluation evaluate_contenders(const Dataset& data, const std::vector<Contender>
   });
   fill_failed(result);
   compare_pipelines(result);
+  add_next_domain(result, data, contenders, options, context);
   warn_of_ranks(result, context);
   if (options.keep_predictions) result.predictions = predictions_of(outcomes, *data.y);
   return result;

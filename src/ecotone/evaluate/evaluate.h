@@ -14,6 +14,7 @@
 #include "ecotone/evaluate/protocol.h"
 #include "ecotone/measure/bootstrap.h"
 #include "ecotone/measure/intervals.h"
+#include "ecotone/measure/residual_interval.h"
 #include "ecotone/methods/pipeline.h"
 
 namespace ecotone {
@@ -67,18 +68,33 @@ struct KnownSite {
   std::vector<std::pair<std::string, std::optional<Interval>>> cost;
 };
 
+/// Where a metric of the next domain is expected: a prediction interval for one new domain that differs from these as
+/// they differ from each other, not a confidence interval of the mean.
+struct NextDomain {
+  double estimate = 0;              ///< the mean over domains
+  Bounds reach;                     ///< t interval from what replays missed
+  std::optional<Bounds> conformal;  ///< without normality, where there are domains enough
+  Index domains = 0;                ///< that were replayed
+};
+
 struct PipelineScore {
   std::string pipeline;
   std::vector<DomainScore> domains;  ///< those held out at least once, in order of first appearance
   Metrics mean;                      ///< over domains with a value
   Metrics spread;                    ///< standard deviation over domains (n - 1)
+  /// 95% confidence intervals of the mean over domains; empty with one domain.
+  std::vector<std::pair<std::string, std::optional<Bounds>>> mean_interval = {};
   /// This minus the reference, over domains where both have a value; none for the reference itself.
   std::vector<std::pair<std::string, std::optional<Difference>>> difference;
   std::vector<SplitChoice> chosen = {};         ///< of a grid: one per split
   std::string choice_metric = {};               ///< of a grid: what it was chosen by
   std::vector<SplitThreshold> thresholds = {};  ///< with a threshold rule: one per split with scored rows
   std::vector<std::pair<std::string, std::optional<WorstDomain>>> worst = {};
-  std::optional<Error> error = std::nullopt;     ///< why it could not be fitted; no metric then has a value
+  std::optional<Error> error = std::nullopt;  ///< why it could not be fitted; no metric then has a value
+  std::vector<std::pair<std::string, std::optional<NextDomain>>> next = {};  ///< by metric (next_domain.h)
+  NextDomainBy next_by = NextDomainBy::none;                                 ///< how these were found; never automatic
+  std::optional<double> set_level = {};          ///< that its sets are to cover, if it makes any
+  std::string promise = {};                      ///< of these sets, in words: that of the first split's model
   std::optional<KnownSite> known = {};           ///< only when asked for (known_site.h)
   std::optional<Importances> importance = {};    ///< only when asked for
   std::optional<ProbabilityCurves> curves = {};  ///< of two classes, only when asked for

@@ -11,7 +11,7 @@ namespace ecotone {
 template <class Archive>
 void archive(Archive& with, Outcome& outcome) {
   with(outcome.repetition, outcome.rows, outcome.predicted, outcome.probability, outcome.seen, outcome.value,
-       outcome.threshold);
+       outcome.threshold, outcome.set, outcome.low, outcome.high);
 }
 
 template <class Archive>
@@ -34,7 +34,7 @@ void archive_error(Archive& with, std::optional<Error>& error) {
 
 template <class Archive>
 void archive(Archive& with, SplitFit& fit) {
-  with(fit.outcome, fit.choice, fit.importance);
+  with(fit.outcome, fit.choice, fit.importance, fit.promise);
   archive_error(with, fit.error);
 }
 

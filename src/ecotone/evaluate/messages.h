@@ -56,6 +56,21 @@ class Messages : public Observer, public StageTimes {
   std::vector<std::pair<std::string, double>> times_;
 };
 
+/// Passes on how far the work is, under another name, and drops messages: for work that says nothing new.
+class ProgressOnly : public Observer {
+ public:
+  ProgressOnly(Observer* to, std::string what) : to_(to), what_(std::move(what)) {}
+  void warning(std::string_view, std::string_view) override {}
+  void note(std::string_view) override {}
+  void progress(std::string_view, Index done, Index total) override {
+    if (to_ != nullptr) to_->progress(what_, done, total);
+  }
+
+ private:
+  Observer* to_;
+  std::string what_;
+};
+
 /// Passes on the times of all stages, and the messages of all fits in order, with the number of fits (or of whatever
 /// `what` names) that had them among those whose pipeline has the stage. Each note appears once; of the warnings with
 /// one code from one stage (the words before the first ":") only the first does, which says whether the others differ

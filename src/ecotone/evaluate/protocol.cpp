@@ -209,4 +209,16 @@ std::vector<Split> make_splits(const RowPlaces& rows, const EvaluateOptions& opt
   return splits;
 }
 
+Split split_without(const RowPlaces& rows, const std::vector<Index>& domains) {
+  std::vector<bool> out(rows.domain.names.size(), false);
+  std::vector<std::string> names;
+  for (const Index domain : domains) {
+    out[static_cast<std::size_t>(domain)] = true;
+    names.push_back(rows.domain.names[static_cast<std::size_t>(domain)]);
+  }
+  Split split = split_domains(rows.domain, fmt::format("{}", fmt::join(names, ", ")), out);
+  split.source = without_groups_of(split.held_out, std::move(split.source), rows.group);
+  return split;
+}
+
 }  // namespace ecotone

@@ -26,6 +26,10 @@ inline constexpr Limits protocol_names =
     one_of("leave-one-domain-out", "adapt", "domain-split", "k-fold", "named-domains", "forward");
 std::string_view protocol_name(Protocol protocol);
 
+/// How the interval for the next domain is found: by letting every domain play the next one, with models that have
+/// not seen it (replay) or that have (cheap). automatic: by replay for up to 20 domains where that is quick.
+enum class NextDomainBy { automatic, replay, cheap, none };
+
 struct EvaluateOptions {
   Protocol protocol = Protocol::leave_one_domain_out;
   int folds = 5;         ///< k-fold
@@ -40,6 +44,7 @@ struct EvaluateOptions {
   std::string choice_metric;  ///< of the choice inside every split, for grids; empty: metric_of_choice
   std::string threshold;      ///< rule of the metrics at a threshold (evaluate/threshold.h); empty: without them
   int resamples = 500;        ///< of the intervals within domains; 0: none
+  NextDomainBy next_domain = NextDomainBy::automatic;  ///< of the interval for the next domain
   bool keep_predictions = false;
   int importance = 0;   ///< rows of each split among which every column is shuffled, to see what models use; 0: none
   bool curves = false;  ///< of two classes: what every threshold does, and calibration, in each domain
@@ -69,7 +74,11 @@ struct EvaluateOptions {
               shown_as("RULE")),
         field("resamples", &O::resamples,
               "Bootstrap resamples of the intervals within domains (fewer above 10,000 rows); 0: none",
-              between(0, 1'000'000))};
+              between(0, 1'000'000)),
+        field("next_domain", &O::next_domain,
+              "Interval for the next domain: replay (a fit for every pair of domains), cheap (no more fits, a little "
+              "too narrow), none; auto: replay for up to 20 domains of few rows",
+              one_of("auto", "replay", "cheap", "none"))};
   }
 };
 
@@ -107,5 +116,8 @@ RowPlaces places_of(const Dataset& data);
 /// a split that has none; option errors `bad_option` for folds < 2, repetitions < 1, held_out outside 1 .. domains - 1,
 /// blocks < 1 and targets missing or not used.
 std::vector<Split> make_splits(const RowPlaces& rows, const EvaluateOptions& options, const Context& context);
+
+/// The split that holds out these domains together; nothing of them is seen. It may leave no rows to train on.
+Split split_without(const RowPlaces& rows, const std::vector<Index>& domains);
 
 }  // namespace ecotone

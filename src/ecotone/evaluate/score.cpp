@@ -35,7 +35,8 @@ struct DomainRows {
   Index units = 0;          // groups, and rows without a group
 };
 
-DomainRows domain_rows(const Dataset& data, const std::map<Index, std::vector<Pick>>& by_repetition, bool threshold) {
+DomainRows domain_rows(const Dataset& data, const std::map<Index, std::vector<Pick>>& by_repetition,
+                       const MetricsAsked& asked) {
   DomainRows domain;
   for (const auto& [number, picks] : by_repetition)
     for (const Pick& pick : picks) domain.rows.push_back(pick.row());
@@ -50,7 +51,7 @@ DomainRows domain_rows(const Dataset& data, const std::map<Index, std::vector<Pi
     domain.units += of_row[row] == next;
   }
   for (const auto& [number, picks] : by_repetition) {
-    Repetition repetition{ScoredRows(*data.y, picks, threshold), {}, {}};
+    Repetition repetition{ScoredRows(*data.y, picks, asked), {}, {}};
     for (const Pick& pick : picks) {
       if (data.weight.size() > 0) repetition.weight.push_back(data.weight[pick.row()]);
       repetition.unit.push_back(of_row[pick.row()]);
@@ -145,7 +146,7 @@ std::vector<std::pair<std::string, T>> named(const std::vector<std::string>& nam
 DomainScore score_domain(const Dataset& data, std::size_t number,
                          const std::map<Index, std::vector<Pick>>& by_repetition, const ScoreOptions& options,
                          const Context& context) {
-  const auto names = score_metrics(data.y->task, static_cast<Index>(data.y->classes.size()), options.threshold);
+  const auto names = score_metrics(data.y->task, static_cast<Index>(data.y->classes.size()), options.asked);
   DomainScore score;
   score.domain = data.domain.names[number];
   if (by_repetition.empty()) {
@@ -153,7 +154,7 @@ DomainScore score_domain(const Dataset& data, std::size_t number,
     return score;
   }
   score.rows = static_cast<Index>(by_repetition.rbegin()->second.size());
-  const DomainRows domain = domain_rows(data, by_repetition, options.threshold);
+  const DomainRows domain = domain_rows(data, by_repetition, options.asked);
   const Values values = metrics_of(domain);
   score.metrics = named(names, values);
   score.prevalence = prevalence_of(data, domain.rows);
@@ -174,14 +175,24 @@ std::optional<WorstDomain> worst_domain(const std::vector<DomainScore>& domains,
   return worst;
 }
 
+/// The 95% confidence interval of a mean, cut to the metric's range.
+std::optional<Bounds> bounds_of_mean(const std::vector<double>& values, const MetricScale& scale) {
+  const auto interval = t_interval(values);
+  if (!interval || !interval->low) return std::nullopt;
+  return Bounds{std::clamp(*interval->low, scale.least, scale.most),
+                std::clamp(*interval->high, scale.least, scale.most)};
+}
+
 /// Mean, spread and worst over domains and, unless `reference` is the score itself, the paired differences from it.
-void summarise(PipelineScore& score, const PipelineScore& reference, const std::vector<std::string>& metrics) {
+void summarise(PipelineScore& score, const PipelineScore& reference, const std::vector<std::string>& metrics,
+               Index classes) {
   for (const auto& name : metrics) {
     std::vector<double> values;
     for (const DomainScore& domain : score.domains)
       if (const auto value = value_of(domain.metrics, name)) values.push_back(*value);
     score.mean.emplace_back(name, mean_of(values));
     score.spread.emplace_back(name, sample_sd(values));
+    score.mean_interval.emplace_back(name, bounds_of_mean(values, find_metric(name)->scale(classes)));
     score.worst.emplace_back(name, worst_domain(score.domains, name));
     if (&score == &reference) continue;
     const std::vector<double> differences = paired_differences(score.domains, reference.domains, name);
@@ -212,16 +223,21 @@ Outcome outcome_of(Prediction prediction, const std::vector<std::string>& model_
   outcome.repetition = split.repetition;
   outcome.rows = split.held_out;
   outcome.value = std::move(prediction.value);
+  outcome.low = std::move(prediction.low);
+  outcome.high = std::move(prediction.high);
   if (y.task == Task::regress) return outcome;
   std::map<std::string_view, std::int32_t> place;
   for (std::size_t k = 0; k < y.classes.size(); ++k) place[y.classes[k]] = static_cast<std::int32_t>(k);
   std::vector<std::int32_t> class_of;
   outcome.seen.assign(y.classes.size(), false);
   outcome.probability.setZero(static_cast<Index>(split.held_out.size()), static_cast<Index>(y.classes.size()));
+  const bool sets = prediction.set.size() > 0;
+  if (sets) outcome.set = Prediction::Sets::Constant(outcome.probability.rows(), outcome.probability.cols(), false);
   for (std::size_t k = 0; k < model_classes.size(); ++k) {
     class_of.push_back(place.at(model_classes[k]));
     outcome.seen[static_cast<std::size_t>(class_of[k])] = true;
     outcome.probability.col(class_of[k]) = prediction.probability.col(static_cast<Index>(k));
+    if (sets) outcome.set.col(class_of[k]) = prediction.set.col(static_cast<Index>(k));
   }
   for (const auto k : prediction.index) outcome.predicted.push_back(class_of[static_cast<std::size_t>(k)]);
   return outcome;
@@ -275,7 +291,8 @@ void compare_pipelines(Evaluation& evaluation) {
   std::vector<PipelineScore>& scores = evaluation.pipelines;
   const auto first = std::ranges::find_if(scores, [](const PipelineScore& score) { return !score.error; });
   evaluation.reference = first == scores.end() ? 0 : static_cast<std::size_t>(first - scores.begin());
-  for (PipelineScore& score : scores) summarise(score, scores[evaluation.reference], evaluation.metrics);
+  for (PipelineScore& score : scores)
+    summarise(score, scores[evaluation.reference], evaluation.metrics, std::ssize(evaluation.classes));
   for (std::size_t m = 0; m < evaluation.metrics.size(); ++m) adjust_p_values(scores, m);
 }
 

@@ -8,6 +8,7 @@
 
 #include "ecotone/data/dataset.h"
 #include "ecotone/evaluate/evaluate.h"
+#include "ecotone/measure/metrics.h"
 #include "ecotone/methods/method.h"
 
 namespace ecotone {
@@ -20,13 +21,15 @@ struct Outcome {
   Matrix probability;                   ///< rows x classes; 0 for classes unseen in training
   std::vector<bool> seen;               ///< per class: whether it occurred in training
   Vector value;                         ///< regression
+  Prediction::Sets set = {};            ///< rows x classes; empty: the pipeline makes no sets
+  Vector low = {}, high = {};           ///< regression: the ends of the intervals; empty: it makes none
   /// From which on the second class's probability means that class; empty if none was asked for or can be chosen.
   std::optional<double> threshold = std::nullopt;
 };
 
 struct ScoreOptions {
-  bool threshold = false;  ///< with the metrics at the outcomes' thresholds
-  int resamples = 0;       ///< of the intervals within domains; 0: none
+  MetricsAsked asked = {};  ///< which metrics beyond those of every outcome
+  int resamples = 0;        ///< of the intervals within domains; 0: none
 };
 
 /// Converts the prediction of a model with these classes for the held-out rows of a split.

@@ -7,11 +7,12 @@
 
 namespace ecotone {
 
-ScoredRows::ScoredRows(const Labels& y, std::span<const Pick> picks, bool threshold)
-    : task_(y.task), at_threshold_(threshold) {
+ScoredRows::ScoredRows(const Labels& y, std::span<const Pick> picks, const MetricsAsked& asked)
+    : task_(y.task), asked_(asked) {
+  if (asked.sets) add_sets(y, picks);
   if (task_ == Task::classify) {
     add_classes(y, picks);
-    if (threshold) add_threshold(picks);
+    if (asked.threshold) add_threshold(picks);
     return;
   }
   true_value_.resize(static_cast<Index>(picks.size()));
@@ -51,6 +52,25 @@ void ScoredRows::add_threshold(std::span<const Pick> picks) {
   for (const auto& [outcome, local] : picks) above_.push_back(outcome->probability(local, 1) >= *outcome->threshold);
 }
 
+void ScoredRows::add_sets(const Labels& y, std::span<const Pick> picks) {
+  const bool classes = task_ == Task::classify;
+  const auto has_set = [&](const Pick& pick) {
+    return classes ? pick.outcome->set.size() > 0 : pick.outcome->low.size() > 0;
+  };
+  if (!std::ranges::all_of(picks, has_set)) return;
+  for (const Pick& pick : picks) {
+    const auto& [outcome, local] = pick;
+    if (classes) {
+      covered_.push_back(outcome->set(local, y.index[at(pick.row())]) ? 1 : 0);
+      size_.push_back(static_cast<double>(outcome->set.row(local).count()));
+    } else {
+      const double label = y.value[pick.row()], low = outcome->low[local], high = outcome->high[local];
+      covered_.push_back(low <= label && label <= high ? 1 : 0);
+      size_.push_back(std::max(0.0, high - low));
+    }
+  }
+}
+
 template <class Measure>
 std::optional<double> ScoredRows::mean_of_models(const Measure& measure, RowWeights weight) const {
   double total = 0;
@@ -80,7 +100,7 @@ std::vector<std::optional<double>> ScoredRows::class_metrics(RowWeights weight) 
                                                brier_sum,
                                                bins_->error(weight)};
   if (recalibration_) values.insert(values.end(), {recalibration_->slope(weight), recalibration_->intercept(weight)});
-  if (at_threshold_) append_threshold_metrics(values, weight);
+  if (asked_.threshold) append_threshold_metrics(values, weight);
   return values;
 }
 
@@ -97,6 +117,8 @@ std::vector<std::optional<double>> ScoredRows::metrics(RowWeights weight) const 
           ? class_metrics(weight)
           : std::vector<std::optional<double>>{rmse(true_value_, value_, weight), mae(true_value_, value_, weight),
                                                r2(true_value_, value_, weight)};
+  if (asked_.sets && covered_.empty()) values.insert(values.end(), 2, std::nullopt);
+  if (!covered_.empty()) values.insert(values.end(), {weighted_mean(covered_, weight), weighted_mean(size_, weight)});
   for (auto& value : values)
     if (value && !std::isfinite(*value)) value.reset();  // an overflow in a prediction, or no weight
   return values;

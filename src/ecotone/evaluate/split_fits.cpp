@@ -102,6 +102,7 @@ SplitFit run_fit(const Dataset& data, const PipelineGrid& grid, SplitWork& work,
     const Pipeline& pipeline = chosen_point(data, grid, split, options, fit, context);
     const Model model = Model::fit(pipeline, parts->view, data.schema, fit_context, parts->cache);
     fit.outcome = outcome_of(model.predict(parts->batch, fit_context), model.classes(), *data.y, split);
+    if (pipeline.makes_sets()) fit.promise = model.state(pipeline.stages().size() - 1).text("promise");
     if (options.importance > 0) fit.importance = importance_of(model, data, split, options.importance, fit_context);
     if (!options.threshold.empty())
       fit.outcome.threshold =

@@ -13,6 +13,7 @@ struct SplitFit {
   Outcome outcome;
   std::optional<SplitChoice> choice;  ///< of a grid with several points
   std::vector<double> importance;     ///< of each column, if asked for (importance.h)
+  std::string promise = {};           ///< of its sets, in words; empty if it makes none
   std::optional<Error> error;         ///< why there is no outcome: a data or option error of the choice or the fit
 };
 

@@ -11,7 +11,7 @@ namespace ecotone {
 namespace {
 
 constexpr Index most_looked_at = 2000;  // rows
-constexpr Index most_features = 20'000;
+constexpr Index most_shown_features = 20'000;
 constexpr std::size_t most_rounds = 2000;
 constexpr Index cells = 80;         // of a grid, in each direction
 constexpr Index most_points = 400;  // on top of it
@@ -54,7 +54,7 @@ std::vector<FeatureEffect> effects_of(const Json& stage, const Features& seen, c
   // Weights of a low-rank map are those of landmarks, not of features.
   const bool mapped = stage.contains("row_landmarks") || (stage.contains("route") && stage["route"] == "low_rank");
   const std::vector<double> weights = mapped ? std::vector<double>() : numbers_of(stage, "weights");
-  if (seen.cols() > most_features) return {};
+  if (seen.cols() > most_shown_features) return {};
   const std::vector<Index> places = weighted_features(stage, weights.size(), seen, given);
   if (weights.empty() || places.size() != weights.size()) return {};
   const Matrix x = seen.to_matrix();

@@ -203,75 +203,127 @@ bool has_two_classes(const TrainView& view) {
   return classes.size() >= 2;
 }
 
+/// Small data are refitted on all threads at once; of large data one fit at a time is in memory.
+constexpr double small_values = 2e6;
+
 /// Out-of-fold results of all labelled rows, filled fold by fold.
 class CrossFitter {
  public:
-  CrossFitter(const Upstream& upstream, std::string_view who, const Context& context)
+  CrossFitter(const Upstream& upstream, std::string_view who, const Context& context, const CrossFitOptions& options)
       : upstream_(upstream),
         who_(who),
         context_(context),
+        options_(options),
         view_(with_schema_names(upstream.view, upstream.schema, context)) {
+    const Index rows = view_.labelled();
+    all_.fold.assign(at(rows), -1);
+    if (!classes()) {
+      all_.value = Vector::Zero(rows);
+      all_.variance = Vector::Zero(rows);
+      return;
+    }
     const auto classes = view_.y.classes.size();
-    all_.score = Matrix::Zero(view_.labelled(), score_columns(classes));
-    all_.probability = Matrix::Zero(view_.labelled(), static_cast<Index>(classes));
-    all_.known = CrossFit::Known::Constant(view_.labelled(), static_cast<Index>(classes), false);
+    all_.score = Matrix::Zero(rows, score_columns(classes));
+    all_.probability = Matrix::Zero(rows, static_cast<Index>(classes));
+    all_.known = CrossFit::Known::Constant(rows, static_cast<Index>(classes), false);
+    all_.predicted.assign(at(rows), 0);
   }
 
   CrossFit run() {
-    const std::vector<InnerFold> folds = inner_folds(view_, context_);
-    all_.by_domain = domains_of(labelled_counts(view_)) > 1;
-    Progress progress(context_.observer(), "cross-fit", static_cast<Index>(folds.size()));
-    for (std::size_t f = 0; f < folds.size(); ++f) {
-      context_.check_cancelled();
-      run_fold(folds[f], f, held_text(view_, folds[f], f, folds.size(), all_.by_domain));
+    const Index domains = domains_of(labelled_counts(view_));
+    const Index most = options_.most_folds == 0 ? std::max<Index>(2, domains) : options_.most_folds;
+    all_.by_domain = domains > 1;
+    std::vector<Fold> folds;
+    std::vector<InnerFold> parts = inner_folds(view_, context_, most);
+    for (std::size_t f = 0; f < parts.size(); ++f) {
+      std::string held = held_text(view_, parts[f], f, parts.size(), all_.by_domain);
+      Fold fold{std::move(parts[f]), f, std::move(held)};
+      if (can_fit(fold)) folds.push_back(std::move(fold));
+    }
+    Progress progress(context_.observer(), "cross-fit", std::ssize(folds));
+    std::vector<FoldFit> fits(folds.size());
+    const double values = static_cast<double>(view_.x.rows()) * static_cast<double>(view_.x.cols());
+    const auto fit_one = [&](Index f) {
+      fits[at(f)] = fit(folds[at(f)]);
       progress.advance();
-    }
-    if (all_.folds == 0) {
-      data_error("no_cross_fit", "{}: no rows of two classes remain when {} held out; label more rows, {}or drop {}",
-                 who_, all_.by_domain ? "a domain is" : "some rows are",
-                 all_.by_domain ? "omit the domain column so that rows are held out instead, " : "", who_);
-    }
-    if (not_converged_ > 0) {
-      context_.warn("not_converged", "{}: {} of {} refits did not converge", who_, not_converged_, all_.folds);
-    }
+    };
+    context_.parallel(std::ssize(folds), fit_one, values <= small_values ? 0 : 1);
+    for (std::size_t f = 0; f < folds.size(); ++f) place(fits[f], folds[f].rows.held, static_cast<Index>(f));
+    all_.folds = std::ssize(folds);
+    report(fits);
     return rows_with_results();
   }
 
  private:
+  struct Fold {
+    InnerFold rows;
+    std::size_t number;
+    std::string held;
+  };
+  struct FoldFit {
+    std::shared_ptr<const Model> model;
+    bool converged = true;
+    std::vector<std::string> classes;
+    Prediction prediction;
+  };
+
   const Upstream& upstream_;
   std::string_view who_;
   const Context& context_;
+  CrossFitOptions options_;
   TrainView view_;
   CrossFit all_;
-  Index not_converged_ = 0;
 
-  void run_fold(const InnerFold& fold, std::size_t number, const std::string& held) {
-    const TrainView part = view_of_rows(view_, fold.train);
+  bool classes() const { return view_.y.task == Task::classify; }
+
+  /// Whether the fold's training rows can be learned from; says so if not.
+  bool can_fit(const Fold& fold) const {
+    if (fold.rows.train.empty()) return false;
+    if (!classes()) return true;
+    const TrainView part = view_of_rows(view_, fold.rows.train);
     if (!has_two_classes(part)) {
       context_.warn("fold_one_class", "{}: without {} all labelled rows have one class, so its {} rows are not used",
-                    who_, held, fold.held.size());
-      return;
+                    who_, fold.held, fold.rows.held.size());
+      return false;
     }
     if (part.y.classes.size() < view_.y.classes.size()) {
       std::vector<std::string> lacking;
       std::ranges::set_difference(sorted(view_.y.classes), sorted(part.y.classes), std::back_inserter(lacking));
       context_.warn("fold_lacks_class",
-                    "{}: without {} there is no labelled row of '{}', so its {} rows say nothing about it", who_, held,
-                    fmt::join(lacking, "', '"), fold.held.size());
+                    "{}: without {} there is no labelled row of '{}', so its {} rows say nothing about it", who_,
+                    fold.held, fmt::join(lacking, "', '"), fold.rows.held.size());
     }
-    const Context quiet = context_.derived("cross-fit", number).observed_by(nullptr);
-    const Batch batch{view_.x.take(fold.held), view_.domain.take(fold.held)};
+    return true;
+  }
+
+  FoldFit fit(const Fold& fold) const {
+    context_.check_cancelled();
+    const TrainView part = view_of_rows(view_, fold.rows.train);
+    const Context quiet = context_.derived("cross-fit", fold.number).observed_by(nullptr);
+    const Batch batch{view_.x.take(fold.rows.held), view_.domain.take(fold.rows.held)};
     try {
       // A cache of its own, because cached results belong to the rows of one fit.
       FitCache cache;
-      const Model model = Model::fit(upstream_.pipeline, part, upstream_.schema, quiet, cache);
-      not_converged_ += std::ranges::any_of(model.statuses(), [](const Status& status) { return !status.converged; });
-      place(model.predict(batch, quiet), part.y.classes, fold.held);
+      Model model = Model::fit(upstream_.pipeline, part, upstream_.schema, quiet, cache);
+      FoldFit fit{nullptr, std::ranges::all_of(model.statuses(), &Status::converged), part.y.classes,
+                  model.predict(batch, quiet)};
+      if (options_.keep_models) fit.model = std::make_shared<const Model>(std::move(model));
+      return fit;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::data) throw;
-      throw Error(ErrorKind::data, error.code(), fmt::format("{}: fitted without {}: {}", who_, held, error.what()));
+      throw Error(ErrorKind::data, error.code(),
+                  fmt::format("{}: fitted without {}: {}", who_, fold.held, error.what()));
     }
-    ++all_.folds;
+  }
+
+  void report(const std::vector<FoldFit>& fits) const {
+    if (all_.folds == 0) {
+      data_error("no_cross_fit", "{}: no rows {}remain when {} held out; label more rows, {}or drop {}", who_,
+                 classes() ? "of two classes " : "", all_.by_domain ? "a domain is" : "some rows are",
+                 all_.by_domain ? "omit the domain column so that rows are held out instead, " : "", who_);
+    }
+    const auto failed = std::ranges::count(fits, false, &FoldFit::converged);
+    if (failed > 0) context_.warn("not_converged", "{}: {} of {} refits did not converge", who_, failed, all_.folds);
   }
 
   static std::vector<std::string> sorted(std::vector<std::string> names) {
@@ -279,8 +331,22 @@ class CrossFitter {
     return names;
   }
 
-  /// Writes a fold's prediction to the positions of its rows and classes in the view.
-  void place(const Prediction& prediction, const std::vector<std::string>& classes, const std::vector<Index>& held) {
+  /// Writes a fold's predictions to the positions of its rows and classes in the view.
+  void place(FoldFit& fit, const std::vector<Index>& held, Index number) {
+    for (const Index row : held) all_.fold[at(row)] = number;
+    if (options_.keep_models) all_.models.push_back(std::move(fit.model));
+    if (classes()) return place_classes(fit.prediction, fit.classes, held);
+    const bool sure = fit.prediction.variance.size() > 0;
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      const auto from = static_cast<Index>(i);
+      all_.value[held[i]] = fit.prediction.value[from];
+      if (sure && all_.variance.size() > 0) all_.variance[held[i]] = fit.prediction.variance[from];
+    }
+    if (!sure) all_.variance.resize(0);
+  }
+
+  void place_classes(const Prediction& prediction, const std::vector<std::string>& classes,
+                     const std::vector<Index>& held) {
     Matrix score = decision_scores(prediction);
     if (score.cols() != score_columns(classes.size()))
       internal_error("{} scores of {} classes", score.cols(), classes.size());
@@ -298,6 +364,7 @@ class CrossFitter {
       const Index row = held[i];
       const auto from = static_cast<Index>(i);
       all_.score.row(row).setConstant(unknown_score);
+      all_.predicted[at(row)] = static_cast<std::int32_t>(column[at(prediction.index[i])]);
       for (std::size_t c = 0; c < column.size(); ++c) {
         all_.known(row, column[c]) = true;
         all_.probability(row, column[c]) = prediction.probability(from, static_cast<Index>(c));
@@ -309,20 +376,31 @@ class CrossFitter {
 
   CrossFit rows_with_results() {
     for (Index i = 0; i < view_.labelled(); ++i)
-      if (all_.known.row(i).any()) all_.rows.push_back(i);
-    if (static_cast<Index>(all_.rows.size()) < view_.labelled()) {
-      all_.score = Matrix(all_.score(all_.rows, Eigen::all));
-      all_.probability = Matrix(all_.probability(all_.rows, Eigen::all));
-      all_.known = CrossFit::Known(all_.known(all_.rows, Eigen::all));
+      if (all_.fold[at(i)] >= 0) all_.rows.push_back(i);
+    if (std::ssize(all_.rows) == view_.labelled()) return std::move(all_);
+    std::vector<Index> fold;
+    for (const Index row : all_.rows) fold.push_back(all_.fold[at(row)]);
+    all_.fold = std::move(fold);
+    if (!classes()) {
+      all_.value = Vector(all_.value(all_.rows));
+      if (all_.variance.size() > 0) all_.variance = Vector(all_.variance(all_.rows));
+      return std::move(all_);
     }
+    std::vector<std::int32_t> predicted;
+    for (const Index row : all_.rows) predicted.push_back(all_.predicted[at(row)]);
+    all_.predicted = std::move(predicted);
+    all_.score = Matrix(all_.score(all_.rows, Eigen::all));
+    all_.probability = Matrix(all_.probability(all_.rows, Eigen::all));
+    all_.known = CrossFit::Known(all_.known(all_.rows, Eigen::all));
     return std::move(all_);
   }
 };
 
 }  // namespace
 
-CrossFit cross_fit(const Upstream& upstream, std::string_view who, const Context& context) {
-  return CrossFitter(upstream, who, context).run();
+CrossFit cross_fit(const Upstream& upstream, std::string_view who, const Context& context,
+                   const CrossFitOptions& options) {
+  return CrossFitter(upstream, who, context, options).run();
 }
 
 }  // namespace ecotone

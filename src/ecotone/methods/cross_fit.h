@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -56,9 +58,18 @@ struct Upstream {
   const TrainView& view;  ///< the input of its first stage
   const Schema& schema;   ///< of the view's columns
   const Vector& weight;   ///< row weights as passed to the learner; empty: all 1
+  /// What the stages, fitted on the whole view, predict for rows with its columns.
+  std::function<Prediction(const Batch&, const Context&)> predict = {};
 };
 
-/// Decision values and probabilities of labelled rows, each from a fit without the row's fold.
+class Model;
+
+struct CrossFitOptions {
+  Index most_folds = 10;     ///< of whole domains; 0: as many as there are domains
+  bool keep_models = false;  ///< for more predictions by the same fits
+};
+
+/// Predictions for labelled rows, each from a fit without the row's fold.
 struct CrossFit {
   /// Which entries are known, in the shape of the probabilities.
   using Known = Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -67,8 +78,13 @@ struct CrossFit {
   Matrix score;             ///< one row for each: one column for two classes (of the second), else one per class
   Matrix probability;       ///< one column per class of the view
   Known known;              ///< false: the fit had no row of this class; its score is `unknown_score`
-  Index folds = 0;          ///< that were fitted
-  bool by_domain = false;   ///< whether folds are whole domains
+  std::vector<std::int32_t> predicted;                    ///< classes
+  Vector value;                                           ///< regression: the predictions
+  Vector variance;                                        ///< regression: of the learner, if it has one for every row
+  std::vector<Index> fold;                                ///< of each row, among those that were fitted
+  Index folds = 0;                                        ///< that were fitted
+  bool by_domain = false;                                 ///< whether folds are whole domains
+  std::vector<std::shared_ptr<const Model>> models = {};  ///< of each fold, if kept
 };
 
 /// Score of a class that a fit had no row of: ln 1e-300, as for a probability of 0.
@@ -76,7 +92,8 @@ inline constexpr double unknown_score = -690.77552789821368;
 
 /// Refits all stages for every fold and predicts the held-out rows. A fold whose training rows have one class is
 /// skipped with a warning (`fold_one_class`); one whose training rows lack a class gets a warning (`fold_lacks_class`).
-/// Data error `no_cross_fit` if no fold can be fitted; errors of a fit name the fold. The view must have classes.
-CrossFit cross_fit(const Upstream& upstream, std::string_view who, const Context& context);
+/// Data error `no_cross_fit` if no fold can be fitted; errors of a fit name the fold.
+CrossFit cross_fit(const Upstream& upstream, std::string_view who, const Context& context,
+                   const CrossFitOptions& options = {});
 
 }  // namespace ecotone

@@ -68,6 +68,10 @@ void StageState::set(const std::string& name, const Matrix& value) {
   set(name, Array{{value.rows(), value.cols()}, {value.data(), value.data() + value.size()}});
 }
 
+void StageState::set(const std::string& name, const std::vector<double>& value) {
+  arrays_[name] = {{std::ssize(value)}, value};
+}
+
 void StageState::set(const std::string& name, const Vector& value) {
   set(name, Array{{value.size()}, {value.data(), value.data() + value.size()}});
 }
@@ -80,6 +84,12 @@ Matrix StageState::matrix(const std::string& name, Index rows, Index cols) const
 Vector StageState::vector(const std::string& name, Index size) const {
   const Array& array = checked(*this, name, {size});
   return Eigen::Map<const Vector>(array.values.data(), array.shape[0]);
+}
+
+std::optional<double> StageState::number_or_null(const std::string& name) const {
+  const auto found = info.find(name);
+  if (found != info.end() && found->is_null()) return std::nullopt;
+  return number(name);
 }
 
 double StageState::number(const std::string& name) const {
@@ -116,6 +126,10 @@ std::shared_ptr<const Fitted> Fitted::refitted(const TrainView&, double, const C
 
 Prediction Fitted::predict(const Batch&, const Context&) const {
   internal_error("a stage that does not predict was asked to");
+}
+
+Prediction Fitted::revised(Prediction, const Batch&, const Context&) const {
+  internal_error("a stage that does not revise predictions was asked to");
 }
 
 Features fitting_rows(const TrainView& view) { return view.labelled() > 0 ? view.labelled_x() : view.x; }

@@ -17,8 +17,8 @@
 
 namespace ecotone {
 
-/// Families are the folders under methods/. Learners and adapters predict and end a pipeline, or stand before a stage
-/// that reads their decision values; the others pass rows on.
+/// Families are the folders under methods/. Learners and adapters predict and end a pipeline, or stand before stages
+/// that revise their predictions; the others pass rows on.
 enum class Family { prepare, represent, select, weight, learn, adapt };
 std::string_view family_name(Family family);
 
@@ -30,6 +30,12 @@ struct Prediction {
   Vector value;                     ///< predicted value of each row; regression
   Vector variance;                  ///< of the label around `value`, noise included; empty where a learner has none
   Matrix score;                     ///< decision values: n x 1 (of the second class) or n x classes; may be empty
+
+  /// Which classes each row's set holds, n x classes; empty unless a stage makes sets.
+  using Sets = Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  Sets set = {};
+  Vector low = {};   ///< ends of each row's interval, which may be infinite; empty unless a stage makes intervals
+  Vector high = {};  ///< below `low`: the interval is empty
 };
 
 /// The decision values of a classification, made from the probabilities where the learner gave none:
@@ -53,6 +59,7 @@ class StageState {
 
   void set(const std::string& name, const Matrix& value);
   void set(const std::string& name, const Vector& value);
+  void set(const std::string& name, const std::vector<double>& value);
   bool has(const std::string& name) const { return arrays_.contains(name); }
   /// Checked reads; -1 matches any size. A `file` error (`bad_model`) names the array when absent, misshapen or not
   /// finite.
@@ -60,6 +67,7 @@ class StageState {
   Vector vector(const std::string& name, Index size) const;
   /// Checked scalars of `info`.
   double number(const std::string& name) const;
+  std::optional<double> number_or_null(const std::string& name) const;
   bool flag(const std::string& name) const;
   Index count(const std::string& name) const;
   std::string text(const std::string& name) const;
@@ -87,6 +95,8 @@ class Fitted {
   virtual std::optional<std::vector<Index>> selected() const { return std::nullopt; }
   /// Predictions; only learners and adapters have them.
   virtual Prediction predict(const Batch& batch, const Context& context) const;
+  /// What a stage behind a learner makes of its predictions. `batch` is what the first stage of the pipeline sees.
+  virtual Prediction revised(Prediction before, const Batch& batch, const Context& context) const;
   /// Whether a prediction depends on the other rows of its domain (so that rows must not be split into arbitrary
   /// batches).
   virtual bool needs_domain_sample() const { return false; }
@@ -188,8 +198,9 @@ struct Method {
   /// Set beside `fit` by a method that chooses options of its own on held-out rows; used if stages stand before it.
   FitWithRefits fit_with_refits = {};
   LoadStage load = {};
-  /// Set instead of `fit` by a method that stands behind a learner: its features are the learner's decision values.
+  /// Set instead of `fit` by a method that stands behind a learner and revises its predictions.
   FitBehindLearner fit_behind_learner = nullptr;
+  bool makes_sets = false;  ///< its predictions have sets or intervals; nothing may stand behind it
 
   bool needs_labels() const { return learns != Learns::nothing; }
   /// Whether the registry combines it from two classes to more.
@@ -198,11 +209,11 @@ struct Method {
   bool has_class_options() const { return combines_classes() && family != Family::select; }
   bool regression_only() const { return learns == Learns::numbers; }
   bool adapts() const { return family == Family::weight || family == Family::adapt; }
-  bool reads_scores() const { return fit_behind_learner != nullptr; }
+  bool follows_learner() const { return fit_behind_learner != nullptr; }
   /// Wherever it stands; see Pipeline::predicts_at.
   bool predicts() const { return family == Family::learn || family == Family::adapt; }
-  /// Selectors predict where they stand last (or only a stage that reads scores is behind them); elsewhere they pass
-  /// rows on.
+  /// Selectors predict where they stand last (or only stages that follow a learner are behind them); elsewhere they
+  /// pass rows on.
   bool predicts_when_last() const { return family == Family::select; }
   bool can_predict() const { return predicts() || predicts_when_last(); }
 };
@@ -223,9 +234,9 @@ Method make_method(Method method) {
 }
 
 /// The same for a method that stands behind a learner: StageResult fit(const Upstream&, const Options&, const
-/// Context&). It predicts from a batch of the learner's decision values, and `load` sees their number as the columns.
+/// Context&). `load` sees the number of the learner's decision values as the columns.
 template <class Options, auto fit, auto load>
-Method make_score_method(Method method) {
+Method make_follower(Method method) {
   method.options = describe_options<Options>();
   method.load = [](const StageState& state, const OptionValues& values, const StageInput& input) {
     return load(state, read_options<Options>(values), input);

@@ -72,7 +72,6 @@ void check_view(const Pipeline& pipeline, const TrainView& view, const Schema& s
       data_error("needs_numbers",
                  "{}: the label is a class, not a number to predict; use --task regress if its values are numbers",
                  method.name);
-    if (method.reads_scores()) require_classes(method.name, view);
   }
 }
 
@@ -305,7 +304,7 @@ TrainView Model::fit_stages(std::size_t count, TrainView view, const Context& co
   seed_ = context.seed();
   // Only a stage that follows a learner, or one that chooses, needs the input of the first stage again.
   const bool again = std::ranges::any_of(pipeline_.stages(), [](const Stage& stage) {
-    return stage.method->reads_scores() || stage.method->fit_with_refits;
+    return stage.method->follows_learner() || stage.method->fit_with_refits;
   });
   const TrainView first = again ? view : TrainView{};
   view = first_stage_view(pipeline_, schema_, std::move(view), context);
@@ -314,7 +313,7 @@ TrainView Model::fit_stages(std::size_t count, TrainView view, const Context& co
     context.check_cancelled();
     const Stage& stage = pipeline_.stages()[i];
     const Method& method = *stage.method;
-    const bool behind = method.reads_scores();
+    const bool behind = method.follows_learner();
     const bool needs_numbers = method.can_predict() || method.family == Family::weight;
     if (view.x.cols() == 0)
       data_error("nothing_selected", "{}: the stages before it left no feature to learn from", method.name);
@@ -325,8 +324,7 @@ TrainView Model::fit_stages(std::size_t count, TrainView view, const Context& co
       if (method.fit_with_refits && i > 0) return fit_choosing(i, first, view, context, cache);
       return method.fit(view, stage.options, context, cache);
     };
-    StageResult result = behind ? method.fit_behind_learner({pipeline_.before_last(), first, schema_, view.weight},
-                                                            stage.options, context)
+    StageResult result = behind              ? fit_behind(i, first, view, context)
                          : method.predicts() ? fit()
                                              : chain.stage(i, stage, fit);
     if (StageTimes* times = stage_times(context)) {
@@ -344,11 +342,17 @@ TrainView Model::fit_stages(std::size_t count, TrainView view, const Context& co
 
 StageResult Model::fit_choosing(std::size_t i, const TrainView& first, const TrainView& view, const Context& context,
                                 FitCache& cache) const {
-  const auto& stages = pipeline_.stages();
-  const Pipeline before({stages.begin(), stages.begin() + static_cast<std::ptrdiff_t>(i)});
-  const auto upstream = std::make_shared<const Upstream>(Upstream{before, first, schema_, view.weight});
-  return stages[i].method->fit_with_refits(view, refits_of(upstream, context, cache), stages[i].options, context,
-                                           cache);
+  const Stage& stage = pipeline_.stages()[i];
+  const auto upstream = std::make_shared<const Upstream>(Upstream{pipeline_.first(i), first, schema_, view.weight});
+  return stage.method->fit_with_refits(view, refits_of(upstream, context, cache), stage.options, context, cache);
+}
+
+StageResult Model::fit_behind(std::size_t i, const TrainView& first, const TrainView& view,
+                              const Context& context) const {
+  const Stage& stage = pipeline_.stages()[i];
+  const auto predict = [&](const Batch& batch, const Context& own) { return predict_through(i, batch, own); };
+  return stage.method->fit_behind_learner({pipeline_.first(i), first, schema_, view.weight, predict}, stage.options,
+                                          context);
 }
 
 Batch Model::aligned(const Batch& batch, const Context& context) const {
@@ -382,16 +386,24 @@ Prediction Model::predict(const Batch& batch, const Context& context) const {
                  "'{} | logistic'",
                  pipeline_.text(), pipeline_.text());
   }
+  return predict_through(fitted_.size(), batch, context);
+}
+
+Prediction Model::predict_through(std::size_t count, const Batch& batch, const Context& context) const {
   Batch current = aligned(batch, context);
   Prediction prediction;
-  for (std::size_t i = 0; i < fitted_.size(); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     context.check_cancelled();
     const Method& method = *pipeline_.stages()[i].method;
     if (!pipeline_.predicts_at(i)) {
       current.x = fitted_[i]->transform(current, context);
       continue;
     }
-    if (method.reads_scores()) current.x = Features::dense(decision_scores(prediction));
+    if (method.follows_learner()) {
+      prediction = fitted_[i]->revised(std::move(prediction), batch, context);
+      require_finite_answers(method.name, prediction, batch);
+      continue;
+    }
     if (method.reads_features && !method.takes_missing)
       require_finite_features(method.name, current.x, current.origin, context);
     prediction = fitted_[i]->predict(current, context);

@@ -14,6 +14,8 @@
 
 namespace ecotone {
 
+struct ModelContents;
+
 /// What each column adds to the scores of rows.
 struct Contributions {
   std::vector<std::string> columns;  ///< as the learner sees them
@@ -29,9 +31,9 @@ class Model {
   /// row and suggesting impute). A learner without labels is the error `no_labels`, no rows `empty_data`. Level columns
   /// of categorical inputs that no training row has are dropped; to a first stage that takes categories each such input
   /// is one column of codes (categories.h), and `coded_columns` is the error where it does not. A stage that follows a
-  /// learner is fitted on decision values of refits that did not see the rows (cross_fit.h); it needs classes
-  /// (`needs_classes`). For a stage that chooses options of its own, the stages before it are refitted in every fold
-  /// (refits.h). Warns (`not_converged`) if a stage did not converge.
+  /// learner is fitted on predictions of refits that did not see the rows (cross_fit.h). For a stage that chooses
+  /// options of its own, the stages before it are refitted in every fold (refits.h). Warns (`not_converged`) if a stage
+  /// did not converge.
   static Model fit(const Pipeline& pipeline, const TrainView& view, const Schema& schema, const Context& context);
   static Model fit(const Pipeline& pipeline, const TrainView& view, const Schema& schema, const Context& context,
                    FitCache& cache);
@@ -90,15 +92,23 @@ class Model {
   static Model load(const std::filesystem::path& path);
   /// From a file's content; every length, name and number is checked (`file` errors `bad_model`, `newer_format`).
   static Model from_tensors(const TensorFile& file);
+  /// The same as the state of a stage, for a stage that holds other models: texts and arrays.
+  StageState as_state() const;
+  static Model from_state(const StageState& state, const std::string& origin);
 
  private:
   Model(Pipeline pipeline, Schema schema) : pipeline_(std::move(pipeline)), schema_(std::move(schema)) {}
   /// Fits the first `count` stages and returns the view after them.
   TrainView fit_stages(std::size_t count, TrainView view, const Context& context, FitCache& cache);
+  /// Fits stage i behind a learner; the stages before it began with `first` and passed `view` on.
+  StageResult fit_behind(std::size_t i, const TrainView& first, const TrainView& view, const Context& context) const;
+  /// What the first `count` stages predict; the last of them predicts.
+  Prediction predict_through(std::size_t count, const Batch& batch, const Context& context) const;
   /// Fits stage i, which chooses options of its own, on `view`; the stages before it begin with `first`.
   StageResult fit_choosing(std::size_t i, const TrainView& first, const TrainView& view, const Context& context,
                            FitCache& cache) const;
   TensorWriter to_tensors() const;
+  static Model from_contents(ModelContents contents);
   /// A batch as the first stage sees it, its columns found by name.
   Batch aligned(const Batch& batch, const Context& context) const;
 

@@ -14,13 +14,8 @@
 
 namespace ecotone {
 
-namespace {
-
-constexpr const char* model_format = "ecotone-model";
-constexpr int format_version = 2;
-
 /// The contents of a model file, on which upgrades work.
-struct Contents {
+struct ModelContents {
   std::string origin;
   std::map<std::string, std::string> meta;
   std::map<std::string, StageState::Array> arrays;  ///< by "STAGE.NAME"
@@ -32,6 +27,13 @@ struct Contents {
     return found->second;
   }
 };
+
+namespace {
+
+using Contents = ModelContents;
+
+constexpr const char* model_format = "ecotone-model";
+constexpr int format_version = 2;
 
 template <class Number>
 Number whole_number(const Contents& contents, const std::string& key) {
@@ -101,17 +103,30 @@ void spell_low_rank(Contents& contents) {
 using Upgrade = void (*)(Contents&);
 constexpr std::array<Upgrade, format_version - 1> upgrades{spell_low_rank};
 
-/// The file's contents in today's format.
-Contents read_contents(const TensorFile& file) {
+/// Brings contents of an older format into today's.
+void upgrade(Contents& contents) {
+  for (auto k = static_cast<std::size_t>(checked_format(contents)) - 1; k < upgrades.size(); ++k) upgrades[k](contents);
+}
+
+Contents contents_of(const TensorFile& file) {
   Contents contents{file.origin(), file.metadata(), {}};
-  const int found = checked_format(contents);
+  checked_format(contents);
   for (const std::string& name : file.names()) {
     const std::vector<Index> shape = file.tensor(name).shape;
     if (shape.empty() || shape.size() > 2)
       contents.bad(fmt::format("array '{}' has {} dimensions", name, shape.size()));
     contents.arrays[name] = {shape, file.doubles(name, std::vector<Index>(shape.size(), -1))};
   }
-  for (auto k = static_cast<std::size_t>(found) - 1; k < upgrades.size(); ++k) upgrades[k](contents);
+  return contents;
+}
+
+/// What as_state made.
+Contents contents_of(const StageState& state, const std::string& origin) {
+  Contents contents{origin, {}, state.arrays()};
+  for (const auto& [key, text] : state.info.items()) {
+    if (!text.is_string()) contents.bad(fmt::format("'{}' must be text", key));
+    contents.meta[key] = text.get<std::string>();
+  }
   return contents;
 }
 
@@ -329,30 +344,37 @@ Model Model::with_note(const std::string& name, Json note) const {
   return model;
 }
 
-TensorWriter Model::to_tensors() const {
-  TensorWriter writer;
+StageState Model::as_state() const {
+  StageState all;
   Json stages = Json::array();
   for (std::size_t i = 0; i < fitted_.size(); ++i) {
     const Stage& stage = pipeline_.stages()[i];
     const StageState state = checked_state(*fitted_[i], stage.method->name);
-    for (const auto& [name, array] : state.arrays())
-      writer.add(fmt::format("{}.{}", i, name), array.values, array.shape);
+    for (const auto& [name, array] : state.arrays()) all.set(fmt::format("{}.{}", i, name), array);
     stages.push_back({{"stage", stage.method->name},
                       {"options", stage.options.to_json()},
                       {"info", state.info},
                       {"status", {{"converged", statuses_[i].converged}, {"text", statuses_[i].text}}}});
   }
-  writer.set_meta("format", model_format);
-  writer.set_meta("format_version", fmt::to_string(format_version));
-  writer.set_meta("version", version_.empty() ? version : version_);
-  writer.set_meta("pipeline", pipeline_.text());
-  writer.set_meta("task", std::string(task_name(task_)));
-  writer.set_meta("schema", dumped(schema_.to_json()));
-  writer.set_meta("classes", dumped(classes_));
-  writer.set_meta("domains", dumped(domains_));
-  writer.set_meta("seed", fmt::to_string(seed_));
-  writer.set_meta("stages", dumped(stages));
-  if (!notes_.empty()) writer.set_meta("notes", dumped(notes_));
+  all.info = {{"format", model_format},
+              {"format_version", fmt::to_string(format_version)},
+              {"version", version_.empty() ? version : version_},
+              {"pipeline", pipeline_.text()},
+              {"task", task_name(task_)},
+              {"schema", dumped(schema_.to_json())},
+              {"classes", dumped(classes_)},
+              {"domains", dumped(domains_)},
+              {"seed", fmt::to_string(seed_)},
+              {"stages", dumped(stages)}};
+  if (!notes_.empty()) all.info["notes"] = dumped(notes_);
+  return all;
+}
+
+TensorWriter Model::to_tensors() const {
+  const StageState state = as_state();
+  TensorWriter writer;
+  for (const auto& [name, array] : state.arrays()) writer.add(name, array.values, array.shape);
+  for (const auto& [key, text] : state.info.items()) writer.set_meta(key, text.get<std::string>());
   return writer;
 }
 
@@ -362,7 +384,7 @@ void Model::save(const std::filesystem::path& path) const {
   StageInput input{first_stage_cols(pipeline_, schema_), task_, classes_};
   for (std::size_t i = 0; i < fitted_.size(); ++i) {
     const Stage& stage = pipeline_.stages()[i];
-    if (stage.method->reads_scores()) input.cols = score_columns(classes_.size());
+    if (stage.method->follows_learner()) input.cols = score_columns(classes_.size());
     require_readable(stage, checked_state(*fitted_[i], stage.method->name), input);
     input.cols = fitted_[i]->output_cols(input.cols);
   }
@@ -371,8 +393,14 @@ void Model::save(const std::filesystem::path& path) const {
 
 Model Model::load(const std::filesystem::path& path) { return from_tensors(TensorFile::read(path)); }
 
-Model Model::from_tensors(const TensorFile& file) {
-  Contents contents = read_contents(file);
+Model Model::from_tensors(const TensorFile& file) { return from_contents(contents_of(file)); }
+
+Model Model::from_state(const StageState& state, const std::string& origin) {
+  return from_contents(contents_of(state, origin));
+}
+
+Model Model::from_contents(ModelContents contents) {
+  upgrade(contents);
   const Json stages = parsed(contents, "stages");
   if (!stages.is_array()) contents.bad("'stages' must be a list");
   Model model(read_pipeline(contents, stages), Schema::from_json(parsed(contents, "schema"), contents.origin));
@@ -391,7 +419,7 @@ Model Model::from_tensors(const TensorFile& file) {
     const Method& stage = *model.pipeline_.stages()[i].method;
     if (stage.regression_only() && model.task_ != Task::regress)
       contents.bad(fmt::format("{} is for regression, but the task is classification", stage.name));
-    if (stage.reads_scores()) input.cols = score_columns(model.classes_.size());
+    if (stage.follows_learner()) input.cols = score_columns(model.classes_.size());
     model.fitted_.push_back(load_stage(contents, model.pipeline_.stages()[i], state, input));
     model.statuses_.push_back(read_status(contents, stages[i]));
     input.cols = model.fitted_.back()->output_cols(input.cols);

@@ -39,11 +39,11 @@ Model Model::refitted(const TrainView& view, double strength, const Context& con
   Batch current = aligned({view.x, view.domain, view.origin}, context);
   for (std::size_t i = 0; i + 1 < fitted_.size() && !pipeline_.predicts_at(i); ++i)
     current.x = fitted_[i]->transform(current, context);
-  if (learner.reads_features && !learner.takes_missing && !learner.reads_scores())
+  if (learner.reads_features && !learner.takes_missing && !learner.follows_learner())
     require_finite_features(learner.name, current.x, current.origin, context);
   moved.x = current.x;
   std::shared_ptr<const Fitted> last =
-      learner.reads_scores() ? nullptr : fitted_.back()->refitted(moved, strength, context);
+      learner.follows_learner() ? nullptr : fitted_.back()->refitted(moved, strength, context);
   if (!last)
     option_error(
         "cannot_refit",

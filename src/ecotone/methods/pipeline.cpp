@@ -51,25 +51,30 @@ Pipeline Pipeline::parse(std::string_view text) {
 
 Pipeline::Pipeline(std::vector<Stage> stages) : stages_(std::move(stages)) {
   if (stages_.empty()) option_error("empty_pipeline", "a pipeline needs at least one stage");
-  bool learner_before = false;
+  bool predicted_before = false;
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     const Method& method = *stages_[i].method;
-    if (method.reads_scores() && !learner_before) {
+    if (method.follows_learner() && !predicted_before) {
       option_error("needs_learner",
-                   "{} reads the decision values of a learner, so it must follow one, as in 'logistic | {}'",
-                   method.name, method.name);
+                   "{} revises the predictions of a learner, so it must follow one, as in 'logistic | {}'", method.name,
+                   method.name);
     }
-    learner_before = predicts_at(i) && !method.reads_scores();
+    predicted_before = predicts_at(i);
     if (method.predicts() && !may_predict(i)) {
       option_error("learner_not_last", "{} predicts, so it must be the last stage; it is stage {} of {}", method.name,
                    i + 1, stages_.size());
     }
+    if (method.makes_sets && i + 1 < stages_.size()) {
+      option_error("learner_not_last", "{} must be the last stage; it is stage {} of {}", method.name, i + 1,
+                   stages_.size());
+    }
+    const bool twice = method.follows_learner() && stages_[i - 1].method == &method;
+    if (twice) option_error("learner_not_last", "{} stands twice in a row; once is enough", method.name);
   }
 }
 
 bool Pipeline::may_predict(std::size_t i) const {
-  if (i + 1 == stages_.size()) return true;
-  return !stages_[i].method->reads_scores() && stages_[i + 1].method->reads_scores();
+  return i + 1 == stages_.size() || stages_[i + 1].method->follows_learner();
 }
 
 bool Pipeline::predicts_at(std::size_t i) const {

@@ -25,9 +25,9 @@ void set_defaults_beside(const Method& method, const std::vector<std::string>& g
 class Pipeline {
  public:
   /// Parses and checks text. Option errors: `empty_pipeline`, `bad_pipeline` (with the position), `unknown_method`,
-  /// `unknown_option`, `bad_option`, `learner_not_last` (behind a learner stands nothing, or one last stage that
-  /// reads decision values), `needs_learner` (such a stage has no learner before it), `unexpected_grid` (a value in
-  /// braces; see methods/grid.h).
+  /// `unknown_option`, `bad_option`, `learner_not_last` (behind a learner stand only stages that revise its
+  /// predictions), `needs_learner` (such a stage has no learner before it), `unexpected_grid` (a value in braces; see
+  /// methods/grid.h).
   static Pipeline parse(std::string_view text);
   explicit Pipeline(std::vector<Stage> stages);
 
@@ -38,15 +38,21 @@ class Pipeline {
   bool predicts() const { return predicts_at(stages_.size() - 1); }
   /// Whether a column of text is one column of codes to its first stage.
   bool takes_categories() const { return stages_.front().method->takes_categories; }
+  /// Whether its predictions have sets or intervals.
+  bool makes_sets() const { return stages_.back().method->makes_sets; }
   /// All stages but the last; there must be at least two.
-  Pipeline before_last() const { return Pipeline({stages_.begin(), stages_.end() - 1}); }
+  Pipeline before_last() const { return first(stages_.size() - 1); }
+  /// The first `count` stages, at least one.
+  Pipeline first(std::size_t count) const {
+    return Pipeline({stages_.begin(), stages_.begin() + static_cast<std::ptrdiff_t>(count)});
+  }
   /// Canonical text: options that differ from their defaults, in declaration order. parse(text()) is the same pipeline.
   std::string text() const;
 
  private:
   std::vector<Stage> stages_;
 
-  /// Whether stage i is the last one, or the last before one that reads decision values.
+  /// Whether stage i is the last one, or the last before those that revise predictions.
   bool may_predict(std::size_t i) const;
 };
 

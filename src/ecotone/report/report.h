@@ -16,6 +16,8 @@
 #include "ecotone/methods/select/feature_selection.h"
 #include "ecotone/report/provenance.h"
 #include "ecotone/reproduce/experiment.h"
+#include "ecotone/trust/expect.h"
+#include "ecotone/trust/explain.h"
 
 namespace ecotone {
 
@@ -25,7 +27,9 @@ struct Report {
   std::string title = {};
   std::string intended_use = {};  ///< in the user's words
   std::optional<Evaluation> evaluation = {};
-  std::optional<WholeModel> whole = {};  ///< the best pipeline of the evaluation
+  std::vector<Expectation> expectations = {};  ///< of targets without labels
+  std::vector<Explanation> explanations = {};  ///< of targets that cost more
+  std::optional<WholeModel> whole = {};        ///< the best pipeline of the evaluation
   std::optional<ColumnEffects> effects = {};
   std::optional<LabelSimulation> simulation = {};
   std::optional<Tuning> tuning = {};
@@ -39,9 +43,10 @@ struct Report {
   std::vector<Provenance> provenance = {};  ///< of each result
 };
 
-/// One document: the fields of the first result, its "kind" (evaluation, effects, simulation, tuning, selection,
-/// reproduction or diagnosis), and under their names what else there is: "diagnosis", "population", "projections",
-/// "whole_model", "provenance". Several reproductions are the list "reproductions" of the kind of that name.
+/// One document: the fields of the first result, its "kind" (evaluation, expectation, explanation, effects, simulation,
+/// tuning, selection, reproduction or diagnosis), and under their names what else there is: "diagnosis", "population",
+/// "projections", "whole_model", "provenance". Several reproductions are the list "reproductions" of the kind of that
+/// name.
 Json document_of(const Report& report);
 /// Adds the results of such a document. File error `bad_result`, which names `origin`, for anything else, and for a
 /// second result of a kind that a page shows once.

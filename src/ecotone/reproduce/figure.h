@@ -11,14 +11,14 @@ namespace ecotone {
 
 /// Several lines over one axis.
 struct LineChart {
-  std::string name;  ///< of its files
-  std::string title, x_title, y_title;
+  std::string name = {};  ///< of its files
+  std::string title = {}, x_title = {}, y_title = {};
   struct Line {
     std::string name;
     std::vector<double> values;
     bool dashed = false;
   };
-  std::vector<Line> lines;
+  std::vector<Line> lines = {};
   std::vector<double> x = {};        ///< where the values lie, rising; empty: at 1, 2, ...
   bool logarithmic = true;           ///< the axis of x; it needs x > 0
   double bottom = 0;                 ///< where the axis of values begins
@@ -37,8 +37,8 @@ struct RegionMap {
 
 /// Points of several groups, and straight lines across them.
 struct ScatterChart {
-  std::string name;  ///< of its files
-  std::string title, x_title, y_title;
+  std::string name = {};  ///< of its files
+  std::string title = {}, x_title = {}, y_title = {};
   struct Group {
     std::string name;
     Matrix points;                   ///< x and y

@@ -12,6 +12,7 @@
 #include "ecotone/reproduce/kinds/paths.h"
 #include "ecotone/reproduce/kinds/projections.h"
 #include "ecotone/reproduce/kinds/shift.h"
+#include "ecotone/reproduce/kinds/trust.h"
 
 namespace ecotone {
 
@@ -89,7 +90,10 @@ std::span<const ExperimentKind> experiment_kinds() {
                                          logistic_queries_kind(),
                                          query_table_kind(),
                                          concept_shift_kind(),
-                                         labels_kind()};
+                                         labels_kind(),
+                                         expected_kind(),
+                                         sets_kind(),
+                                         class_shares_kind()};
   return kinds;
 }
 

@@ -83,7 +83,7 @@ TEST(Tune, KnowsTheMethodsWithoutProbabilities) {
   Dataset data = tiny(3, 40);
   data.role[2] = Role::target;
   for (const Method& method : methods()) {
-    if (!method.can_predict() || method.regression_only() || method.reads_scores()) continue;
+    if (!method.can_predict() || method.regression_only() || method.follows_learner()) continue;
     SCOPED_TRACE(method.name);
     const Pipeline pipeline = Pipeline::parse(method.name);
     const Model model = Model::fit(pipeline, train_view(data, on(1)), data.schema, on(1));

@@ -61,7 +61,8 @@ void add_evaluation(PageParts& parts, const Report& report, const Results& resul
   drawn.omitted = shown.domains;
   parts.facts += evaluation_facts(results);
   parts.answer += answer(results, report);
-  for (Panel& panel : std::vector{cost_panel(results, *report.evaluation), dot_panel(drawn), difference_panel(results),
+  for (Panel& panel : std::vector{next_panel(results, *report.evaluation), cost_panel(results, *report.evaluation),
+                                  dot_panel(drawn), coverage_panel(drawn, some), difference_panel(results),
                                   domain_panel(drawn, report), operating_panel(drawn, some, *report.evaluation),
                                   calibration_panel(results, *report.evaluation), usage_panel(drawn, some),
                                   report.whole ? whole_model_panel(*report.whole) : Panel(), metric_panel(results)})
@@ -74,6 +75,8 @@ std::string title_of(const Report& report) {
     return report.evaluation->protocol == Protocol::k_fold    ? "Scores at known sites"
            : report.evaluation->protocol == Protocol::forward ? "Scores of the time to come"
                                                               : "What a new domain costs";
+  if (!report.expectations.empty()) return "What to expect in a new domain";
+  if (!report.explanations.empty()) return "Why a domain costs more";
   if (report.effects) return "What the model makes of its columns";
   if (report.simulation) return "What labels are worth";
   if (report.selection) return "Features that hold across domains";
@@ -130,6 +133,12 @@ std::string html_report(const Report& report) {
   if (report.evaluation) results = report::worded_results(report);
   const report::Shown shown = report::shown_part(report, results ? &*results : nullptr);
   if (results) report::add_evaluation(parts, report, *results, shown);
+  if (!report.expectations.empty()) parts.answer += report::expectation_answer(report.expectations);
+  for (std::size_t i = 0; i < report.expectations.size(); ++i)
+    parts.panels.push_back(report::expectation_panel(report.expectations[i], i + 1));
+  if (!report.explanations.empty()) parts.answer += report::explanation_answer(report.explanations);
+  for (std::size_t i = 0; i < report.explanations.size(); ++i)
+    parts.panels.push_back(report::explanation_panel(report.explanations[i], i + 1));
   if (report.effects) {
     parts.answer += report::effects_answer(*report.effects);
     parts.panels.push_back(report::importance_panel(*report.effects));

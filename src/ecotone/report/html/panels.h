@@ -22,6 +22,10 @@ struct Panel {
 std::string answer(const Results& results, const Report& report);
 /// What a pipeline scores at a known site beside a new one.
 Panel cost_panel(const Results& results, const Evaluation& evaluation);
+/// Where the next domain is expected: a bar for every pipeline.
+Panel next_panel(const Results& results, const Evaluation& evaluation);
+/// What sets or intervals cover in each domain, and how large they are; empty if no pipeline makes any.
+Panel coverage_panel(const Results& results, const Evaluation& evaluation);
 /// One strip per pipeline: a dot for each domain, the mean and the spread around it.
 Panel dot_panel(const Results& results);
 /// One strip per pipeline after the reference: the paired difference and its interval around zero.
@@ -49,6 +53,14 @@ Panel card_panel(const Results& results, const Report& report);
 Panel use_panel(const Report& report);
 
 // ---- of other results
+/// What to expect in targets, a sentence for each.
+std::string expectation_answer(const std::vector<Expectation>& expectations);
+/// All estimators and metrics; `number_of_it` tells several apart.
+Panel expectation_panel(const Expectation& expectation, std::size_t number_of_it);
+/// What targets cost and what to do about it.
+std::string explanation_answer(const std::vector<Explanation>& explanations);
+/// The parts of the difference as bars, and the regions that disagree.
+Panel explanation_panel(const Explanation& explanation, std::size_t number_of_it);
 /// How the farthest domain differs.
 std::string shift_answer(const Diagnosis& diagnosis);
 /// Where the domains differ: columns, kernel distances, missing values, labels, advice.

@@ -1,5 +1,6 @@
 #include "ecotone/base/json_number.h"
 #include "ecotone/evaluate/evaluate.h"
+#include "ecotone/evaluate/next_domain.h"
 #include "ecotone/report/json/json.h"
 
 namespace ecotone {
@@ -88,6 +89,25 @@ Json curves_json(const ProbabilityCurves& curves) {
   return {{"thresholds", curves.thresholds}, {"domains", std::move(domains)}};
 }
 
+Json bounds_json(double low, double high) { return {{"low", json_number(low)}, {"high", json_number(high)}}; }
+
+/// Where the next domain is expected; see docs/trust.md.
+Json next_json(const PipelineScore& score) {
+  Json metrics = Json::object();
+  for (const auto& [name, next] : score.next) {
+    metrics[name] = nullptr;
+    if (!next) continue;
+    metrics[name] = bounds_json(next->reach.low, next->reach.high);
+    metrics[name]["estimate"] = json_number(next->estimate);
+    metrics[name]["domains"] = next->domains;
+    metrics[name]["conformal"] =
+        next->conformal ? bounds_json(next->conformal->low, next->conformal->high) : Json(nullptr);
+  }
+  return {{"level", next_domain_level},
+          {"by", score.next_by == NextDomainBy::replay ? "replay" : "cheap"},
+          {"metrics", std::move(metrics)}};
+}
+
 Json pipeline_json(const PipelineScore& score, const std::vector<std::string>& classes) {
   Json domains = Json::array();
   for (const auto& domain : score.domains) domains.push_back(domain_json(domain, classes));
@@ -104,6 +124,13 @@ Json pipeline_json(const PipelineScore& score, const std::vector<std::string>& c
   Json json = {{"pipeline", score.pipeline},       {"domains", std::move(domains)},
                {"mean", metrics_json(score.mean)}, {"spread", metrics_json(score.spread)},
                {"worst", worst_json(score)},       {"difference", std::move(difference)}};
+  Json confidence = Json::object();
+  for (const auto& [name, bounds] : score.mean_interval)
+    confidence[name] = bounds ? bounds_json(bounds->low, bounds->high) : Json(nullptr);
+  json["mean_interval"] = std::move(confidence);
+  if (!score.next.empty()) json["next_domain"] = next_json(score);
+  if (score.set_level) json["set_level"] = *score.set_level;
+  if (!score.promise.empty()) json["promise"] = score.promise;
   for (const SplitChoice& choice : score.chosen)
     json["chosen"].push_back(
         {{"held_out", choice.held_out}, {"pipeline", choice.pipeline}, {"mean", json_number(choice.mean)}});

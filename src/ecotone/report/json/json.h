@@ -17,6 +17,8 @@ struct DeskProgress;
 struct DeskState;
 struct Diagnosis;
 struct Evaluation;
+struct Expectation;
+struct Explanation;
 struct Experiment;
 struct FeatureSelection;
 struct Figures;
@@ -42,6 +44,9 @@ Json to_json(const Evaluation& evaluation);
 Json to_json(const WholeModel& whole);
 /// Of `inspect --on`; docs/inspect.md explains the fields.
 Json to_json(const ColumnEffects& effects);
+/// Of `expect` and `explain`: {"expectations": [..]}, {"explanations": [..]}; docs/trust.md explains the fields.
+Json to_json(const std::vector<Expectation>& expectations);
+Json to_json(const std::vector<Explanation>& explanations);
 /// Of `evaluate --choose`; docs/choose.md explains the fields.
 Json to_json(const Choice& choice);
 /// Of `tune`.
@@ -92,7 +97,7 @@ Json to_json(const Computer& computer);
 Json to_json(const MetricInfo& metric);
 /// One of `methods --strategies`: {"name", "summary", "citation"}.
 Json to_json(const StrategyInfo& strategy);
-/// One method: name, family, summary, when, example (a pipeline), citation, reference, needs_labels, reads_scores,
+/// One method: name, family, summary, when, example (a pipeline), citation, reference, needs_labels, follows_learner,
 /// learner_when_last, options.
 Json to_json(const Method& method);
 /// [{name, type, default, help, low, high, open_low, open_high, choices}].

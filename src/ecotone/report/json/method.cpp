@@ -54,7 +54,7 @@ Json to_json(const Method& method) {
           {"citation", method.citation},
           {"reference", full_citation(method.citation)},
           {"needs_labels", method.needs_labels()},
-          {"reads_scores", method.reads_scores()},
+          {"follows_learner", method.follows_learner()},
           {"learner_when_last", method.predicts_when_last()},
           {"options", to_json(method.options)}};
 }

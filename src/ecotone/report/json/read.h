@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "ecotone/base/json.h"
 
@@ -12,6 +13,8 @@ namespace ecotone {
 struct ColumnEffects;
 struct Diagnosis;
 struct Evaluation;
+struct Expectation;
+struct Explanation;
 struct FeatureSelection;
 struct Figures;
 struct LabelSimulation;
@@ -23,6 +26,9 @@ struct WholeModel;
 
 /// Without the predictions of single rows, which no document has.
 Evaluation evaluation_from_json(const Json& json, const std::string& origin);
+std::vector<Expectation> expectations_from_json(const Json& json, const std::string& origin);
+/// Without the weights of single rows, which no document has.
+std::vector<Explanation> explanations_from_json(const Json& json, const std::string& origin);
 WholeModel whole_model_from_json(const Json& json, const std::string& origin);
 ColumnEffects column_effects_from_json(const Json& json, const std::string& origin);
 Tuning tuning_from_json(const Json& json, const std::string& origin);

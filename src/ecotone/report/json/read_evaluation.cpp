@@ -103,6 +103,12 @@ KnownSite read_known_site(const ResultField& field, const Evaluation& evaluation
   return known;
 }
 
+std::optional<NextDomain> read_next_domain(const ResultField& field) {
+  if (field.is_null()) return std::nullopt;
+  return NextDomain{field.at("estimate").number_or_nan(), *read_bounds(field), read_bounds(field.at("conformal")),
+                    field.at("domains").whole()};
+}
+
 CalibrationBin read_bin(const ResultField& field) {
   return {field.at("predicted").number(), field.at("observed").number(), field.at("rows").whole()};
 }
@@ -165,6 +171,14 @@ PipelineScore read_pipeline_score(const ResultField& field, const Evaluation& ev
   score.spread = read_metric_values(field.at("spread"), evaluation);
   score.worst = read_by_every_metric(field.at("worst"), evaluation, read_worst);
   score.difference = read_by_metric(field.at("difference"), evaluation, read_difference);
+  if (const auto bounds = field.find("mean_interval"))
+    score.mean_interval = read_by_metric(*bounds, evaluation, read_bounds);
+  if (const auto next = field.find("next_domain")) {
+    score.next_by = next->at("by").word({"replay", "cheap"}) == 0 ? NextDomainBy::replay : NextDomainBy::cheap;
+    score.next = read_by_metric(next->at("metrics"), evaluation, read_next_domain);
+  }
+  if (const auto level = field.find("set_level")) score.set_level = level->number();
+  if (const auto promise = field.find("promise")) score.promise = promise->text();
   if (const auto chosen = field.find("chosen")) score.chosen = chosen->each(read_split_choice);
   if (const auto metric = field.find("choice_metric")) score.choice_metric = metric->metric();
   if (const auto thresholds = field.find("thresholds")) score.thresholds = thresholds->each(read_split_threshold);

@@ -17,6 +17,8 @@ Json first_result(const Report& report) {
     return json;
   };
   if (report.evaluation) return with_kind(to_json(*report.evaluation), "evaluation");
+  if (!report.expectations.empty()) return with_kind(to_json(report.expectations), "expectation");
+  if (!report.explanations.empty()) return with_kind(to_json(report.explanations), "explanation");
   if (report.effects) return with_kind(to_json(*report.effects), "effects");
   if (report.simulation) return with_kind(to_json(*report.simulation), "simulation");
   if (report.tuning) return with_kind(to_json(*report.tuning), "tuning");
@@ -61,12 +63,16 @@ Json document_of(const Report& report) {
 void add_document(Report& report, const Json& document, const std::string& origin) {
   if (!document.is_object() || !document.contains("kind") || !document["kind"].is_string())
     file_error("bad_result",
-               "{}: not a result of ecotone; expected what evaluate, inspect --on, tune, select, diagnose, "
-               "reproduce or label --simulate print with --json",
+               "{}: not a result of ecotone; expected what evaluate, expect, explain, inspect --on, tune, select, "
+               "diagnose, reproduce or label --simulate print with --json",
                origin);
   const std::string kind = document["kind"].get<std::string>();
   if (kind == "evaluation") {
     set_once(report.evaluation, evaluation_from_json(document, origin), "evaluation", origin);
+  } else if (kind == "expectation") {
+    for (Expectation& each : expectations_from_json(document, origin)) report.expectations.push_back(std::move(each));
+  } else if (kind == "explanation") {
+    for (Explanation& each : explanations_from_json(document, origin)) report.explanations.push_back(std::move(each));
   } else if (kind == "effects") {
     set_once(report.effects, column_effects_from_json(document, origin), "result of inspect", origin);
   } else if (kind == "simulation") {

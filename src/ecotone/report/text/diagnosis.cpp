@@ -228,7 +228,13 @@ std::string missing_table(const Diagnosis& d, std::size_t top) {
 std::string advice(const Diagnosis& d, std::size_t top) {
   std::string text = "\n";
   for (std::size_t i = 0; i < std::min(top, d.advice.size()); ++i) text += display_text(d.advice[i].text, 1000) + "\n";
-  return text + more(d.advice.size(), top, "domain");
+  text += more(d.advice.size(), top, "domain");
+  if (d.task)
+    text += wrapped(
+        "To see why a model does worse in one of them, other rows or another relation of labels to "
+        "features: ecotone explain DATA PIPELINE --target NAME",
+        page_width, "");
+  return text;
 }
 
 }  // namespace

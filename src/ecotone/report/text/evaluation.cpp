@@ -132,6 +132,36 @@ std::string costs(const Evaluation& evaluation, const std::string& metric, const
   return text;
 }
 
+/// Where the next domain will score, beside how sure the mean is.
+std::string next_domains(const Evaluation& evaluation, const std::string& metric, const Sheet& sheet,
+                         const NumberFormat& format) {
+  std::vector<std::string> names, texts;
+  bool cheap = false;
+  for (std::size_t p = 0; p < evaluation.pipelines.size(); ++p) {
+    const PipelineScore& score = evaluation.pipelines[p];
+    for (const auto& [name, next] : score.next) {
+      if (name != metric || !next) continue;
+      names.push_back(sheet.heads[p]);
+      texts.push_back(fmt::format("{} to {}", format.text(next->reach.low), format.text(next->reach.high)));
+      for (const auto& [other, bounds] : score.mean_interval)
+        if (other == metric && bounds)
+          texts.back() += fmt::format("  (mean {} [{}, {}])", format.text(next->estimate), format.text(bounds->low),
+                                      format.text(bounds->high));
+      if (score.next_by == NextDomainBy::cheap) texts.back() += " *";
+      cheap = cheap || score.next_by == NextDomainBy::cheap;
+    }
+  }
+  if (names.empty()) return "";
+  std::string text =
+      "\nexpected in the next domain, if it differs as these do: 90% prediction interval for one new domain\n"
+      "(in parentheses: the mean over these domains with its 95% confidence interval)\n";
+  const Index name_width = widest(names, 1);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += fmt::format("  {}  {}\n", pad_right(names[i], name_width), texts[i]);
+  if (cheap) text += "* a little too narrow: from models that had seen the domain (--next-domain replay fits more)\n";
+  return text;
+}
+
 std::string differences(const Evaluation& evaluation, const std::string& metric, const Sheet& sheet,
                         const NumberFormat& format) {
   std::vector<std::string> names, texts;
@@ -214,6 +244,24 @@ std::string threshold_range(const PipelineScore& score) {
   return text;
 }
 
+/// What pipelines with sets promise, and how they kept it.
+std::string promise_notes(const Evaluation& evaluation, const Sheet& sheet) {
+  std::string text;
+  const Index name_width = widest(sheet.heads, 1);
+  const bool classes = evaluation.task == Task::classify;
+  for (std::size_t p = 0; p < evaluation.pipelines.size(); ++p) {
+    const PipelineScore& score = evaluation.pipelines[p];
+    if (score.promise.empty() || score.error) continue;
+    const auto mean = value_of(score.mean, classes ? "set_coverage" : "interval_coverage");
+    const auto size = value_of(score.mean, classes ? "set_size" : "interval_width");
+    text += wrapped(
+        fmt::format("covered {} of rows in the mean, {} {}; promise: {}", mean ? fmt::format("{:.3f}", *mean) : "-",
+                    classes ? "set size" : "width", size ? fmt::format("{:.3g}", *size) : "infinite", score.promise),
+        page_width, fmt::format("  {}  ", pad_right(sheet.heads[p], name_width)));
+  }
+  return text.empty() ? "" : "\nsets\n" + text;
+}
+
 std::string threshold_notes(const Evaluation& evaluation, const Sheet& sheet) {
   if (evaluation.threshold.empty()) return "";
   std::string text = fmt::format("\nthreshold of '{}' by {}, within the training rows of each split\n",
@@ -271,8 +319,9 @@ std::string evaluation_table(const Evaluation& evaluation, std::string_view metr
     own.heads = sheet.heads;
     text += fmt::format("\n{}\n\n{}", what, tables(own, evaluation.unit()));
   }
-  return text + differences(evaluation, name, sheet, format) + costs(evaluation, name, sheet) +
-         choice_notes(evaluation, sheet) + threshold_notes(evaluation, sheet) + failure_notes(evaluation, sheet);
+  return text + next_domains(evaluation, name, sheet, format) + differences(evaluation, name, sheet, format) +
+         costs(evaluation, name, sheet) + choice_notes(evaluation, sheet) + promise_notes(evaluation, sheet) +
+         threshold_notes(evaluation, sheet) + failure_notes(evaluation, sheet);
 }
 
 }  // namespace ecotone

@@ -59,7 +59,7 @@ std::string options_markdown(const std::vector<OptionInfo>& options) {
 std::string markdown_of(const Method& m) {
   std::string facts = fmt::format("Family `{}`.", family_name(m.family));
   if (m.needs_labels()) facts += " Needs labels.";
-  if (m.reads_scores()) facts += " Follows a learner and reads its decision values.";
+  if (m.follows_learner()) facts += " Follows a learner and revises its predictions.";
   if (m.predicts_when_last()) facts += fmt::format(" {}", both_text);
   if (!m.reads_features) facts += fmt::format(" {}", blind_text);
   if (m.takes_missing) facts += fmt::format(" {}", missing_text);
@@ -99,7 +99,7 @@ std::string method_text(const Method& m) {
   if (!m.citation.empty())
     text += wrapped(fmt::format("{} [{}]", full_citation(m.citation), m.citation), page, "Cite: ");
   if (m.needs_labels()) text += "Needs labels.\n";
-  if (m.reads_scores()) text += "Follows a learner and reads its decision values.\n";
+  if (m.follows_learner()) text += "Follows a learner and revises its predictions.\n";
   if (m.predicts_when_last()) text += wrapped(both_text, page, "");
   if (!m.reads_features) text += fmt::format("{}\n", blind_text);
   if (m.takes_missing) text += fmt::format("{}\n", missing_text);

@@ -192,6 +192,8 @@ std::size_t width_of_entries(const Json& stage) {
 /// A fitted stage, entry by entry; importance weights first.
 std::string stage_text(const Json& stage, const Model& model, const std::vector<std::string>& names) {
   if (stage.contains("tree_first")) return tree_stage_text(stage, names);
+  if (stage.contains("promise")) return conformal_stage_text(stage);
+  if (stage.contains("corrects")) return prior_stage_text(stage, model.classes());
   const bool weighted = stage.contains("ess");
   std::string text = weighted ? weighting_text(stage) : "";
   if (stage.contains("ess_raw")) return text;  // a weight stage has nothing else
@@ -231,6 +233,9 @@ std::string model_text(const Model& model, const std::optional<GuardNote>& guard
   for (const char* key : {"seed", "format", "version"})
     if (json.contains(key)) text += fmt::format("{:<9} {}\n", key, value_text(json[key]));
   text += guard_text(guard);
+  if (json.contains("expect"))
+    text += fmt::format("expect    knows how it fared in {} domains that it had not seen; `ecotone expect MODEL NEW`\n",
+                        json["expect"].value("domains", Json::array()).size());
   for (const std::string& line : held_rows_lines(model)) text += fmt::format("rows      {}\n", line);
   const auto names = one_lines(learner_features(model, context));
   std::size_t number = 0;

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ecotone/base/json.h"
 #include "ecotone/report/text/text_width.h"
 
 /// Results as text for a terminal of 100 columns.
@@ -21,6 +22,8 @@ struct DeskProgress;
 struct DeskState;
 struct Diagnosis;
 struct Evaluation;
+struct Expectation;
+struct Explanation;
 struct Experiment;
 struct FeatureSelection;
 struct Generator;
@@ -51,6 +54,10 @@ std::string choice_table(const Choice& choice);
 std::string tuning_table(const Tuning& tuning);
 /// The diagnosis in a few sentences, then as tables of at most `top` lines with the advice below.
 std::string diagnosis_text(const Diagnosis& diagnosis, std::size_t top = 10);
+/// What to expect in targets without labels: every metric with its interval, then all estimators of one.
+std::string expectations_text(const std::vector<Expectation>& expectations);
+/// Why targets cost more: the parts of the difference, at most `top` regions, and what to do.
+std::string explanations_text(const std::vector<Explanation>& explanations, std::size_t top = 10);
 /// What a model makes of its columns: at most `top` of them with their importance by domain, then what is remarkable.
 std::string column_effects_text(const ColumnEffects& effects, std::size_t top = 10);
 /// A line that counts the verdicts, then published numbers beside ours, a block per column, followed by the claims and,
@@ -62,6 +69,11 @@ std::string selection_text(const FeatureSelection& found);
 /// What a fitted stage of trees says of itself: how many, how they were chosen, and the gains by column with the
 /// domains that a column's splits hurt. `names` are those of its columns.
 std::string tree_stage_text(const Json& stage, const std::vector<std::string>& names);
+
+/// What a stage of sets promises and what it covered in each source domain.
+std::string conformal_stage_text(const Json& stage);
+/// Whether a stage corrects for other shares of classes, and what speaks for it.
+std::string prior_stage_text(const Json& stage, const std::vector<std::string>& classes);
 
 /// All trees of a model's last stage of trees, one after the other. Option error `no_trees` if it has none.
 std::string model_trees_text(const Model& model, const Context& context);

@@ -52,7 +52,7 @@ Dataset as_dataset(const Images& images, std::span<const Index> rows) {
   drop_unused_classes(*data.y);
   data.domain = {{"all"}, std::vector<std::int32_t>(rows.size(), 0)};
   data.role = {Role::source};
-  for (const std::string& name : data.x.names()) data.schema.columns.push_back({.name = name});
+  for (const std::string& name : data.x.names()) data.schema.columns.push_back({.name = name, .levels = {}});
   return data;
 }
 

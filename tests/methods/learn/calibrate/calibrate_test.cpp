@@ -132,7 +132,9 @@ TEST(Calibrate, SeveralClassesSumToOneAndAllZeroIsUniform) {
   }
   const IsotonicMap zero{Vector::Zero(1), Vector::Zero(1)};
   const Calibrate nothing({{}, {zero, zero, zero}}, 0.5, {});
-  const Prediction uniform = nothing.predict({Features::dense(Matrix::Ones(2, 3)), std::nullopt}, context());
+  Prediction before;
+  before.score = Matrix::Ones(2, 3);
+  const Prediction uniform = nothing.revised(before, {}, context());
   EXPECT_TRUE(same_bytes(uniform.probability, Matrix::Constant(2, 3, 1.0 / 3)));
 }
 

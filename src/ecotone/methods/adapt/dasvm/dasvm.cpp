@@ -53,13 +53,6 @@ Status status_of(const DasvmFit& fit, double tolerance) {
   return {true, fmt::format("{} after {} round{}", dasvm_stop_name(fit.stop), rounds, plural)};
 }
 
-std::optional<double> number_or_null(const StageState& state, const char* name) {
-  const auto found = state.info.find(name);
-  if (found == state.info.end()) file_error("bad_model", "'{}' is missing", name);
-  if (found->is_null()) return {};
-  return state.number(name);
-}
-
 }  // namespace
 
 StageResult Dasvm::fit(const TrainView& view, const DasvmOptions& options, const Context& context, FitCache&) {
@@ -135,8 +128,8 @@ std::shared_ptr<const Fitted> Dasvm::load(const StageState& state, const DasvmOp
     file_error("bad_model", "'reason' must be one of {}, got '{}'", fmt::join(names, ", "), notes.reason);
   notes.on_target = state.flag("on_target");
   notes.kkt = state.number("kkt");
-  notes.circular_accuracy = number_or_null(state, "circular_accuracy");
-  notes.circular_balanced = number_or_null(state, "circular_balanced_accuracy");
+  notes.circular_accuracy = state.number_or_null("circular_accuracy");
+  notes.circular_balanced = state.number_or_null("circular_balanced_accuracy");
   notes.added = state.vector("added", rounds);
   notes.removed = state.vector("removed", rounds);
   notes.flipped = state.vector("flipped", rounds);

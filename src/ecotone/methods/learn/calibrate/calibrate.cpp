@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "ecotone/base/blocks.h"
 #include "ecotone/methods/cross_fit.h"
 #include "ecotone/methods/requirements.h"
 #include "ecotone/solve/linear/loss.h"
@@ -125,6 +126,7 @@ void warn_of_maps(const CalibrateMaps& maps, const std::vector<std::string>& cla
 
 void check_classes(const TrainView& view, const CalibrateOptions& options) {
   const std::vector<std::string>& classes = view.y.classes;
+  require_classes("calibrate", view);
   require_two_classes("calibrate", view);
   if (options.threshold != ThresholdMeasure::none && classes.size() > 2) {
     data_error("needs_two_classes",
@@ -168,27 +170,24 @@ double decision_value(const CalibrateMaps& maps, double s, double p, double thre
 
 }  // namespace
 
-Prediction Calibrate::predict(const Batch& batch, const Context& context) const {
-  const Features& x = batch.x;
+Prediction Calibrate::revised(Prediction before, const Batch&, const Context& context) const {
+  const Matrix score = decision_scores(before);
   const Index columns = columns_of(maps_);
-  if (x.cols() != columns) internal_error("calibrate: {} decision values, fitted on {}", x.cols(), columns);
+  if (score.cols() != columns) internal_error("calibrate: {} decision values, fitted on {}", score.cols(), columns);
   Prediction prediction;
-  prediction.index.resize(at(x.rows()));
-  prediction.probability.resize(x.rows(), columns == 1 ? 2 : columns);
-  if (columns == 1) prediction.score.resize(x.rows(), 1);
-  context.parallel(x.blocks(), [&](Index b) {
-    Scratch scratch;
-    const RowBlock block = x.block(b, scratch);
-    for (Index i = 0; i < block.x.rows(); ++i) {
-      const Index row = block.first + i;
+  prediction.index.resize(at(score.rows()));
+  prediction.probability.resize(score.rows(), columns == 1 ? 2 : columns);
+  if (columns == 1) prediction.score.resize(score.rows(), 1);
+  parallel_rows(score.rows(), context, [&](Index first, Index last) {
+    for (Index row = first; row < last; ++row) {
       auto p = prediction.probability.row(row);
-      class_probabilities(maps_, versus_rest(block.x.row(i).transpose()), p);
+      class_probabilities(maps_, versus_rest(score.row(row).transpose()), p);
       Index best = 0;
       if (columns > 1) {
         p.maxCoeff(&best);
       } else {
         best = p[1] >= threshold_ ? 1 : 0;
-        prediction.score(row, 0) = decision_value(maps_, block.x(i, 0), p[1], threshold_);
+        prediction.score(row, 0) = decision_value(maps_, score(row, 0), p[1], threshold_);
       }
       prediction.index[at(row)] = static_cast<std::int32_t>(best);
     }
@@ -197,7 +196,7 @@ Prediction Calibrate::predict(const Batch& batch, const Context& context) const 
 }
 
 Method calibrate_method() {
-  return make_score_method<CalibrateOptions, Calibrate::fit, Calibrate::load>(
+  return make_follower<CalibrateOptions, Calibrate::fit, Calibrate::load>(
       {.name = "calibrate",
        .family = Family::learn,
        .summary =

@@ -52,8 +52,7 @@ class Calibrate : public Fitted {
   static std::shared_ptr<const Fitted> load(const StageState& state, const CalibrateOptions& options,
                                             const StageInput& input);
 
-  /// For a batch whose features are decision values.
-  Prediction predict(const Batch& batch, const Context& context) const override;
+  Prediction revised(Prediction before, const Batch& batch, const Context& context) const override;
   StageState save() const override;
 
  private:

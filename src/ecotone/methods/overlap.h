@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -27,11 +28,21 @@ struct Overlap {
   Json to_json() const;
 };
 
+class Model;
+
 /// The density ratio at the labelled rows, estimated by a logistic classifier on imputed and standardised features.
 struct TargetRatio {
   Vector log_weight;  ///< ln(p_target / p_source)
   Features x;         ///< what the classifier saw
   Groups group = {};  ///< of its rows
+
+  // For the ratio at other rows.
+  std::shared_ptr<const Model> prepare = {};
+  Vector weights = {};
+  double offset = 0;
+
+  /// At new rows with the columns of the view.
+  Vector log_weight_of(const Batch& batch, const Context& context) const;
 };
 TargetRatio target_ratio(const TrainView& view, const Schema& schema, const char* who, const Context& context);
 

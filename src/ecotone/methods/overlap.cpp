@@ -1,10 +1,14 @@
-#include "ecotone/choose/overlap.h"
+#include "ecotone/methods/overlap.h"
 
 #include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
 
 #include "ecotone/base/json_number.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/methods/model.h"
+#include "ecotone/methods/weighted_sum.h"
 #include "ecotone/solve/ratios/domain_auroc.h"
 
 namespace ecotone {
@@ -32,10 +36,21 @@ Json Overlap::to_json() const {
 }
 
 TargetRatio target_ratio(const TrainView& view, const Schema& schema, const char* who, const Context& context) {
-  const Model prepare = Model::fit(Pipeline::parse("impute | scale"), view, schema, context);
-  Features x = prepare.transform({view.x, view.domain, view.origin}, context);
-  Vector log_weight = logistic_ratio(x, view.labelled(), {.who = who}, context).log_weight;
-  return {std::move(log_weight), std::move(x), view.group};
+  auto prepare = std::make_shared<const Model>(Model::fit(Pipeline::parse("impute | scale"), view, schema, context));
+  Features x = prepare->transform({view.x, view.domain, view.origin}, context);
+  RatioFit fit = logistic_ratio(x, view.labelled(), {.who = who}, context);
+  const double shift = std::log(static_cast<double>(view.labelled()) / static_cast<double>(x.rows() - view.labelled()));
+  // ln(NS / NT) - s
+  return {.log_weight = std::move(fit.log_weight),
+          .x = std::move(x),
+          .group = view.group,
+          .prepare = std::move(prepare),
+          .weights = -fit.classifier.weights.row(0).transpose(),
+          .offset = shift - fit.classifier.offset[0]};
+}
+
+Vector TargetRatio::log_weight_of(const Batch& batch, const Context& context) const {
+  return weighted_sum(prepare->transform(batch, context), weights, offset, Task::regress, context).value;
 }
 
 Overlap overlap_of(const TargetRatio& ratio, const Context& context) {

@@ -1,0 +1,65 @@
+#include <array>
+
+#include "ecotone/methods/learn/conformal/conformal.h"
+
+namespace ecotone {
+namespace {
+
+constexpr std::array<std::string_view, 7> method_names = {"auto",      "hcp",      "cdf",   "domainwise",
+                                                          "jackknife", "weighted", "pooled"};
+constexpr std::array<std::string_view, 6> score_names = {"auto", "lac", "aps", "raps", "absolute", "scaled"};
+
+std::string percent(double share) { return fmt::format("{:.4g}%", 100 * share); }
+
+}  // namespace
+
+std::string_view method_name(ConformalMethod method) { return method_names[static_cast<std::size_t>(method)]; }
+std::string_view score_name(ConformalScore score) { return score_names[static_cast<std::size_t>(score)]; }
+
+std::string_view ConformalReport::guarantee() const {
+  switch (method) {
+    case ConformalMethod::hcp:
+    case ConformalMethod::jackknife:
+      return "average over new domains";
+    case ConformalMethod::domainwise:
+      return "share of new domains";
+    case ConformalMethod::weighted:
+      return "rows like the target's";
+    case ConformalMethod::pooled:
+      return "rows of known domains";
+    default:
+      return "none";
+  }
+}
+
+std::string ConformalReport::promise() const {
+  const std::string rows = percent(level);
+  switch (method) {
+    case ConformalMethod::hcp:
+      return fmt::format(
+          "{} of rows of a new domain, on average over new domains that differ as these {} do; not in "
+          "every domain",
+          rows, domains);
+    case ConformalMethod::jackknife:
+      return fmt::format(
+          "{} of rows of a new domain, on average over new domains that differ as these {} do (proved: "
+          "at least {}); not in every domain",
+          rows, domains, percent(2 * level - 1));
+    case ConformalMethod::domainwise:
+      return fmt::format("{} of the rows in {} of new domains that differ as these {} do", rows, percent(share),
+                         domains);
+    case ConformalMethod::weighted:
+      return fmt::format("{} of rows that lie as the target's do, if labels follow from features as in the sources{}",
+                         rows, exponent.value_or(1) < 1 ? "; weights were flattened, so for rows between both" : "");
+    case ConformalMethod::pooled:
+      return fmt::format("{} of new rows of these {} domains; nothing for a new domain", rows, domains);
+    default:
+      return fmt::format(
+          "no promise; about {} of rows of a new domain on average if there were many domains. {} "
+          "domain{} can promise at most {} with hcp, and useful sets up to {}",
+          rows, domains, domains == 1 ? "" : "s", percent(largest_level(static_cast<std::size_t>(domains))),
+          percent(useful_level(static_cast<std::size_t>(domains))));
+  }
+}
+
+}  // namespace ecotone

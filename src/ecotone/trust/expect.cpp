@@ -1,0 +1,195 @@
+#include "ecotone/trust/expect.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ecotone/base/error.h"
+#include "ecotone/data/categories.h"
+#include "ecotone/evaluate/adapting.h"
+#include "ecotone/evaluate/next_domain.h"
+#include "ecotone/measure/intervals.h"
+#include "ecotone/measure/metrics.h"
+#include "ecotone/measure/weights.h"
+
+namespace ecotone {
+namespace {
+
+constexpr double least_exponent = 0.2;  // weights that must be flattened more rest on a few rows
+
+/// Adds what domain k scored minus what the estimates expected of it.
+void add_residuals(ExpectBasis& basis, const Estimates& estimates, const Metrics& truth, Index classes) {
+  for (const auto& [key, expected] : estimates) {
+    const auto found = value_of(truth, key.second);
+    const auto residual = found ? find_metric(key.second)->scale(classes).residual(*found, expected) : std::nullopt;
+    if (residual) basis.residuals[key].push_back(*residual);
+  }
+}
+
+/// Lets every source domain play the target. `compared`: for the estimators that weight rows, or null.
+ExpectBasis replayed_basis(const ReplayFits& fits, const Dataset* compared, Index classes, const Context& context) {
+  ExpectBasis basis;
+  basis.summary = summarise_sources(fits.sources());
+  basis.domains = fits.sources().domains;
+  basis.by = fits.by();
+  std::vector<Estimates> expected(fits.domains());
+  context.parallel(static_cast<Index>(fits.domains()), [&](Index k) {
+    const SourceRows others = fits.sources_without(at(k));
+    const TargetRows target = fits.as_target(at(k));
+    expected[at(k)] = estimate(summarise_sources(others), target);
+    if (compared == nullptr) return;
+    const Context own = context.derived("replayed ratio", static_cast<std::uint64_t>(k)).observed_by(nullptr);
+    const RowRatio ratio = ratio_to(*compared, others, batch(*compared, fits.rows_of(at(k))), nullptr, own);
+    for (const auto& [key, value] : estimate_weighted(others, target, ratio).estimates) expected[at(k)][key] = value;
+  });
+  for (std::size_t k = 0; k < fits.domains(); ++k)
+    add_residuals(basis, expected[k], fits.sources().metrics[k], classes);
+  return basis;
+}
+
+/// Binomial noise of a sample smaller than the sources', on top of what replays show.
+double extra_variance(const std::string& metric, double estimate, Index rows, double mean_inverse_rows) {
+  if (metric != "accuracy") return 0;
+  return std::max(0.0, estimate * (1 - estimate) * (1 / static_cast<double>(rows) - mean_inverse_rows));
+}
+
+std::optional<EstimatedValue> estimated(Estimator estimator, const std::string& metric, const Estimates& estimates,
+                                        const ExpectBasis& basis, const Expectation& result, Index classes) {
+  const auto found = estimates.find({estimator, metric});
+  if (found == estimates.end()) return std::nullopt;
+  const MetricScale scale = find_metric(metric)->scale(classes);
+  EstimatedValue value{.estimator = estimator, .estimate = found->second};
+  const auto errors = basis.residuals.find({estimator, metric});
+  if (errors == basis.residuals.end() || std::ssize(errors->second) < fewest_replayed_domains) return value;
+  value.domains = std::ssize(errors->second);
+  const double extra = extra_variance(metric, value.estimate, result.rows, basis.summary.mean_inverse_rows);
+  value.interval = t_reach(value.estimate, errors->second, result.level, scale, extra);
+  value.conformal = conformal_reach(value.estimate, errors->second, result.level, scale);
+  for (const double r : errors->second) value.error += std::abs(r) / static_cast<double>(value.domains);
+  const bool weighted = estimator_infos()[static_cast<std::size_t>(estimator)].needs_rows;
+  value.doubtful =
+      weighted && (result.exponent.value_or(1) < least_exponent || (result.overlap && !result.overlap->enough()));
+  return value;
+}
+
+/// The default estimator of every metric first, then the others in their order.
+void add_metrics(Expectation& result, const Estimates& estimates, const ExpectBasis& basis, Index classes) {
+  for (const auto& [metric, mean] : basis.summary.mean) {
+    ExpectedMetric expected{metric, {}};
+    const Estimator first = default_estimator(metric);
+    const auto add = [&](Estimator estimator) {
+      if (auto value = estimated(estimator, metric, estimates, basis, result, classes))
+        expected.estimators.push_back(*value);
+    };
+    add(first);
+    for (const EstimatorInfo& info : estimator_infos())
+      if (info.estimator != first) add(info.estimator);
+    if (!expected.estimators.empty()) result.metrics.push_back(std::move(expected));
+  }
+}
+
+void require_rows(const TargetSample& target) {
+  if (target.batch.x.rows() == 0) data_error("empty_data", "expect: '{}' has no rows", target.name);
+}
+
+/// How many source domains do not overlap the others.
+Index domains_apart(const ReplayFits& fits, const Dataset& compared, const Context& context) {
+  std::vector<char> apart(fits.domains(), 0);
+  context.parallel(static_cast<Index>(fits.domains()), [&](Index k) {
+    Overlap overlap;
+    const Context own = context.derived("apart", static_cast<std::uint64_t>(k)).observed_by(nullptr);
+    ratio_to(compared, fits.sources_without(at(k)), batch(compared, fits.rows_of(at(k))), &overlap, own);
+    apart[at(k)] = !overlap.enough();
+  });
+  return std::ranges::count(apart, 1);
+}
+
+void check_expect(const Dataset& data, const Pipeline& pipeline) {
+  if (!pipeline.predicts())
+    option_error("no_learner", "expect: \"{}\" does not end in a learner, so there is nothing to expect",
+                 pipeline.text());
+  if (!data.y) data_error("no_labels", "expect: the data have no label column; name it with --label");
+}
+
+Expectation expectation_of(const std::string& pipeline, const ExpectBasis& basis, const TargetSample& target, Task task,
+                           double level) {
+  Expectation result;
+  result.pipeline = pipeline;
+  result.target = target.name;
+  result.rows = target.batch.x.rows();
+  result.task = task;
+  result.level = level;
+  result.domains = std::ssize(basis.domains);
+  result.by = basis.by;
+  result.more = more_domains(static_cast<int>(basis.domains.size()), level);
+  return result;
+}
+
+}  // namespace
+
+std::vector<Expectation> expect_targets(const Dataset& data, const Pipeline& pipeline,
+                                        const std::vector<TargetSample>& targets, const ExpectOptions& options,
+                                        const Context& context) {
+  check_expect(data, pipeline);
+  for (const TargetSample& target : targets) require_rows(target);
+  const ReplayFits fits(data, pipeline, options.replay, options.journal, context);
+  const Index classes = std::ssize(data.y->classes);
+  const Dataset compared = levels_to_compare(data, context.observed_by(nullptr));
+  const ExpectBasis basis = replayed_basis(fits, &compared, classes, context);
+  std::vector<Expectation> results;
+  std::optional<Index> apart;
+  for (std::size_t t = 0; t < targets.size(); ++t) {
+    const TargetSample& target = targets[t];
+    const Context own = context.derived("expect", t);
+    const TrainView view = fits.training_view(target.name);
+    const Model model = Model::fit(pipeline, view, data.schema, own);
+    const TargetRows rows = target_rows(model, *data.y, target.batch, own);
+    Expectation result = expectation_of(pipeline.text(), basis, target, data.y->task, options.level);
+    Overlap overlap;
+    const RowRatio ratio = ratio_to(compared, fits.sources(), target.compared, &overlap, own);
+    WeightedEstimates weighted = estimate_weighted(fits.sources(), rows, ratio);
+    result.overlap = overlap;
+    result.exponent = weighted.exponent;
+    Estimates estimates = estimate(basis.summary, rows);
+    estimates.merge(weighted.estimates);
+    if (!overlap.enough()) {
+      if (!apart) apart = domains_apart(fits, compared, context);
+      result.apart = *apart;
+    }
+    add_metrics(result, estimates, basis, classes);
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+std::vector<Expectation> expect_targets(const Dataset& data, const Pipeline& pipeline, const ExpectOptions& options,
+                                        const Context& context) {
+  if (!data.has_target())
+    data_error("no_target", "expect: name the domain without labels with --target, or give its rows with --new");
+  const Dataset compared = levels_to_compare(data, context.observed_by(nullptr));
+  std::vector<TargetSample> targets;
+  for (const std::string& name : data.target_names()) {
+    const Index domain = std::ranges::find(data.domain.names, name) - data.domain.names.begin();
+    const std::vector<Index> rows = data.domain.rows_of(domain);
+    targets.push_back({name, batch(data, rows), batch(compared, rows)});
+  }
+  return expect_targets(data, pipeline, targets, options, context);
+}
+
+ExpectBasis expect_basis(const Dataset& data, const Pipeline& pipeline, const ExpectOptions& options,
+                         const Context& context) {
+  check_expect(data, pipeline);
+  const ReplayFits fits(data, pipeline, options.replay, options.journal, context);
+  return replayed_basis(fits, nullptr, std::ssize(data.y->classes), context);
+}
+
+Expectation expect_model(const Model& model, const ExpectBasis& basis, const TargetSample& target, double level,
+                         const Context& context) {
+  require_rows(target);
+  const Labels classes{model.task(), model.classes(), {}, {}};
+  const TargetRows rows = target_rows(model, classes, target.batch, context);
+  Expectation result = expectation_of(model.pipeline().text(), basis, target, model.task(), level);
+  add_metrics(result, estimate(basis.summary, rows), basis, std::ssize(model.classes()));
+  return result;
+}
+
+}  // namespace ecotone

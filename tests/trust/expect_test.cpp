@@ -1,0 +1,300 @@
+#include "ecotone/trust/expect.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "ecotone/measure/confidence_threshold.h"
+#include "ecotone/measure/expected_metrics.h"
+#include "ecotone/measure/weights.h"
+#include "golden_json.h"
+#include "methods/hospital_draws.h"
+#include "methods/support.h"
+
+namespace ecotone::test {
+namespace expect_test {
+
+const Pipeline& logistic() {
+  static const Pipeline pipeline = Pipeline::parse("scale | logistic l2=0.1");
+  return pipeline;
+}
+
+Dataset with_target(Dataset data, const std::string& name) {
+  set_targets(data, {name});
+  return data;
+}
+
+const EstimatedValue& value_of_metric(const Expectation& found, const std::string& metric, Estimator estimator) {
+  for (const ExpectedMetric& each : found.metrics)
+    if (each.metric == metric)
+      for (const EstimatedValue& value : each.estimators)
+        if (value.estimator == estimator) return value;
+  throw std::runtime_error("no " + metric);
+}
+
+double true_accuracy(const Dataset& data, const Model& model, const std::string& domain) {
+  const Index d = std::ranges::find(data.domain.names, domain) - data.domain.names.begin();
+  const std::vector<Index> rows = data.domain.rows_of(d);
+  const Prediction p = model.predict(batch(data, rows), context());
+  double right = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) right += p.index[i] == data.y->index[at(rows[i])];
+  return right / static_cast<double>(rows.size());
+}
+
+TEST(Estimators, GoldenThreshold) {
+  const GoldenTasks golden("trust", "07_accuracy");
+  for (const Json& task : golden.of("atc")) {
+    const auto weights = task.contains("weights") ? numbers_of(task["weights"]) : std::vector<double>{};
+    const ConfidenceThreshold found =
+        confidence_threshold(numbers_of(task["score_source"]), numbers_of(task["correct"]), weights);
+    golden.expect(task, "threshold", found.threshold);
+    golden.expect(task, "share_at", found.share_at);
+    golden.expect(task, "accuracy", found.accuracy(numbers_of(task["score_target"])));
+  }
+}
+
+/// Rows of one domain, so that domain-equal weights are equal.
+SourceRows rows_of_task(const Json& task) {
+  SourceRows rows;
+  rows.domains = {"all"};
+  rows.unseen.probability = matrix_of(task["probability"]);
+  rows.unseen.label = indices_of(task["label"]);
+  rows.unseen.domains = 1;
+  rows.unseen.domain.assign(rows.unseen.label.size(), 0);
+  rows.unseen.weight.assign(rows.unseen.label.size(), 1);
+  rows.unseen.predicted = rows.unseen.label;
+  return rows;
+}
+
+std::vector<std::int32_t> largest_of(const Matrix& probability) {
+  std::vector<std::int32_t> classes;
+  for (Index i = 0; i < probability.rows(); ++i) {
+    Index best = 0;
+    probability.row(i).maxCoeff(&best);
+    classes.push_back(static_cast<std::int32_t>(best));
+  }
+  return classes;
+}
+
+TEST(Estimators, GoldenCalibration) {
+  const GoldenTasks golden("trust", "07_accuracy");
+  for (const std::string op : {"cbpe", "pape"})
+    for (const Json& task : golden.of(op)) {
+      const SourceRows rows = rows_of_task(task);
+      std::vector<double> weight;
+      if (op == "pape") {
+        const Flattened flat =
+            flatten_to_ess(vector_of(task["ratio"]).array().log().matrix(), task["ess_target"].get<double>());
+        golden.expect(task, "weights", flat.weights);
+        golden.expect(task, "exponent", flat.exponent);
+        weight = {flat.weights.begin(), flat.weights.end()};
+      }
+      const Bcts fit = fit_bcts(rows.unseen.probability, rows.unseen.label, weight, {.ridge = 0});
+      golden.expect(task, "inverse_temperature", fit.a);
+      golden.expect(task, "bias", fit.bias);
+      const Matrix target = matrix_of(task["target_probability"]);
+      const Matrix calibrated = fit.calibrated(target);
+      const ExpectedMetrics found = expected_metrics(calibrated, largest_of(target), target);
+      golden.expect(task, "confusion", found.confusion);
+      const Json& wanted = task["expect"]["metrics"];
+      EXPECT_NEAR(found.accuracy, wanted["accuracy"].get<double>(), 1e-7);
+      EXPECT_NEAR(*found.balanced_accuracy, wanted["balanced_accuracy"].get<double>(), 1e-7);
+      EXPECT_NEAR(found.log_loss, wanted["log_loss"].get<double>(), 1e-7);
+      EXPECT_NEAR(found.brier_sum, wanted["brier"].get<double>(), 1e-7);
+    }
+}
+
+TEST(Estimators, GoldenDifferenceOfConfidences) {
+  const GoldenTasks golden("trust", "07_accuracy");
+  for (const Json& task : golden.of("doc")) {
+    SourceSummary summary;
+    summary.mean = {{"accuracy", task["accuracy_source"].get<double>()}};
+    summary.confidence = task["confidence_source"].get<double>();
+    const double c = task["confidence_target"].get<double>();
+    Matrix p(1, 2);
+    p << c, 1 - c;
+    const Estimates found = estimate(summary, {p, {0}, {}});
+    golden.expect(task, "accuracy", found.at({Estimator::doc, "accuracy"}));
+    EXPECT_NEAR(found.at({Estimator::blend, "accuracy"}),
+                (found.at({Estimator::doc, "accuracy"}) + found.at({Estimator::source, "accuracy"})) / 2, 1e-15);
+  }
+}
+
+TEST(Expect, TheSourceEstimateIsTheMeanOverDomains) {
+  const Dataset data = with_target(drawn_domains(6, 60, Drawn::relation, 0.6, 1), "d5");
+  const Expectation found = expect_targets(data, logistic(), {}, context()).at(0);
+  EXPECT_EQ(found.domains, 5);
+  EXPECT_EQ(found.target, "d5");
+  EXPECT_EQ(found.rows, 60);
+  double mean = 0;
+  for (Index d = 0; d < 5; ++d) {
+    std::vector<Index> others;
+    for (Index i = 0; i < data.rows(); ++i)
+      if (data.domain.index[at(i)] != d && data.domain.index[at(i)] < 5) others.push_back(i);
+    const Model model = Model::fit(logistic(), train_view(data, others, {}, context()), data.schema, context());
+    mean += true_accuracy(data, model, data.domain.names[at(d)]) / 5;
+  }
+  EXPECT_NEAR(value_of_metric(found, "accuracy", Estimator::source).estimate, mean, 1e-12);
+  // Blend is the default for accuracy, source for the others; both have intervals from all five domains.
+  EXPECT_EQ(found.metrics[0].metric, "accuracy");
+  EXPECT_EQ(found.metrics[0].estimators[0].estimator, Estimator::blend);
+  for (const ExpectedMetric& metric : found.metrics) {
+    if (metric.metric == "accuracy") continue;
+    EXPECT_EQ(metric.estimators[0].estimator, Estimator::source) << metric.metric;
+  }
+  EXPECT_EQ(found.metrics[0].estimators.size(), estimator_infos().size());
+  EXPECT_EQ(value_of_metric(found, "accuracy", Estimator::blend).domains, 5);
+}
+
+TEST(Expect, LabelsOfTheTargetChangeNothing) {
+  Dataset data = with_target(drawn_domains(5, 40, Drawn::relation, 0.6, 2), "d4");
+  const auto text = [&] {
+    std::string all;
+    const Expectation found = expect_targets(data, logistic(), {}, context()).at(0);
+    for (const ExpectedMetric& metric : found.metrics)
+      for (const EstimatedValue& value : metric.estimators)
+        all += fmt::format("{} {} ", value.estimate, value.interval->low);
+    return all;
+  };
+  const std::string before = text();
+  for (const Index row : rows_of_domains(data, 4, 5)) data.y->index[at(row)] = -1;
+  EXPECT_EQ(text(), before);
+}
+
+TEST(Expect, IntervalsCoverNewDomains) {
+  // As the study: draws of ten exchangeable domains and a new one.
+  int source = 0, blend = 0;
+  double source_error = 0, doc_error = 0;
+  constexpr int draws = 60;
+  for (int draw = 0; draw < draws; ++draw) {
+    const Drawn what = draw % 2 == 0 ? Drawn::rows : Drawn::relation;
+    const Dataset data = with_target(drawn_domains(11, 60, what, 0.7, 50 + static_cast<std::uint64_t>(draw)), "d10");
+    const Expectation found = expect_targets(data, Pipeline::parse("logistic l2=0.1"), {}, context()).at(0);
+    const Model model =
+        Model::fit(Pipeline::parse("logistic l2=0.1"), train_view(data, context()), data.schema, context());
+    const double truth = true_accuracy(data, model, "d10");
+    const auto within = [&](Estimator estimator) {
+      const Bounds ends = *value_of_metric(found, "accuracy", estimator).interval;
+      return ends.low <= truth && truth <= ends.high;
+    };
+    source += within(Estimator::source);
+    blend += within(Estimator::blend);
+    source_error += std::abs(value_of_metric(found, "accuracy", Estimator::source).estimate - truth);
+    doc_error += std::abs(value_of_metric(found, "accuracy", Estimator::doc).estimate - truth);
+  }
+  EXPECT_GE(source, 50);  // 90% of 60 is 54
+  EXPECT_GE(blend, 49);
+  EXPECT_LT(doc_error, source_error);
+}
+
+TEST(Expect, CheapNeedsNoMoreFits) {
+  const Dataset data = with_target(drawn_domains(6, 40, Drawn::relation, 0.6, 3), "d5");
+  ExpectOptions options;
+  options.replay = NextDomainBy::cheap;
+  const Expectation cheap = expect_targets(data, logistic(), options, context()).at(0);
+  const Expectation replayed = expect_targets(data, logistic(), {}, context()).at(0);
+  EXPECT_EQ(cheap.by, NextDomainBy::cheap);
+  EXPECT_EQ(replayed.by, NextDomainBy::replay);
+  EXPECT_EQ(value_of_metric(cheap, "auroc", Estimator::source).estimate,
+            value_of_metric(replayed, "auroc", Estimator::source).estimate);
+}
+
+TEST(Expect, ATargetUnlikeAllSourcesIsMarked) {
+  Dataset data = drawn_domains(6, 60, Drawn::rows, 0.3, 4);
+  Matrix x = data.x.to_matrix();
+  for (const Index row : rows_of_domains(data, 5, 6)) x(row, 2) += 40;
+  data.x = Features::dense(x, {"a", "b", "c"});
+  const Expectation found = expect_targets(with_target(data, "d5"), logistic(), {}, context()).at(0);
+  EXPECT_TRUE(found.unlike_sources());
+  EXPECT_TRUE(value_of_metric(found, "accuracy", Estimator::importance).doubtful);
+  EXPECT_FALSE(value_of_metric(found, "accuracy", Estimator::source).doubtful);
+}
+
+TEST(Expect, NumbersHaveRmseOnTheScaleOfFactors) {
+  const Dataset data = with_target(drawn_numbers(8, 30, 1, 5), "d7");
+  const Expectation found = expect_targets(data, Pipeline::parse("ridge"), {}, context()).at(0);
+  const EstimatedValue& rmse = value_of_metric(found, "rmse", Estimator::source);
+  EXPECT_NEAR(rmse.interval->high / rmse.estimate, rmse.estimate / rmse.interval->low, 1e-9);
+  EXPECT_GT(value_of_metric(found, "rmse", Estimator::importance).estimate, 0.5);
+}
+
+TEST(Expect, AModelRemembersHowItFared) {
+  const Dataset data = drawn_domains(6, 50, Drawn::relation, 0.6, 6);
+  const Dataset sources = with_target(data, "d5");
+  const Model plain =
+      Model::fit(logistic(), train_view(data, rows_of_domains(data, 0, 5), {}, context()), data.schema, context());
+  EXPECT_EQ(code_of([&] { expect_basis(plain, "plain.eco"); }), "no_expectation");
+  Dataset without = sources;
+  const Model model = plain.with_note("expect", note_of(expect_basis(sources, logistic(), {}, context())));
+  const auto path = std::filesystem::temp_directory_path() / "expect_note.eco";
+  model.save(path);
+  const Model loaded = Model::load(path);
+  std::filesystem::remove(path);
+  const std::vector<Index> rows = rows_of_domains(data, 5, 6);
+  const TargetSample sample{"new", {data.x.take(rows), std::nullopt}, {}};
+  const Expectation found = expect_model(loaded, expect_basis(loaded, "m.eco"), sample, 0.9, context());
+  const Expectation direct = expect_targets(sources, logistic(), {}, context()).at(0);
+  for (const Estimator estimator :
+       {Estimator::source, Estimator::doc, Estimator::blend, Estimator::atc, Estimator::cbpe}) {
+    EXPECT_NEAR(value_of_metric(found, "accuracy", estimator).estimate,
+                value_of_metric(direct, "accuracy", estimator).estimate, 1e-12);
+    EXPECT_NEAR(value_of_metric(found, "accuracy", estimator).interval->low,
+                value_of_metric(direct, "accuracy", estimator).interval->low, 1e-12);
+  }
+}
+
+TEST(Expect, DamagedNotesAreRefusedOrHarmless) {
+  const Dataset data = drawn_domains(5, 30, Drawn::relation, 0.6, 7);
+  const Model model = Model::fit(logistic(), train_view(data, context()), data.schema, context());
+  const Json note = note_of(expect_basis(data, logistic(), {}, context()));
+  const TargetSample sample{"new", {data.x, std::nullopt}, {}};
+  std::vector<Json::json_pointer> places;
+  const Json flat = note.flatten();
+  for (const auto& [path, value] : flat.items()) places.emplace_back(path);
+  for (const auto& place : places)
+    for (const Json& value : {Json("text"), Json(nullptr), Json::array(), Json(-1e300), Json::object()}) {
+      Json damaged = note;
+      damaged[place] = value;
+      try {
+        const Model other = model.with_note("expect", damaged);
+        expect_model(other, expect_basis(other, "m.eco"), sample, 0.9, context());
+      } catch (const Error& error) {
+        EXPECT_NE(error.kind(), ErrorKind::internal) << place.to_string() << " " << value << " " << error.what();
+      }
+    }
+}
+
+TEST(Expect, RefusesWhatCannotBeSaid) {
+  const Dataset few = with_target(drawn_domains(3, 30, Drawn::relation, 0.6, 8), "d2");
+  EXPECT_EQ(code_of([&] { expect_targets(few, logistic(), {}, context()); }), "too_few_domains");
+  const Dataset data = drawn_domains(5, 30, Drawn::relation, 0.6, 8);
+  EXPECT_EQ(code_of([&] { expect_targets(data, logistic(), {}, context()); }), "no_target");
+  EXPECT_EQ(code_of([&] { expect_targets(with_target(data, "d4"), Pipeline::parse("scale"), {}, context()); }),
+            "no_learner");
+}
+
+TEST(Expect, TheSameForAnyNumberOfThreads) {
+  const Dataset data = with_target(drawn_domains(6, 40, Drawn::relation, 0.6, 9), "d5");
+  const auto text = [&](int threads) {
+    std::string all;
+    const Expectation found = expect_targets(data, logistic(), {}, context(threads)).at(0);
+    for (const ExpectedMetric& metric : found.metrics)
+      for (const EstimatedValue& value : metric.estimators) all += fmt::format("{} {} ", value.estimate, value.error);
+    return all;
+  };
+  const std::string one = text(1);
+  for (const int threads : {2, 7}) EXPECT_EQ(text(threads), one);
+}
+
+TEST(Expect, AnAdaptingPipelineAdaptsInItsReplays) {
+  const Dataset data = with_target(drawn_domains(5, 60, Drawn::rows, 0.4, 10), "d4");
+  const Expectation found =
+      expect_targets(data, Pipeline::parse("scale | weight.logistic flatten=20 | logistic l2=0.1"), {}, context())
+          .at(0);
+  EXPECT_EQ(found.domains, 4);
+  EXPECT_TRUE(value_of_metric(found, "accuracy", Estimator::blend).interval);
+}
+
+}  // namespace expect_test
+}  // namespace ecotone::test

@@ -1,0 +1,115 @@
+#include "ecotone/trust/explain.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "methods/support.h"
+
+namespace ecotone::test {
+namespace explain_test {
+
+/// Three source domains of 500 rows and a target of 1500. The label follows from column a; where a > 1 it is a coin.
+/// In the target, rows lie farther to the right (`moved`), or the relation turns where b > 0 (`turned`).
+Dataset shifted(double moved, bool turned, std::uint64_t seed = 1) {
+  Dataset data;
+  Labels y{Task::classify, {"0", "1"}, {}, {}};
+  Matrix x(3000, 2);
+  Random random(seed, "explain");
+  data.domain.names = {"s0", "s1", "s2", "new"};
+  data.role = {Role::source, Role::source, Role::source, Role::target};
+  for (Index i = 0; i < 3000; ++i) {
+    const std::int32_t d = i < 1500 ? static_cast<std::int32_t>(i % 3) : 3;
+    data.domain.index.push_back(d);
+    x(i, 0) = random.normal() + (d == 3 ? moved : 0);
+    x(i, 1) = random.normal();
+    double p = x(i, 0) > 1 ? 0.5 : x(i, 0) > 0 ? 0.95 : 0.05;
+    if (d == 3 && turned && x(i, 1) > 0.5) p = 1 - p;
+    y.index.push_back(random.uniform() < p ? 1 : 0);
+  }
+  data.x = Features::dense(std::move(x), {"a", "b"});
+  data.y = std::move(y);
+  data.schema = Schema{{{"a", ColumnKind::numeric, {}}, {"b", ColumnKind::numeric, {}}}, "label", "site", ""};
+  return data;
+}
+
+Explanation explained(const Dataset& data, const std::string& pipeline = "adaboost rounds=30",
+                      const std::string& loss = "auto") {
+  ExplainOptions options;
+  options.loss = loss;
+  return explain_targets(data, Pipeline::parse(pipeline), options, context()).at(0);
+}
+
+TEST(Explain, PartsAddUp) {
+  const Explanation found = explained(shifted(0.7, true));
+  ASSERT_TRUE(found.shift);
+  EXPECT_NEAR(found.shift->x_source_to_shared() + found.shift->y_given_x() + found.shift->x_shared_to_target(),
+              found.shift->total(), 1e-12);
+  EXPECT_EQ(found.source_rows, 1500);
+  EXPECT_EQ(found.target_rows, 1500);
+  EXPECT_EQ(found.domains, 3);
+}
+
+TEST(Explain, OtherRowsAreNotAnotherRelation) {
+  const Explanation found = explained(shifted(1, false));
+  ASSERT_TRUE(found.shift);
+  EXPECT_GT(found.shift->total(), 0.05);
+  EXPECT_LT(std::abs(found.shift->y_given_x()), 3 * found.shift->y_given_x_error);
+  EXPECT_EQ(found.part(), LossPart::rows);
+}
+
+TEST(Explain, AnotherRelationIsNotOtherRows) {
+  const Explanation found = explained(shifted(0, true));
+  ASSERT_TRUE(found.shift);
+  EXPECT_GT(found.shift->y_given_x(), 0.1);
+  EXPECT_LT(std::abs(found.shift->x_source_to_shared()), 0.02);
+  EXPECT_LT(std::abs(found.shift->x_shared_to_target()), 0.02);
+  EXPECT_EQ(found.part(), LossPart::relation);
+  EXPECT_THAT(found.advice(), testing::HasSubstr("No method without labels helps"));
+  // It turns with column b, where b is large.
+  EXPECT_EQ(found.columns.at(0).column, "b");
+  EXPECT_LT(found.columns[0].p_value, 1e-6);
+  EXPECT_EQ(found.regions.at(0).column, "b");
+  EXPECT_THAT(found.regions[0].words, testing::HasSubstr("b above 0."));
+  EXPECT_NEAR(found.regions[0].contribution, found.regions[0].share * found.regions[0].difference, 1e-12);
+}
+
+TEST(Explain, SeparatedRowsAreNotDivided) {
+  const Explanation found = explained(shifted(12, false));
+  EXPECT_FALSE(found.divisible);
+  EXPECT_EQ(found.error_code, "no_overlap");
+  EXPECT_EQ(found.part(), LossPart::neither);
+  EXPECT_GT(*found.auroc, 0.99);
+}
+
+TEST(Explain, EveryLossAndBothTasks) {
+  const Dataset data = shifted(0.5, true);
+  for (const std::string loss : {"error", "log_loss", "brier"})
+    EXPECT_GT(explained(data, "logistic l2=0.01", loss).shift->y_given_x(), 0) << loss;
+  EXPECT_EQ(code_of([&] { explained(data, "logistic l2=0.01", "squared"); }), "bad_option");
+  Dataset numbers = data;
+  numbers.y = Labels{Task::regress, {}, {}, Vector(data.rows())};
+  for (Index i = 0; i < data.rows(); ++i) numbers.y->value[i] = data.y->index[at(i)];
+  EXPECT_GT(explained(numbers, "ridge").shift->y_given_x(), 0);
+}
+
+TEST(Explain, OneSourceDomainIsHeldOutByRows) {
+  Dataset data = shifted(0, true);
+  for (auto& d : data.domain.index) d = d == 3 ? 1 : 0;
+  data.domain.names = {"s", "new"};
+  data.role = {Role::source, Role::target};
+  const Explanation found = explained(data, "logistic l2=0.01");
+  EXPECT_EQ(found.domains, 1);
+  EXPECT_EQ(found.source_rows, 1500);
+}
+
+TEST(Explain, RefusesWhatCannotBeExplained) {
+  Dataset data = shifted(0, true);
+  Dataset unlabelled = data;
+  for (Index i = 1500; i < 3000; ++i) unlabelled.y->index[at(i)] = -1;
+  EXPECT_EQ(code_of([&] { explained(unlabelled); }), "no_labels");
+  data.role.back() = Role::source;
+  EXPECT_EQ(code_of([&] { explained(data); }), "no_target");
+}
+
+}  // namespace explain_test
+}  // namespace ecotone::test

@@ -44,8 +44,8 @@ TrainView three_classes() {
 }
 
 /// Overlapping classes in three columns and two domains, then rows of a target.
-TrainView small_view(Index classes) {
-  constexpr Index sources = 36, targets = 12;
+TrainView small_view(Index classes, Index sources = 36) {
+  constexpr Index targets = 12;
   Random random(1, "fuzz_model");
   TrainView view;
   Matrix x(sources + targets, 3);
@@ -58,6 +58,14 @@ TrainView small_view(Index classes) {
   view.x = Features::dense(std::move(x), {"a", "b", "c"});
   view.domain.names = {"s", "r", "t"};
   view.role = {Role::source, Role::source, Role::target};
+  return view;
+}
+
+/// The rows with numbers in place of two classes.
+TrainView with_numbers(TrainView view) {
+  Vector value = view.x.to_matrix().col(0).head(view.labelled());
+  for (Index i = 0; i < value.size(); ++i) value[i] += view.y.index[at(i)];
+  view.y = {Task::regress, {}, {}, std::move(value)};
   return view;
 }
 
@@ -79,6 +87,9 @@ void write_seeds(const std::filesystem::path& folder) {
   write("scale", tiny_view());
   for (const char* multiclass : {"softmax", "ova", "ovo", "ecoc"})
     write("impute | logistic l2=0.1 multiclass=" + std::string(multiclass), three_classes());
+  write("logistic l2=0.1 | conformal method=jackknife", two);
+  write("ridge lam=0.1 | conformal method=jackknife", with_numbers(two));
+  write("logistic l2=0.1 | conformal method=weighted", small_view(2, 120));  // fewer rows cannot be weighted
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 #include <fstream>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,10 +47,19 @@ inline Json golden_file(const std::string& folder, const std::string& name) {
   return Json::parse(file);
 }
 
-/// The tasks of a file with one kind of operation; `tol` gives the largest difference of each result, or "exact".
+/// The tasks of a file with one kind of operation; `tol` gives the largest difference of each result, or "exact". Of an
+/// operation with one result compared, all must be: the others fail at the end.
 class GoldenTasks {
  public:
   GoldenTasks(const std::string& folder, const std::string& name) : file_(golden_file(folder, name)) {}
+  GoldenTasks(const GoldenTasks&) = delete;
+  GoldenTasks& operator=(const GoldenTasks&) = delete;
+  ~GoldenTasks() {
+    for (const auto& [op, fields] : compared_)
+      for (const Json& task : of(op))
+        for (const auto& [field, wanted] : task.at("expect").items())
+          EXPECT_TRUE(fields.contains(field) || field == "grad" || field == "note") << field << " of " << op;
+  }
 
   std::vector<Json> of(const std::string& op) const {
     std::vector<Json> tasks;
@@ -58,17 +69,22 @@ class GoldenTasks {
     return tasks;
   }
 
+  /// Notes that a test compares this result on its own.
+  void compared(const Json& task, const std::string& field) const { compared_[task.at("op")].insert(field); }
   void expect(const Json& task, const std::string& field, double ours) const {
+    compared(task, field);
     if (!task.at("expect").contains(field)) return;
     compare(task, field, ours, number_of(task.at("expect").at(field)));
   }
   void expect(const Json& task, const std::string& field, const Vector& ours) const {
+    compared(task, field);
     if (!task.at("expect").contains(field)) return;
     const Vector wanted = vector_of(task.at("expect").at(field));
     ASSERT_EQ(ours.size(), wanted.size()) << field;
     for (Index i = 0; i < ours.size(); ++i) compare(task, field, ours[i], wanted[i]);
   }
   void expect(const Json& task, const std::string& field, const Matrix& ours) const {
+    compared(task, field);
     if (!task.at("expect").contains(field)) return;
     const Matrix wanted = matrix_of(task.at("expect").at(field));
     ASSERT_EQ(ours.rows(), wanted.rows()) << field;
@@ -78,6 +94,7 @@ class GoldenTasks {
 
  private:
   Json file_;
+  mutable std::map<std::string, std::set<std::string>> compared_;  ///< by operation
 
   void compare(const Json& task, const std::string& field, double ours, double wanted) const {
     const Json& tolerance = file_.at("tol").at(field);

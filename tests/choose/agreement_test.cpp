@@ -35,8 +35,14 @@ TEST(Agreement, GoldenNuclearNormDensityAndMixtures) {
     golden.expect(task, "bnm", nuclear_norm(matrix_of(task["probability"]), Context()));
   for (const Json& task : golden.of("snd"))
     golden.expect(task, "snd", -negative_density(matrix_of(task["probability"]), Context()));
-  for (const Json& task : golden.of("dev"))
-    golden.expect(task, "dev", control_variate_terms(vector_of(task["weights"]), vector_of(task["loss"])).mean());
+  for (const Json& task : golden.of("dev")) {
+    const Vector weight = vector_of(task["weights"]), loss = vector_of(task["loss"]);
+    const double dev = control_variate_terms(weight, loss).mean();
+    golden.expect(task, "dev", dev);
+    // dev = mean(w l) + eta (mean(w) - 1)
+    if (std::abs(weight.mean() - 1) > 1e-3)
+      golden.expect(task, "eta", (dev - weight.cwiseProduct(loss).mean()) / (weight.mean() - 1));
+  }
   for (const Json& task : golden.of("mixval")) {
     const MixedAccuracy mixed =
         mixed_accuracy(indices_of(task["predicted"]), task["permutation"].get<std::vector<Index>>(),
@@ -44,6 +50,15 @@ TEST(Agreement, GoldenNuclearNormDensityAndMixtures) {
     golden.expect(task, "intra", *mixed.same);
     golden.expect(task, "inter", *mixed.other);
     golden.expect(task, "score", mixed.mean());
+  }
+}
+
+TEST(RowLoss, GoldenWeightedMean) {
+  const GoldenTasks golden("trust", "07_accuracy");
+  for (const Json& task : golden.of("importance_mean")) {
+    const MeanError found = mean_error(vector_of(task["loss"]), vector_of(task["weights"]));
+    golden.expect(task, "mean", found.mean);
+    golden.expect(task, "standard_error", found.standard_error.value());
   }
 }
 

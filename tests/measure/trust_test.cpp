@@ -60,6 +60,7 @@ TEST(WeightedConformal, GoldenCases) {
         flatten_to_ess(vector_of(task["weights"]).array().log().matrix(), task["ess_target"].get<double>());
     golden.expect(task, "weights", flat.weights);
     golden.expect(task, "exponent", flat.exponent);
+    golden.expect(task, "ess", effective_sample_size(flat.weights));
   }
 }
 
@@ -92,6 +93,7 @@ TEST(ExpectedMetrics, AurocGolden) {
       predicted.push_back(score[i] > 0.5 ? 1 : 0);
     }
     const ExpectedMetrics all = expected_metrics(truth, predicted, own);
+    golden.compared(task, "metrics");
     const Json& wanted = task["expect"]["metrics"];
     EXPECT_NEAR(all.accuracy, wanted["accuracy"].get<double>(), 1e-12);
     EXPECT_NEAR(*all.balanced_accuracy, wanted["balanced_accuracy"].get<double>(), 1e-12);
@@ -162,6 +164,7 @@ TEST(LossShift, GoldenCases) {
     const Vector pi_s = vector_of(task["pi_source"]), pi_t = vector_of(task["pi_target"]);
     const Vector loss_s = vector_of(task["loss_source"]), loss_t = vector_of(task["loss_target"]);
     const LossShift shift = loss_shift({pi_s, loss_s}, {pi_t, loss_t});
+    golden.expect(task, "alpha", static_cast<double>(pi_t.size()) / static_cast<double>(pi_s.size() + pi_t.size()));
     golden.expect(task, "P", shift.source);
     golden.expect(task, "Q", shift.target);
     golden.expect(task, "S_s", shift.shared_source);

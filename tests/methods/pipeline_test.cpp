@@ -1,5 +1,6 @@
 #include "ecotone/methods/pipeline.h"
 
+#include "ecotone/evaluate/adapting.h"
 #include "ecotone/methods/registry.h"
 #include "ecotone/report/json/json.h"
 #include "methods/support.h"
@@ -95,6 +96,21 @@ TEST(Pipeline, AStageThatRevisesPredictionsStandsBehindALearner) {
   // Several may stand there; nothing behind sets.
   EXPECT_EQ(Pipeline::parse("logistic | calibrate | conformal").first(2).text(), "logistic | calibrate");
   EXPECT_EQ(parse_code("logistic | conformal | calibrate"), "learner_not_last");
+}
+
+TEST(Pipeline, SetsDoNotStandBehindACorrectionForATarget) {
+  EXPECT_EQ(parse_code("logistic | adapt.prior | conformal"), "sets_after_adapting");
+  EXPECT_EQ(parse_code("scale | logistic | adapt.prior | calibrate | conformal"), "sets_after_adapting");
+  EXPECT_EQ(parse_code("logistic | adapt.prior"), "none");
+  const std::string message = parse_message("logistic | adapt.prior | conformal");
+  EXPECT_NE(message.find("conformal cannot stand behind adapt.prior"), std::string::npos) << message;
+}
+
+TEST(Pipeline, SetsWeightedToATargetAdapt) {
+  EXPECT_TRUE(adapts(Pipeline::parse("logistic | conformal method=weighted")));
+  EXPECT_TRUE(adapts(Pipeline::parse("logistic | adapt.prior")));
+  EXPECT_FALSE(adapts(Pipeline::parse("logistic | conformal")));
+  EXPECT_FALSE(adapts(Pipeline::parse("logistic")));
 }
 
 TEST(Pipeline, AnyBytesGiveAPipelineOrAnError) {

@@ -8,6 +8,7 @@
 #include "ecotone/measure/confidence_threshold.h"
 #include "ecotone/measure/expected_metrics.h"
 #include "ecotone/measure/weights.h"
+#include "ecotone/report/html/panels.h"
 #include "golden_json.h"
 #include "methods/hospital_draws.h"
 #include "methods/support.h"
@@ -97,6 +98,8 @@ TEST(Estimators, GoldenCalibration) {
       const Matrix calibrated = fit.calibrated(target);
       const ExpectedMetrics found = expected_metrics(calibrated, largest_of(target), target);
       golden.expect(task, "confusion", found.confusion);
+      golden.expect(task, "calibrated_first", Matrix(calibrated.topRows(3)));
+      golden.compared(task, "metrics");
       const Json& wanted = task["expect"]["metrics"];
       EXPECT_NEAR(found.accuracy, wanted["accuracy"].get<double>(), 1e-7);
       EXPECT_NEAR(*found.balanced_accuracy, wanted["balanced_accuracy"].get<double>(), 1e-7);
@@ -119,6 +122,67 @@ TEST(Estimators, GoldenDifferenceOfConfidences) {
     EXPECT_NEAR(found.at({Estimator::blend, "accuracy"}),
                 (found.at({Estimator::doc, "accuracy"}) + found.at({Estimator::source, "accuracy"})) / 2, 1e-15);
   }
+}
+
+/// Certain predictions, as of a forest.
+Matrix certain(const std::vector<std::int32_t>& predicted, Index classes) {
+  Matrix p = Matrix::Zero(std::ssize(predicted), classes);
+  for (std::size_t i = 0; i < predicted.size(); ++i) p(static_cast<Index>(i), predicted[i]) = 1;
+  return p;
+}
+
+/// Rows of one domain with certain predictions of `classes` classes, of which every fourth is wrong.
+SourceRows certain_rows(Index rows, std::int32_t classes) {
+  SourceRows result;
+  result.domains = {"all"};
+  result.metrics = {{{"accuracy", 0.75}}};
+  result.count = {rows};
+  UnseenRows& unseen = result.unseen;
+  for (Index i = 0; i < rows; ++i) {
+    const auto predicted = static_cast<std::int32_t>((i / 4) % classes);
+    unseen.predicted.push_back(predicted);
+    unseen.label.push_back(i % 4 == 0 ? (predicted + 1) % classes : predicted);
+  }
+  const Matrix p = certain(unseen.predicted, classes);
+  unseen.probability = clipped_probabilities(p);
+  unseen.domains = 1;
+  unseen.domain.assign(at(rows), 0);
+  unseen.weight.assign(at(rows), 1);
+  result.log_loss.assign(at(rows), 0);
+  result.brier_sum.assign(at(rows), 0);
+  return result;
+}
+
+TEST(Estimators, CertainProbabilitiesAreTiesOfTheThreshold) {
+  for (const std::int32_t classes : {2, 3, 10}) {
+    const SourceSummary summary = summarise_sources(certain_rows(240, classes));
+    for (std::int32_t k = 0; k < classes; ++k) {
+      const std::vector<std::int32_t> predicted(20, k);
+      const Estimates found = estimate(summary, {certain(predicted, classes), predicted, {}});
+      EXPECT_NEAR(found.at({Estimator::atc, "accuracy"}), 0.75, 1e-12) << k << " of " << classes;
+      EXPECT_NEAR(found.at({Estimator::doc, "accuracy"}), 0.75, 1e-12) << k << " of " << classes;
+    }
+  }
+}
+
+TEST(Estimators, AClassWithoutRowsIsNotCalibrated) {
+  SourceRows rows = certain_rows(240, 2);
+  const RowRatio ratio{Vector::Zero(240), 1};
+  const auto found = [&] {
+    const TargetRows target{certain(rows.unseen.predicted, rows.unseen.probability.cols()), rows.unseen.predicted, {}};
+    Estimates all = estimate(summarise_sources(rows), target);
+    all.merge(estimate_weighted(rows, target, ratio).estimates);
+    return all;
+  };
+  const Estimates two = found();
+  for (const Estimator estimator : {Estimator::cbpe, Estimator::cbpe_em, Estimator::pape})
+    EXPECT_TRUE(two.contains({estimator, "accuracy"})) << estimator_name(estimator);
+  rows.unseen.probability = clipped_probabilities(certain(rows.unseen.predicted, 3));
+  const Estimates three = found();
+  for (const Estimator estimator : {Estimator::cbpe, Estimator::cbpe_em, Estimator::pape})
+    EXPECT_FALSE(three.contains({estimator, "accuracy"})) << estimator_name(estimator);
+  for (const Estimator estimator : {Estimator::source, Estimator::atc, Estimator::importance})
+    EXPECT_NEAR(three.at({estimator, "accuracy"}), 0.75, 1e-12) << estimator_name(estimator);
 }
 
 TEST(Expect, TheSourceEstimateIsTheMeanOverDomains) {
@@ -154,12 +218,39 @@ TEST(Expect, LabelsOfTheTargetChangeNothing) {
     const Expectation found = expect_targets(data, logistic(), {}, context()).at(0);
     for (const ExpectedMetric& metric : found.metrics)
       for (const EstimatedValue& value : metric.estimators)
-        all += fmt::format("{} {} ", value.estimate, value.interval->low);
-    return all;
+        all += fmt::format("{} {} {} ", metric.metric, value.estimate, value.interval->low);
+    return all + note_of(expect_basis(data, logistic(), {}, context())).dump();
   };
   const std::string before = text();
   for (const Index row : rows_of_domains(data, 4, 5)) data.y->index[at(row)] = -1;
   EXPECT_EQ(text(), before);
+  // Nor does a class that only the target has.
+  data.y->classes = {"maybe", "no", "yes"};
+  for (auto& label : data.y->index) label = label < 0 ? 0 : label + 1;
+  EXPECT_EQ(text(), before);
+}
+
+TEST(Expect, ANumberOfTheTargetChangesNothing) {
+  Dataset data = with_target(drawn_numbers(5, 30, 1, 12), "d4");
+  const auto rmse = [&] {
+    const Expectation found = expect_targets(data, Pipeline::parse("ridge"), {}, context()).at(0);
+    return value_of_metric(found, "rmse", Estimator::importance).estimate;
+  };
+  const double before = rmse();
+  for (const Index row : rows_of_domains(data, 4, 5)) data.y->value[row] = 1e6;
+  EXPECT_EQ(rmse(), before);
+}
+
+TEST(Expect, AClassOfOneDomainIsNotCalibratedInItsReplay) {
+  Dataset data = drawn_domains(4, 40, Drawn::relation, 0.3, 11);
+  data.y->classes = {"maybe", "no", "yes"};
+  for (auto& label : data.y->index) ++label;
+  for (Index row = 0; row < 10; ++row) data.y->index[at(row)] = 0;
+  const Context run = context();
+  const ReplayFits fits(data, logistic(), NextDomainBy::replay, nullptr, run);
+  const SourceRows others = fits.sources_without(0);
+  EXPECT_EQ(others.unseen.probability.cols(), 3);
+  EXPECT_FALSE(summarise_sources(others).calibration);
 }
 
 TEST(Expect, IntervalsCoverNewDomains) {
@@ -244,6 +335,34 @@ TEST(Expect, AModelRemembersHowItFared) {
   }
 }
 
+/// A tree whose leaves have rows of one class each.
+TEST(Expect, AModelWithCertainProbabilitiesExpectsWhatTheSourcesHad) {
+  const Dataset data = with_target(drawn_domains(5, 40, Drawn::relation, 0.3, 13), "d4");
+  const Pipeline tree = Pipeline::parse("forest trees=1 bootstrap=false");
+  const Expectation direct = expect_targets(data, tree, {}, context()).at(0);
+  const Model plain = Model::fit(tree, train_view(data, context()), data.schema, context());
+  const Model model = plain.with_note("expect", note_of(expect_basis(data, tree, {}, context())));
+  const TargetSample sample{"new", {data.x.take(rows_of_domains(data, 4, 5)), std::nullopt}, {}};
+  const Expectation noted = expect_model(model, expect_basis(model, "m.eco"), sample, 0.9, context());
+  for (const Expectation& found : {direct, noted}) {
+    const double source = value_of_metric(found, "accuracy", Estimator::source).estimate;
+    EXPECT_LT(source, 0.95);
+    EXPECT_NEAR(value_of_metric(found, "accuracy", Estimator::atc).estimate, source, 1e-9);
+  }
+}
+
+/// A number for a class that the model does not know would make its file unreadable.
+TEST(Expect, AModelRemembersNoClassOfTheTarget) {
+  Dataset data = with_target(drawn_domains(5, 40, Drawn::relation, 0.6, 14), "d4");
+  data.y->classes.push_back("zero");
+  for (const Index row : rows_of_domains(data, 4, 5)) data.y->index[at(row)] = 2;
+  const Model plain = Model::fit(logistic(), train_view(data, context()), data.schema, context());
+  const Model model = plain.with_note("expect", note_of(expect_basis(data, logistic(), {}, context())));
+  const TargetSample sample{"new", {data.x, std::nullopt}, {}};
+  const Expectation found = expect_model(model, expect_basis(model, "m.eco"), sample, 0.9, context());
+  EXPECT_TRUE(value_of_metric(found, "accuracy", Estimator::cbpe).interval);
+}
+
 TEST(Expect, DamagedNotesAreRefusedOrHarmless) {
   const Dataset data = drawn_domains(5, 30, Drawn::relation, 0.6, 7);
   const Model model = Model::fit(logistic(), train_view(data, context()), data.schema, context());
@@ -263,6 +382,16 @@ TEST(Expect, DamagedNotesAreRefusedOrHarmless) {
         EXPECT_NE(error.kind(), ErrorKind::internal) << place.to_string() << " " << value << " " << error.what();
       }
     }
+}
+
+TEST(Expect, ThePageCallsItAPredictionInterval) {
+  Expectation found;
+  found.target = "new";
+  EstimatedValue value{.estimator = Estimator::blend, .estimate = 0.8, .interval = Bounds{0.6, 0.9}};
+  found.metrics = {{"accuracy", {value}}};
+  const std::string page = report::expectation_answer({found});
+  EXPECT_THAT(page, testing::HasSubstr("accuracy 0.8; the 90% prediction interval is 0.6 to 0.9."));
+  EXPECT_THAT(page, testing::Not(testing::HasSubstr("confidence")));
 }
 
 TEST(Expect, RefusesWhatCannotBeSaid) {

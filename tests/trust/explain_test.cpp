@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "ecotone/report/html/panels.h"
+#include "ecotone/report/text/text.h"
 #include "methods/support.h"
 
 namespace ecotone::test {
@@ -79,6 +81,44 @@ TEST(Explain, SeparatedRowsAreNotDivided) {
   EXPECT_EQ(found.error_code, "no_overlap");
   EXPECT_EQ(found.part(), LossPart::neither);
   EXPECT_GT(*found.auroc, 0.99);
+}
+
+TEST(Explain, AdviceSaysWhyNothingCanBeDivided) {
+  EXPECT_THAT(explained(shifted(12, false)).advice(), testing::HasSubstr("can be told apart almost everywhere"));
+  // Both sides have the same rows, but too few of the target have labels.
+  Dataset few = shifted(0, true);
+  for (Index i = 1520; i < 3000; ++i) few.y->index[at(i)] = -1;
+  const Explanation found = explained(few, "logistic l2=0.01");
+  EXPECT_EQ(found.target_rows, 20);
+  EXPECT_EQ(found.error_code, "no_overlap");
+  ASSERT_TRUE(found.auroc);
+  EXPECT_LT(*found.auroc, 0.95);
+  EXPECT_THAT(found.advice(), testing::HasSubstr("too few labelled rows that both sides could have"));
+  EXPECT_THAT(found.advice(), testing::HasSubstr("label more rows of the target"));
+  Explanation single;
+  single.error_code = "too_few_rows";
+  single.divisible = false;
+  EXPECT_THAT(single.advice(), testing::HasSubstr("too few labelled rows"));
+}
+
+/// A target with these mean losses.
+Explanation costing(double source, double target) {
+  Explanation result{.pipeline = "logistic", .target = "new"};
+  result.shift = LossShift{};
+  result.shift->source = source;
+  result.shift->target = target;
+  return result;
+}
+
+TEST(Explain, ATargetMayCostLess) {
+  const std::string less = report::explanation_answer({costing(0.3, 0.2)});
+  EXPECT_THAT(less, testing::HasSubstr("</strong> costs 0.1 less: 0.2 there, 0.3 in the sources"));
+  EXPECT_THAT(report::explanation_answer({costing(0.2, 0.3)}), testing::HasSubstr("</strong> costs 0.1 more: 0.3"));
+  EXPECT_THAT(report::explanation_answer({costing(0.2, 0.2)}), testing::HasSubstr("</strong> costs as much: 0.2"));
+  EXPECT_EQ(report::explanation_panel(costing(0.3, 0.2), 1).title, "Why new costs less");
+  EXPECT_EQ(report::explanation_panel(costing(0.2, 0.3), 1).title, "Why new costs more");
+  EXPECT_THAT(explanations_text({costing(0.3, 0.2)}), testing::StartsWith("why 'new' costs less: "));
+  EXPECT_THAT(explanations_text({costing(0.2, 0.3)}), testing::StartsWith("why 'new' costs more: "));
 }
 
 TEST(Explain, EveryLossAndBothTasks) {

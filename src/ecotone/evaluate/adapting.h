@@ -4,7 +4,7 @@
 
 namespace ecotone {
 
-/// Whether a stage adapts to the target: one of the family weight or adapt.
+/// Whether a stage adapts to the target: one of the family weight or adapt, or sets that are weighted to its rows.
 bool adapts(const Pipeline& pipeline);
 
 }  // namespace ecotone

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "ecotone/base/json_number.h"
+#include "ecotone/data/categories.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/methods/model.h"
 #include "ecotone/methods/weighted_sum.h"
@@ -17,6 +20,35 @@ namespace {
 
 constexpr double separated = 0.99;         // no row of one sample looks like one of the other
 constexpr double nearly_separated = 0.95;  // few do: the effective sample size decides
+
+/// The features with one per level in place of codes, and their schema.
+Dataset with_levels(const Features& x, const Schema& schema, const Context& context) {
+  Dataset data;
+  data.x = x;
+  data.schema = schema;
+  return schema.has_codes() ? levels_to_compare(std::move(data), context) : data;
+}
+
+/// A numeric column for each name, except where `known` has one of codes.
+Schema schema_of_names(const std::vector<std::string>& names, const Schema& known) {
+  std::vector<Column> codes;
+  std::ranges::copy_if(known.columns, std::back_inserter(codes), &Column::coded);
+  Schema schema;
+  for (const std::string& name : names) {
+    const auto column = std::ranges::find(codes, name, &Column::name);
+    schema.columns.push_back(column != codes.end() ? *column : Column{name, ColumnKind::numeric, {}});
+  }
+  return schema;
+}
+
+/// New rows in the form that the ratio was fitted on. Rows without names have the columns of the schema.
+Features new_rows_with_levels(const Features& x, const Schema& known, const Context& context) {
+  std::vector<std::string> names = x.names();
+  const bool nameless = names == Features(x.shared_storage(), {}).names();
+  if (nameless && names.size() == known.feature_names().size()) names = known.feature_names();
+  const Schema schema = schema_of_names(names, known);
+  return schema.has_codes() ? with_levels(x, schema, context.observed_by(nullptr)).x : x;
+}
 
 }  // namespace
 
@@ -36,21 +68,28 @@ Json Overlap::to_json() const {
 }
 
 TargetRatio target_ratio(const TrainView& view, const Schema& schema, const char* who, const Context& context) {
-  auto prepare = std::make_shared<const Model>(Model::fit(Pipeline::parse("impute | scale"), view, schema, context));
-  Features x = prepare->transform({view.x, view.domain, view.origin}, context);
+  Dataset levels = with_levels(view.x, schema, context);
+  TrainView compared = view;
+  compared.x = levels.x;
+  auto prepare =
+      std::make_shared<const Model>(Model::fit(Pipeline::parse("impute | scale"), compared, levels.schema, context));
+  Features x = prepare->transform({compared.x, view.domain, view.origin}, context);
   RatioFit fit = logistic_ratio(x, view.labelled(), {.who = who}, context);
   const double shift = std::log(static_cast<double>(view.labelled()) / static_cast<double>(x.rows() - view.labelled()));
   // ln(NS / NT) - s
   return {.log_weight = std::move(fit.log_weight),
           .x = std::move(x),
           .group = view.group,
+          .schema = schema.has_codes() ? schema : Schema{},
           .prepare = std::move(prepare),
           .weights = -fit.classifier.weights.row(0).transpose(),
           .offset = shift - fit.classifier.offset[0]};
 }
 
 Vector TargetRatio::log_weight_of(const Batch& batch, const Context& context) const {
-  return weighted_sum(prepare->transform(batch, context), weights, offset, Task::regress, context).value;
+  Batch rows = batch;
+  if (schema.has_codes()) rows.x = new_rows_with_levels(batch.x, schema, context);
+  return weighted_sum(prepare->transform(rows, context), weights, offset, Task::regress, context).value;
 }
 
 Overlap overlap_of(const TargetRatio& ratio, const Context& context) {

@@ -31,17 +31,19 @@ struct Overlap {
 class Model;
 
 /// The density ratio at the labelled rows, estimated by a logistic classifier on imputed and standardised features.
+/// Columns of codes are one feature per level to it; those of too many levels are left out.
 struct TargetRatio {
   Vector log_weight;  ///< ln(p_target / p_source)
   Features x;         ///< what the classifier saw
   Groups group = {};  ///< of its rows
 
   // For the ratio at other rows.
+  Schema schema = {};  ///< of the view's columns, if some are codes; else empty
   std::shared_ptr<const Model> prepare = {};
   Vector weights = {};
   double offset = 0;
 
-  /// At new rows with the columns of the view.
+  /// At new rows with the columns of the view, its columns of codes in either form.
   Vector log_weight_of(const Batch& batch, const Context& context) const;
 };
 TargetRatio target_ratio(const TrainView& view, const Schema& schema, const char* who, const Context& context);

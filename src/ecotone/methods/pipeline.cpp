@@ -21,6 +21,20 @@ Json default_among(const Method& method, const OptionInfo& option, const OptionV
   return option.default_value;
 }
 
+/// Held-out domains are no targets, so a stage that corrects predictions for a target leaves theirs as they are.
+void require_same_predictions(const std::vector<Stage>& stages, std::size_t sets) {
+  const auto end = stages.begin() + static_cast<std::ptrdiff_t>(sets);
+  const auto corrects = std::find_if(stages.begin(), end, [](const Stage& stage) {
+    return stage.method->family == Family::adapt && stage.method->follows_learner();
+  });
+  if (corrects == end) return;
+  const std::string &name = corrects->method->name, &maker = end->method->name;
+  option_error("sets_after_adapting",
+               "{} cannot stand behind {}: its sets come from predictions for held-out domains, which {} does not "
+               "correct, and would be put around corrected ones; leave out {}, or use it without {}",
+               maker, name, name, name, maker);
+}
+
 }  // namespace
 
 void set_defaults_beside(const Method& method, const std::vector<std::string>& given, OptionValues& values) {
@@ -64,6 +78,7 @@ Pipeline::Pipeline(std::vector<Stage> stages) : stages_(std::move(stages)) {
       option_error("learner_not_last", "{} predicts, so it must be the last stage; it is stage {} of {}", method.name,
                    i + 1, stages_.size());
     }
+    if (method.makes_sets) require_same_predictions(stages_, i);
     if (method.makes_sets && i + 1 < stages_.size()) {
       option_error("learner_not_last", "{} must be the last stage; it is stage {} of {}", method.name, i + 1,
                    stages_.size());

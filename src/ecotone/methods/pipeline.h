@@ -26,8 +26,8 @@ class Pipeline {
  public:
   /// Parses and checks text. Option errors: `empty_pipeline`, `bad_pipeline` (with the position), `unknown_method`,
   /// `unknown_option`, `bad_option`, `learner_not_last` (behind a learner stand only stages that revise its
-  /// predictions), `needs_learner` (such a stage has no learner before it), `unexpected_grid` (a value in braces; see
-  /// methods/grid.h).
+  /// predictions), `needs_learner` (such a stage has no learner before it), `sets_after_adapting` (sets behind a stage
+  /// that corrects predictions for a target), `unexpected_grid` (a value in braces; see methods/grid.h).
   static Pipeline parse(std::string_view text);
   explicit Pipeline(std::vector<Stage> stages);
 

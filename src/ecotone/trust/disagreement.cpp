@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/math/distributions/chi_squared.hpp>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "ecotone/measure/shift.h"
@@ -26,6 +27,7 @@ struct Regions {
 /// Weighted losses of the rows of one region on one side.
 struct RegionLoss {
   double weight = 0, squares = 0, sum = 0;
+  double least = std::numeric_limits<double>::infinity(), most = -least;
   double effective() const { return squares > 0 ? weight * weight / squares : 0; }
   double mean() const { return sum / weight; }
 };
@@ -38,6 +40,8 @@ std::vector<RegionLoss> losses_in(const std::vector<Index>& region, const Shared
     own.weight += side.weight[row];
     own.squares += side.weight[row] * side.weight[row];
     own.sum += side.weight[row] * side.loss[row];
+    own.least = std::min(own.least, side.loss[row]);
+    own.most = std::max(own.most, side.loss[row]);
   }
   return result;
 }
@@ -55,6 +59,16 @@ std::vector<double> errors_in(const std::vector<Index>& region, const SharedSide
   for (std::size_t b = 0; b < sums.size(); ++b)
     sums[b] = losses[b].weight > 0 ? std::sqrt(sums[b]) / losses[b].weight : 0;
   return sums;
+}
+
+/// The standard error of a mean is at least this, since equal losses of a few rows do not make it certain. Of errors,
+/// which are 0 or 1, it is that of the share (k + 1/2) / (n + 1); of other losses, that of one row at the other end of
+/// their range.
+double least_error(const RegionLoss& losses, RowLoss loss, double range) {
+  const double n = losses.effective();
+  if (loss != RowLoss::error) return range / n;
+  const double share = (losses.mean() * n + 0.5) / (n + 1);
+  return std::sqrt(share * (1 - share) / (n + 1));
 }
 
 /// The columns of all rows in one matrix.
@@ -142,6 +156,8 @@ bool add_column(Explanation& explanation, const std::string& name, const Regions
   const auto source_error = errors_in(regions.source, source, of_source);
   const auto target_error = errors_in(regions.target, target, of_target);
   const double source_weight = source.weight.sum(), target_weight = target.weight.sum();
+  const double whole_range = std::max(source.loss.maxCoeff(), target.loss.maxCoeff()) -
+                             std::min(source.loss.minCoeff(), target.loss.minCoeff());
   std::vector<DisagreeingRegion> found;
   for (std::size_t b = 0; b < regions.words.size(); ++b) {
     if (of_source[b].effective() < fewest_rows || of_target[b].effective() < fewest_rows) continue;
@@ -150,13 +166,17 @@ bool add_column(Explanation& explanation, const std::string& name, const Regions
     region.source = of_source[b].mean();
     region.target = of_target[b].mean();
     region.difference = region.target - region.source;
-    region.error = std::hypot(source_error[b], target_error[b]);
+    const double own_range =
+        std::max(of_source[b].most, of_target[b].most) - std::min(of_source[b].least, of_target[b].least);
+    const double range = own_range > 0 ? own_range : whole_range;
+    region.error = std::hypot(std::max(source_error[b], least_error(of_source[b], explanation.loss, range)),
+                              std::max(target_error[b], least_error(of_target[b], explanation.loss, range)));
     region.contribution = region.share * region.difference;
     found.push_back(std::move(region));
   }
   double inverse = 0, mean = 0;
   for (const DisagreeingRegion& region : found) {
-    if (!(region.error > 0)) continue;
+    if (!(region.error > 0)) continue;  // all losses are equal
     inverse += 1 / (region.error * region.error);
     mean += region.difference / (region.error * region.error);
   }

@@ -26,11 +26,19 @@ constexpr std::array<EstimatorInfo, 8> infos = {{
 
 constexpr double few_effective_rows = 50;  // fewer effective rows, or than 10 a parameter, are flattened
 constexpr double firm_ridge = 1e-2;        // of a calibration on few effective rows
+constexpr double tie_width = 1e-12;        // of confidences that count as equal
 
 std::vector<double> confidences(const Matrix& probability) {
   std::vector<double> result;
   for (Index i = 0; i < probability.rows(); ++i) result.push_back(probability.row(i).maxCoeff());
   return result;
+}
+
+/// Scores for a threshold of confidence. Clipped probabilities of 1 differ in the last digit with the place of their
+/// class, but are ties.
+std::vector<double> with_ties(std::vector<double> confidence) {
+  for (double& each : confidence) each = std::round(each / tie_width) * tie_width;
+  return confidence;
 }
 
 void add_expected(Estimates& estimates, Estimator estimator, const Matrix& probability, const TargetRows& target) {
@@ -52,8 +60,18 @@ std::vector<double> correct_rows(const UnseenRows& rows) {
   return correct;
 }
 
-/// The calibration under these weights; empty if it cannot be learned or is reversed.
+/// Whether every class has a row that counts.
+bool all_classes_seen(const UnseenRows& rows, const std::vector<double>& weight) {
+  std::vector<bool> seen(at(rows.probability.cols()), false);
+  for (std::size_t i = 0; i < rows.label.size(); ++i)
+    if (weight[i] > 0) seen[at(rows.label[i])] = true;
+  return std::ranges::find(seen, false) == seen.end();
+}
+
+/// The calibration under these weights; empty if it cannot be learned or is reversed. That of a class without rows
+/// would come from the penalty alone, so there is none.
 std::optional<Bcts> calibration_of(const UnseenRows& rows, const std::vector<double>& weight, double ridge) {
+  if (!all_classes_seen(rows, weight)) return std::nullopt;
   try {
     Bcts fit = fit_bcts(rows.probability, rows.label, weight, {.ridge = ridge, .who = "expect"});
     if (!fit.reversed()) return fit;
@@ -113,7 +131,7 @@ SourceSummary summarise_sources(const SourceRows& sources) {
   const std::vector<double> weight = sources.unseen.domain_equal();
   const std::vector<double> confidence = confidences(sources.unseen.probability);
   summary.confidence = weighted_mean(confidence, weight);
-  summary.threshold = confidence_threshold(confidence, correct_rows(sources.unseen), weight);
+  summary.threshold = confidence_threshold(with_ties(confidence), correct_rows(sources.unseen), weight);
   summary.calibration = calibration_of(sources.unseen, weight, BctsOptions{}.ridge);
   if (summary.calibration)
     summary.source_share = mean_share(summary.calibration->calibrated(sources.unseen.probability), weight);
@@ -125,15 +143,16 @@ Estimates estimate(const SourceSummary& sources, const TargetRows& target) {
   for (const auto& [name, value] : sources.mean)
     if (value) estimates[{Estimator::source, name}] = *value;
   if (target.probability.size() == 0) return estimates;
-  const std::vector<double> confidence = confidences(target.probability);
+  const Matrix probability = clipped_probabilities(target.probability);  // as those of the sources
+  const std::vector<double> confidence = confidences(probability);
   if (const auto accuracy = value_of(sources.mean, "accuracy")) {
     const double moved = std::clamp(*accuracy - (sources.confidence - *mean_of(confidence)), 0.0, 1.0);
     estimates[{Estimator::doc, "accuracy"}] = moved;
     estimates[{Estimator::blend, "accuracy"}] = (*accuracy + moved) / 2;
   }
-  estimates[{Estimator::atc, "accuracy"}] = sources.threshold.accuracy(confidence);
+  estimates[{Estimator::atc, "accuracy"}] = sources.threshold.accuracy(with_ties(confidence));
   if (!sources.calibration) return estimates;
-  const Matrix calibrated = sources.calibration->calibrated(clipped_probabilities(target.probability));
+  const Matrix calibrated = sources.calibration->calibrated(probability);
   add_expected(estimates, Estimator::cbpe, calibrated, target);
   const ClassShares shares = em_shares(calibrated, sources.source_share);
   add_expected(estimates, Estimator::cbpe_em, reweighted(calibrated, shares.weight), target);

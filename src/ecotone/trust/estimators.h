@@ -52,7 +52,7 @@ struct SourceRows {
 
 /// Rows without labels and what a model predicts for them.
 struct TargetRows {
-  Matrix probability;
+  Matrix probability;  ///< as predicted
   std::vector<std::int32_t> predicted;
   Vector value;
 
@@ -69,7 +69,7 @@ struct SourceSummary {
   // Of classes.
   double confidence = 0;  ///< mean largest probability
   ConfidenceThreshold threshold;
-  std::optional<Bcts> calibration;  ///< empty: it cannot be learned, or is reversed
+  std::optional<Bcts> calibration;  ///< empty: it cannot be learned, is reversed, or a class has no row
   Vector source_share;
 };
 SourceSummary summarise_sources(const SourceRows& sources);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ecotone/base/error.h"
 #include "ecotone/data/categories.h"
@@ -110,6 +111,22 @@ void check_expect(const Dataset& data, const Pipeline& pipeline) {
   if (!data.y) data_error("no_labels", "expect: the data have no label column; name it with --label");
 }
 
+/// The data with labels of source rows alone (not of their pairs with rows of other domains) and the classes that
+/// occur in them: nobody knows the others before the target has labels.
+Dataset with_source_labels(Dataset data) {
+  for (Index row = 0; row < data.rows(); ++row) {
+    const std::int32_t partner = data.domain.partner_of(row);
+    if (data.role_of(row) == Role::source && (partner < 0 || data.role[at(partner)] == Role::source)) continue;
+    if (data.y->task == Task::classify) {
+      data.y->index[at(row)] = -1;
+    } else {
+      data.y->value[row] = std::numeric_limits<double>::quiet_NaN();
+    }
+  }
+  drop_unused_classes(*data.y);
+  return data;
+}
+
 Expectation expectation_of(const std::string& pipeline, const ExpectBasis& basis, const TargetSample& target, Task task,
                            double level) {
   Expectation result;
@@ -126,11 +143,12 @@ Expectation expectation_of(const std::string& pipeline, const ExpectBasis& basis
 
 }  // namespace
 
-std::vector<Expectation> expect_targets(const Dataset& data, const Pipeline& pipeline,
+std::vector<Expectation> expect_targets(const Dataset& given, const Pipeline& pipeline,
                                         const std::vector<TargetSample>& targets, const ExpectOptions& options,
                                         const Context& context) {
-  check_expect(data, pipeline);
+  check_expect(given, pipeline);
   for (const TargetSample& target : targets) require_rows(target);
+  const Dataset data = with_source_labels(given);
   const ReplayFits fits(data, pipeline, options.replay, options.journal, context);
   const Index classes = std::ssize(data.y->classes);
   const Dataset compared = levels_to_compare(data, context.observed_by(nullptr));
@@ -175,9 +193,10 @@ std::vector<Expectation> expect_targets(const Dataset& data, const Pipeline& pip
   return expect_targets(data, pipeline, targets, options, context);
 }
 
-ExpectBasis expect_basis(const Dataset& data, const Pipeline& pipeline, const ExpectOptions& options,
+ExpectBasis expect_basis(const Dataset& given, const Pipeline& pipeline, const ExpectOptions& options,
                          const Context& context) {
-  check_expect(data, pipeline);
+  check_expect(given, pipeline);
+  const Dataset data = with_source_labels(given);
   const ReplayFits fits(data, pipeline, options.replay, options.journal, context);
   return replayed_basis(fits, nullptr, std::ssize(data.y->classes), context);
 }

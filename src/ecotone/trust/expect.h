@@ -81,7 +81,8 @@ struct TargetSample {
 };
 
 /// Expectations for samples of targets. The data's source domains are the sources; labels of other domains are not
-/// looked at. Data errors: `no_labels`, `too_few_domains`, `empty_data` for a sample without rows, and those of fits.
+/// looked at, nor are classes that only those have. Data errors: `no_labels`, `too_few_domains`, `empty_data` for a
+/// sample without rows, and those of fits.
 std::vector<Expectation> expect_targets(const Dataset& data, const Pipeline& pipeline,
                                         const std::vector<TargetSample>& targets, const ExpectOptions& options,
                                         const Context& context);

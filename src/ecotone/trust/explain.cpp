@@ -196,9 +196,13 @@ LossPart Explanation::part() const {
 }
 
 std::string Explanation::advice() const {
-  if (!error_code.empty() || !divisible)
-    return "Source and target can be told apart almost everywhere, so nobody can say whether other rows or another "
-           "relation of labels to features cost the difference; label rows of the target.";
+  if (!error_code.empty() || !divisible) {
+    if (auroc && *auroc >= nearly_separated)
+      return "Source and target can be told apart almost everywhere, so nobody can say whether other rows or another "
+             "relation of labels to features cost the difference; label rows of the target.";
+    return "There are too few labelled rows that both sides could have, so nobody can say whether other rows or "
+           "another relation of labels to features cost the difference; label more rows of the target.";
+  }
   switch (part()) {
     case LossPart::rows:
       return "Other rows explain most of it: weight source rows to the target (weight.logistic, with --guard), or "

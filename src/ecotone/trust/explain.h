@@ -70,7 +70,9 @@ struct Explanation {
 };
 
 /// One explanation for every target domain of the data, which must have labels. The loss of source rows is that of
-/// models without their domain. Data errors: `no_labels`, `no_target`, `too_few_domains`.
+/// models without their domain, or, with a single source domain, of models of folds of its rows. Data errors:
+/// `no_labels`, `no_target`, and those of fits; option errors: `no_learner`, `unknown_loss`, `bad_option`. What cannot
+/// be divided is no error: `error_code` is then `too_few_rows` or `no_overlap`.
 std::vector<Explanation> explain_targets(const Dataset& data, const Pipeline& pipeline, const ExplainOptions& options,
                                          const Context& context);
 

@@ -17,8 +17,9 @@ namespace ecotone {
 /// two. Each is fitted once, for whatever set of domains it leaves out.
 class ReplayFits {
  public:
-  /// Source rows are the labelled rows of the data's source domains. Data errors: `too_few_domains` with fewer than
-  /// three of them, and those of the fits.
+  /// Source rows are the labelled rows of the data's source domains. Every class of the data is looked at, so there
+  /// should be none that only other rows have. The data and the context must outlive it. Data errors: `too_few_domains`
+  /// with fewer than three of them, and those of the fits.
   ReplayFits(const Dataset& data, const Pipeline& pipeline, NextDomainBy by, Journal* journal, const Context& context);
 
   NextDomainBy by() const { return by_; }  ///< replay or cheap

@@ -22,6 +22,8 @@ TEST(Conformal, GoldenQuantiles) {
     const ScoredDomains domains = domains_of(task["scores"]);
     const double alpha = task["alpha"].get<double>();
     golden.expect(task, "quantile", hcp_quantile(domains, alpha));
+    golden.compared(task, "finite");
+    EXPECT_EQ(std::isfinite(hcp_quantile(domains, alpha)), task["expect"]["finite"].get<bool>());
     golden.expect(task, "cdf_quantile", cdf_quantile(domains, alpha));
     golden.expect(task, "pooled_quantile", pooled_quantile(domains, alpha));
     golden.expect(task, "largest_level", largest_level(domains.size()));
@@ -47,6 +49,7 @@ TEST(Conformal, GoldenJackknife) {
     const JackknifeScores scores(domains_of(task["scores"]));
     const double p = scores.p_value(numbers_of(task["new_score"]));
     golden.expect(task, "p_value", p);
+    golden.compared(task, "included");
     EXPECT_EQ(included(p, task["alpha"].get<double>()), task["expect"]["included"].get<bool>());
   }
   for (const Json& task : golden.of("jackknife_plus_interval")) {
@@ -68,6 +71,7 @@ TEST(Conformal, GoldenSets) {
       scores.row(i) = row.transpose();
       EXPECT_EQ(Json(class_set(row, number_of(task["quantile"]))), task["expect"]["sets"][at(i)]) << task.dump();
     }
+    golden.compared(task, "sets");
     golden.expect(task, "scores", scores);
   }
   for (const Json& task : golden.of("regression_scores")) {
@@ -145,6 +149,22 @@ TEST(Conformal, JackknifeEndsAreAmongTheValues) {
     }
   for (const double alpha : {0.1, 0.15, 0.3, 0.5})
     EXPECT_EQ(scores.upper(prediction, alpha), WeightedQuantiles(values, weights).at(1 - alpha, 1));
+}
+
+TEST(Conformal, JackknifeEndsAlsoOfHugeScores) {
+  // Halving from -inf, or over more than the largest number, comes to an end.
+  const JackknifeScores endless(ScoredDomains(3, {{-1.7e308, 1.7e308}}));
+  EXPECT_EQ(endless.upper({-1.7e308, -1.7e308, -1.7e308}, 0.3), 0);
+  const JackknifeScores wide(ScoredDomains(3, {{0.0}}));
+  EXPECT_EQ(wide.upper({-1.5e308, 0, 1.5e308}, 0.5), 0);
+  EXPECT_EQ(wide.lower({-1.5e308, 0, 1.5e308}, 0.5), 0);
+}
+
+TEST(Conformal, LevelsOfNoDomainsAreNothing) {
+  EXPECT_EQ(largest_level(0), 0);
+  EXPECT_EQ(useful_level(0), 0);
+  EXPECT_EQ(useful_level(1), 0);
+  EXPECT_EQ(useful_level(3), 0.5);
 }
 
 TEST(Conformal, RowWeightsCountWithinTheirDomain) {

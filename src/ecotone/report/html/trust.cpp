@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "ecotone/measure/metrics.h"
 #include "ecotone/report/html/charts/strip_chart.h"
@@ -211,7 +212,7 @@ std::string expectation_answer(const std::vector<Expectation>& expectations) {
     sentences += fmt::format(
         "<p class=\"lead\">In <strong>{}</strong> expect {} {}{}.</p>\n", escape(expectation.target),
         find_metric(metric.metric)->title, brief(value.estimate),
-        value.interval ? fmt::format(", and with {} confidence between {} and {}", percent_text(expectation.level),
+        value.interval ? fmt::format("; the {} prediction interval is {} to {}", percent_text(expectation.level),
                                      brief(value.interval->low), brief(value.interval->high))
                        : "");
     if (expectation.unlike_sources())
@@ -290,14 +291,23 @@ Panel expectation_panel(const Expectation& expectation, std::size_t number_of_it
                       framed("Estimators", estimators))};
 }
 
+namespace {
+
+/// "0.1 more", "0.1 less" or "as much".
+std::string cost_words(double more) {
+  if (more == 0) return "as much";
+  return fmt::format("{} {}", brief(std::abs(more)), more > 0 ? "more" : "less");
+}
+
+}  // namespace
+
 std::string explanation_answer(const std::vector<Explanation>& explanations) {
   std::string sentences;
   for (const Explanation& explanation : explanations) {
     if (explanation.shift)
-      sentences +=
-          fmt::format("<p class=\"lead\"><strong>{}</strong> costs {} more: {} there, {} in the sources.</p>\n",
-                      escape(explanation.target), brief(explanation.shift->total()), brief(explanation.shift->target),
-                      brief(explanation.shift->source));
+      sentences += fmt::format("<p class=\"lead\"><strong>{}</strong> costs {}: {} there, {} in the sources.</p>\n",
+                               escape(explanation.target), cost_words(explanation.shift->total()),
+                               brief(explanation.shift->target), brief(explanation.shift->source));
     sentences += fmt::format("<p>{}</p>\n", escape(explanation.advice()));
   }
   return fmt::format("<section class=\"answer\" aria-label=\"The answer\">\n{}</section>\n", sentences);
@@ -305,7 +315,8 @@ std::string explanation_answer(const std::vector<Explanation>& explanations) {
 
 Panel explanation_panel(const Explanation& explanation, std::size_t number_of_it) {
   const std::string suffix = number_of_it > 1 ? fmt::format("-{}", number_of_it) : "";
-  const std::string title = fmt::format("Why {} costs more", escape(explanation.target));
+  const bool less = explanation.shift && explanation.shift->total() < 0;
+  const std::string title = fmt::format("Why {} costs {}", escape(explanation.target), less ? "less" : "more");
   if (!explanation.error.empty())
     return {"why" + suffix, title, fmt::format("<p class=\"note\">Refused: {}.</p>\n", escape(explanation.error))};
   const LossShift& shift = *explanation.shift;

@@ -58,8 +58,9 @@ std::string columns_line(const Explanation& explanation) {
 }
 
 std::string explanation_text(const Explanation& explanation, std::size_t top) {
-  std::string text = fmt::format("why '{}' costs more: {} of {}\n", display_text(explanation.target, longest_domain),
-                                 loss_words(explanation.loss), explanation.pipeline);
+  const bool less = explanation.shift && explanation.shift->total() < 0;
+  std::string text = fmt::format("why '{}' costs {}: {} of {}\n", display_text(explanation.target, longest_domain),
+                                 less ? "less" : "more", loss_words(explanation.loss), explanation.pipeline);
   text += fmt::format("{} of {}, predicted by models that had not seen them; {} of the target{}\n\n",
                       counted(explanation.source_rows, "row"), counted(explanation.domains, "source domain"),
                       counted(explanation.target_rows, "row"),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "ecotone/base/error.h"
 
@@ -86,7 +87,7 @@ double largest_level(std::size_t domains) {
 
 double useful_level(std::size_t domains) {
   const auto k = static_cast<double>(domains);
-  return (k - 1) / (k + 1);
+  return std::max(0.0, (k - 1) / (k + 1));
 }
 
 double coverage(const ScoredDomain& domain, double quantile) {
@@ -147,8 +148,8 @@ double shifted_quantile(const std::vector<WeightedQuantiles>& domains, const std
   if (reached(low)) return low;
   if (!reached(high)) return std::numeric_limits<double>::infinity();
   while (true) {
-    const double middle = low + (high - low) / 2;
-    if (middle <= low || middle >= high) return high;
+    const double middle = std::midpoint(low, high);
+    if (!(low < middle && middle < high)) return high;  // not a number either, if they are infinite
     (reached(middle) ? high : low) = middle;
   }
 }

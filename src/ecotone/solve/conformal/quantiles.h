@@ -52,7 +52,7 @@ class DomainQuantiles {
 /// The largest level at which `hcp` of this many domains is finite, K / (K + 1). There its quantile is the largest of
 /// all scores, so sets are of little use.
 double largest_level(std::size_t domains);
-/// The level from which on they are, (K - 1) / (K + 1).
+/// The level up to which sets are of use, (K - 1) / (K + 1); 0 without domains.
 double useful_level(std::size_t domains);
 
 /// The share of rows whose score is at most the quantile.

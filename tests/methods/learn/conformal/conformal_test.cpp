@@ -6,7 +6,9 @@
 #include <cmath>
 #include <filesystem>
 
+#include "ecotone/data/categories.h"
 #include "ecotone/methods/model.h"
+#include "ecotone/trust/expect.h"
 #include "methods/hospital_draws.h"
 #include "methods/support.h"
 
@@ -143,6 +145,30 @@ TEST(ConformalStage, AnInfiniteQuantileIsEverythingWithAWarning) {
   EXPECT_TRUE((p.low.array() == -HUGE_VAL).all());
 }
 
+TEST(ConformalStage, ThePromiseSaysThatSetsHoldEverything) {
+  const Dataset data = drawn_domains(5, 30, Drawn::relation, 0.5, 9);
+  const Split parts = split(data, 4);
+  for (const std::string method : {"hcp", "jackknife", "domainwise"}) {
+    const Model model = fitted("logistic l2=0.1 | conformal method=" + method, data, parts.view);
+    const std::string promise = stage(model.inspect())["promise"];
+    EXPECT_THAT(promise, HasSubstr("Sets hold everything: 4 domains can promise at most 80%")) << method;
+    EXPECT_THAT(promise, HasSubstr("useful sets up to 60%")) << method;
+    // Fitting has warned; a model from a file warns once when it predicts.
+    Recorder fresh, again;
+    EXPECT_TRUE(model.predict(parts.fresh, context().observed_by(&fresh)).set.all());
+    EXPECT_TRUE(fresh.warnings.empty());
+    EXPECT_TRUE(reloaded(model).predict(parts.fresh, context().observed_by(&again)).set.all());
+    ASSERT_EQ(again.warnings.size(), 1U) << method;
+    EXPECT_EQ(again.warnings[0].first, "infinite_sets");
+    EXPECT_THAT(again.warnings[0].second, HasSubstr("sets hold everything; 4 domains can promise at most 80%"));
+  }
+  const Model enough = fitted("logistic l2=0.1 | conformal method=hcp level=0.8", data, parts.view);
+  EXPECT_EQ(stage(enough.inspect())["promise"].get<std::string>().find("everything"), std::string::npos);
+  Recorder quiet;
+  reloaded(enough).predict(parts.fresh, context().observed_by(&quiet));
+  EXPECT_TRUE(quiet.warnings.empty());
+}
+
 TEST(ConformalStage, SavedAndLoadedItPredictsTheSame) {
   const Dataset data = drawn_domains(11, 30, Drawn::rows, 0.4, 10);
   const Split parts = split(data, 10, 10);
@@ -183,6 +209,97 @@ TEST(ConformalStage, WeightedReportsItsWeights) {
   EXPECT_GE(stage(found)["infinite_share"].get<double>(), 0);
 }
 
+TEST(ConformalStage, WeightedCoverageTakesTheWeightOfANewRow) {
+  // The four rows of the first domain count 15 times each among the scores, but a new row like them counts once: with
+  // 15 at infinity, its interval would be infinite.
+  const Dataset data = drawn_numbers(3, 120, 0, 18);
+  std::vector<Index> sources = {0, 1, 2, 3};
+  for (const Index row : rows_of_domains(data, 1, 2)) sources.push_back(row);
+  const TrainView view = train_view(data, sources, rows_of_domains(data, 2, 3), context());
+  const Json found = stage(fitted("scale | ridge lam=0.1 | conformal method=weighted", data, view).inspect());
+  ASSERT_EQ(found["method"], "weighted");
+  for (const Json& domain : found["domains_covered"]) EXPECT_TRUE(domain["size"].is_number()) << domain.dump();
+}
+
+/// Draws with a column of codes that has nothing to do with the rest.
+Dataset with_code_column(Dataset data) {
+  const Matrix numbers = data.x.to_matrix();
+  Matrix x(numbers.rows(), 4);
+  x.leftCols(3) = numbers;
+  Random random(3, "codes");
+  for (Index i = 0; i < x.rows(); ++i) x(i, 3) = static_cast<double>(random.below(3));
+  data.x = Features::dense(std::move(x), {"a", "b", "c", "word"});
+  data.schema.columns.push_back(
+      {.name = "word", .kind = ColumnKind::categorical, .levels = {"p", "q", "r"}, .coded = true});
+  return data;
+}
+
+TEST(ConformalStage, WeightedTakesCodesAsLevels) {
+  const Dataset codes = with_code_column(drawn_domains(11, 60, Drawn::rows, 0.3, 12));
+  const Dataset levels = to_levels(codes, "data", context());
+  const Split of_codes = split(codes, 10, 10), of_levels = split(levels, 10, 10);
+  const std::string pipeline = "trees rounds=3 leaves=4 | conformal method=weighted";
+  const Model model = fitted(pipeline, codes, of_codes.view);
+  ASSERT_EQ(stage(model.inspect())["method"], "weighted");
+  const Prediction expected = fitted(pipeline, levels, of_levels.view).predict(of_levels.fresh, context());
+  const Batch nameless{Features::dense(of_codes.fresh.x.to_matrix()), of_codes.fresh.domain};
+  const Model again = reloaded(model);
+  EXPECT_EQ(again.bytes(), model.bytes());
+  for (const Model* each : {&model, &again})
+    for (const Batch* batch : {&of_codes.fresh, &of_levels.fresh, &nameless})
+      EXPECT_TRUE(same_bytes(each->predict(*batch, context()), expected));
+}
+
+TEST(ConformalStage, WeightedIsExpectedWithTheTargetsRows) {
+  Dataset data = drawn_domains(5, 40, Drawn::rows, 0.2, 19);
+  set_targets(data, {"d4"});
+  ExpectOptions options;
+  options.replay = NextDomainBy::cheap;
+  const Pipeline pipeline = Pipeline::parse("logistic l2=0.1 | conformal method=weighted");
+  EXPECT_EQ(code_of([&] { expect_targets(data, pipeline, options, context()); }), "none");
+}
+
+/// What a stage's file holds without a model in it.
+StageState without_model(const StageState& state, const std::string& name) {
+  StageState rest;
+  rest.info = state.info;
+  rest.info.erase(name);
+  for (const auto& [array_name, array] : state.arrays())
+    if (!array_name.starts_with(name + ".")) rest.set(array_name, array);
+  return rest;
+}
+
+TEST(ConformalStage, RefusesRatiosOfOtherColumns) {
+  const Dataset data = drawn_domains(11, 60, Drawn::rows, 0.3, 12);
+  const TrainView view = split(data, 10, 10).view;
+  const Model model = fitted("logistic l2=0.1 | conformal method=weighted", data, view);
+  const StageInput input{1, Task::classify, model.classes()};
+  const StageState saved = model.state(1);
+  EXPECT_NE(Conformal::load(saved, {}, input), nullptr);
+  for (const std::string pipeline : {"impute indicator=true | scale", "scale", "impute | scale | scale"}) {
+    const StageState other = fitted(pipeline, data, view).as_state();
+    StageState hostile = without_model(saved, "ratio");
+    hostile.info["ratio"] = other.info;
+    for (const auto& [name, array] : other.arrays()) hostile.set("ratio." + name, array);
+    EXPECT_THAT(message_of([&] { Conformal::load(hostile, {}, input); }), HasSubstr("the pipeline of 'ratio'"))
+        << pipeline;
+  }
+}
+
+TEST(ConformalStage, RefusesNegativeScores) {
+  const Dataset data = drawn_domains(11, 60, Drawn::rows, 0.3, 12);
+  const TrainView view = split(data, 10, 10).view;
+  for (const std::string method : {"jackknife", "weighted"}) {
+    const Model model = fitted("logistic l2=0.1 | conformal method=" + method, data, view);
+    StageState state = model.state(1);
+    Vector scores = state.vector("scores", -1);
+    scores[3] = -1e308;
+    state.set("scores", scores);
+    const StageInput input{1, Task::classify, model.classes()};
+    EXPECT_EQ(code_of([&] { Conformal::load(state, {}, input); }), "bad_model") << method;
+  }
+}
+
 TEST(ConformalStage, SmallDomainsDoNotCountByDomain) {
   Dataset data = drawn_domains(12, 20, Drawn::relation, 0.4, 13);
   // Two domains of three rows.
@@ -197,6 +314,8 @@ TEST(ConformalStage, SmallDomainsDoNotCountByDomain) {
                              train_view(data, rows, {}, context()), context().observed_by(&recorder));
   EXPECT_EQ(stage(model.inspect())["domains"], 10);
   EXPECT_EQ(stage(model.inspect())["left_out"].size(), 2U);
+  EXPECT_THAT(stage(model.inspect())["promise"].get<std::string>(),
+              HasSubstr("90% of new domains of at least 10 rows that differ as these 10 do"));
   EXPECT_EQ(recorder.warnings.at(0).first, "small_domains");
 }
 
@@ -210,6 +329,8 @@ TEST(ConformalStage, RefusesWhatItCannotDo) {
   EXPECT_EQ(code_of([&] { fitted("ridge | conformal score=scaled", numbers, of_numbers); }), "bad_option");
   EXPECT_EQ(code_of([&] { fitted("gp sigma=1 | conformal score=scaled method=jackknife", numbers, of_numbers); }),
             "bad_option");
+  EXPECT_EQ(code_of([&] { fitted("logistic l2=0.1 | conformal folds=1", data, view); }), "bad_option");
+  EXPECT_EQ(code_of([&] { fitted("logistic l2=0.1 | conformal folds=2", data, view); }), "none");
   EXPECT_EQ(code_of([&] { Pipeline::parse("logistic | conformal | calibrate"); }), "learner_not_last");
   EXPECT_EQ(code_of([&] { Pipeline::parse("scale | conformal"); }), "needs_learner");
 }
@@ -229,8 +350,6 @@ TEST(ConformalStage, StandsBehindCalibration) {
   const Split parts = split(data, 10);
   const Model model = fitted("scale | svm C=1 | calibrate | conformal", data, parts.view);
   EXPECT_GT(covered(model.predict(parts.fresh, context()), data, parts.rows), 0.6);
-  const Model prior = fitted("scale | logistic l2=0.1 | adapt.prior | conformal", data, split(data, 10, 10).view);
-  EXPECT_EQ(prior.predict(parts.fresh, context()).set.rows(), parts.fresh.x.rows());
 }
 
 TEST(ConformalStage, ManyRowsTakeOneSort) {

@@ -34,11 +34,14 @@ ConformalScore resolved_score(const ConformalOptions& options, Task task) {
   return options.score;
 }
 
-/// Domains of at least 1 / (1 - level) rows: in smaller ones the quantile is the largest score.
-ScoredDomains large_enough(const ScoredDomains& domains, double level) {
+bool large_enough(const ScoredDomain& domain, const ConformalReport& report) {
+  return static_cast<double>(domain.score.size()) >= report.fewest_rows();
+}
+
+ScoredDomains large_domains(const ScoredDomains& domains, const ConformalReport& report) {
   ScoredDomains large;
   for (const ScoredDomain& domain : domains)
-    if (static_cast<double>(domain.score.size()) >= (1 - quantile_slack) / (1 - level)) large.push_back(domain);
+    if (large_enough(domain, report)) large.push_back(domain);
   return large;
 }
 
@@ -50,7 +53,7 @@ double quantile_of(const ScoredDomains& domains, const ConformalReport& report) 
     case ConformalMethod::pooled:
       return pooled_quantile(domains, alpha);
     case ConformalMethod::domainwise: {
-      const ScoredDomains large = large_enough(domains, report.level);
+      const ScoredDomains large = large_domains(domains, report);
       return large.empty() ? infinite : domainwise_quantile(large, alpha, 1 - report.share).quantile;
     }
     default:
@@ -91,29 +94,32 @@ ConformalMethod resolved_method(const ConformalOptions& options, std::size_t dom
   return enough_domains(domains, options.level) ? ConformalMethod::hcp : ConformalMethod::cdf;
 }
 
-void warn_of_few(const ConformalReport& report, bool chosen, const Context& context) {
-  const auto domains = static_cast<std::size_t>(report.domains);
-  if (report.method == ConformalMethod::cdf && !chosen) {
-    context.warn("no_guarantee",
-                 "conformal: {} domains are too few to promise {:.4g}% of rows of a new one ({} are enough); {}",
-                 domains, 100 * report.level, std::ceil(report.level / (1 - report.level) - 1e-9), report.promise());
-    return;
-  }
+/// Of too few domains, whose promise only sets of everything can keep.
+void warn_of_everything(const ConformalReport& report, const Context& context) {
   const double level = report.method == ConformalMethod::domainwise ? report.share : report.level;
-  const bool by_domain = report.method == ConformalMethod::hcp || report.method == ConformalMethod::jackknife ||
-                         report.method == ConformalMethod::domainwise;
-  if (by_domain && !enough_domains(domains, level))
-    context.warn("infinite_sets",
-                 "conformal: {} domain{} cannot promise {:.4g}%, so sets hold everything; at most {:.4g}% can be "
-                 "promised, and sets are of use up to {:.4g}%",
-                 domains, domains == 1 ? "" : "s", 100 * level, 100 * largest_level(domains),
-                 100 * useful_level(domains));
+  context.warn("infinite_sets", "conformal: domains are too few to promise {:.4g}%, so sets hold everything; {}",
+               100 * level, report.possible());
 }
 
+void warn_of_few(const ConformalReport& report, bool chosen, const Context& context) {
+  if (report.method == ConformalMethod::cdf && !chosen) {
+    context.warn(
+        "no_guarantee", "conformal: {} domains are too few to promise {:.4g}% of rows of a new one ({} are enough); {}",
+        report.domains, 100 * report.level, std::ceil(report.level / (1 - report.level) - 1e-9), report.promise());
+    return;
+  }
+  if (report.too_few_domains()) warn_of_everything(report, context);
+}
+
+/// Weighted scores with ln(p_target / p_source) of each row.
+struct RatedRule {
+  Conformal::Weighted rule;
+  std::vector<double> log_ratio;
+};
+
 /// The weights of held-out rows towards the target, or nothing (with a warning) if both do not overlap.
-std::optional<Conformal::Weighted> weighted_rule(const Upstream& upstream, const HeldOutScoresOfDomains& scores,
-                                                 const CrossFit& cross, ConformalReport& report,
-                                                 const Context& context) {
+std::optional<RatedRule> weighted_rule(const Upstream& upstream, const HeldOutScoresOfDomains& scores,
+                                       const CrossFit& cross, ConformalReport& report, const Context& context) {
   const TrainView& view = upstream.view;
   require_target("conformal", view);
   const TrainView named = with_schema_names(view, upstream.schema, context);
@@ -126,7 +132,8 @@ std::optional<Conformal::Weighted> weighted_rule(const Upstream& upstream, const
                  overlap.words());
     return std::nullopt;
   }
-  Conformal::Weighted rule;
+  RatedRule rated;
+  Conformal::Weighted& rule = rated.rule;
   rule.exponent = flat.exponent;
   const auto rows = static_cast<double>(scores.count());
   const auto domains = static_cast<double>(scores.domains().size());
@@ -139,6 +146,7 @@ std::optional<Conformal::Weighted> weighted_rule(const Upstream& upstream, const
       const Index row = cross.rows[at(scores.rows(k)[r])];
       // r(x) n / (K N_k)
       rule.score.push_back(own.score[r]);
+      rated.log_ratio.push_back(ratio.log_weight[row]);
       rule.weight.push_back(std::exp(flat.exponent * ratio.log_weight[row]) * rows * own.weight[r] /
                             (domains * own_weight));
       sum += rule.weight.back();
@@ -159,16 +167,16 @@ std::optional<Conformal::Weighted> weighted_rule(const Upstream& upstream, const
   ratio.x = Features();
   ratio.group.clear();
   rule.ratio = std::move(ratio);
-  return rule;
+  return rated;
 }
 
 double row_weight(const Conformal::Weighted& rule, double log_ratio) {
   return std::exp(std::min(700.0, rule.exponent * log_ratio + rule.log_scale));
 }
 
-/// Every domain under the weighted scores of the others, each row with its own weight.
-void add_weighted_coverage(ConformalReport& report, const HeldOutScoresOfDomains& scores,
-                           const Conformal::Weighted& rule) {
+/// Every domain under the weighted scores of the others, each row with the weight that a new row there would have.
+void add_weighted_coverage(ConformalReport& report, const HeldOutScoresOfDomains& scores, const RatedRule& rated) {
+  const Conformal::Weighted& rule = rated.rule;
   std::vector<std::size_t> first;
   for (std::size_t k = 0, next = 0; k < scores.domains().size(); next += scores.domains()[k++].score.size())
     first.push_back(next);
@@ -182,8 +190,8 @@ void add_weighted_coverage(ConformalReport& report, const HeldOutScoresOfDomains
     }
     const WeightedQuantiles others(score, weight);
     std::size_t next = begin;
-    report.by_domain.push_back(
-        coverage_at(scores, k, [&](Index) { return others.at(report.level, rule.weight[next++]); }));
+    report.by_domain.push_back(coverage_at(
+        scores, k, [&](Index) { return others.at(report.level, row_weight(rule, rated.log_ratio[next++])); }));
   }
 }
 
@@ -237,6 +245,8 @@ Conformal::Conformal(ConformalReport report, std::vector<std::string> classes, W
 
 StageResult Conformal::fit(const Upstream& upstream, const ConformalOptions& options, const Context& context) {
   const TrainView& view = upstream.view;
+  if (options.folds == 1)
+    option_error("bad_option", "conformal: folds must be 0 (one for every domain), or at least 2; got 1");
   if (view.y.task == Task::classify) require_two_classes("conformal", view);
   ConformalReport report{.score = resolved_score(options, view.y.task), .level = options.level, .share = options.share};
   require_domains(view);
@@ -257,20 +267,19 @@ StageResult Conformal::fit(const Upstream& upstream, const ConformalOptions& opt
     return StageResult{std::make_shared<Conformal>(std::move(report), view.y.classes, std::move(rule)), view, {}};
   };
   if (report.method == ConformalMethod::weighted) {
-    if (auto rule = weighted_rule(upstream, scores, cross, report, context)) {
-      add_weighted_coverage(report, scores, *rule);
+    if (auto rated = weighted_rule(upstream, scores, cross, report, context)) {
+      add_weighted_coverage(report, scores, *rated);
       report.infinite_share =
-          infinite_share(*rule, with_schema_names(view, upstream.schema, context), report.level, context);
-      return done(std::move(*rule));
+          infinite_share(rated->rule, with_schema_names(view, upstream.schema, context), report.level, context);
+      return done(std::move(rated->rule));
     }
     report.method = enough_domains(scores.domains().size(), report.level) ? ConformalMethod::hcp : ConformalMethod::cdf;
   }
   add_coverage(report, scores);
   if (report.method == ConformalMethod::domainwise) {
-    const ScoredDomains large = large_enough(scores.domains(), report.level);
     for (std::size_t k = 0; k < scores.domains().size(); ++k)
-      if (large_enough({scores.domains()[k]}, report.level).empty()) report.left_out.push_back(scores.names()[k]);
-    report.domains = std::ssize(large);
+      if (!large_enough(scores.domains()[k], report)) report.left_out.push_back(scores.names()[k]);
+    report.domains -= std::ssize(report.left_out);
     if (!report.left_out.empty())
       context.warn("small_domains",
                    "conformal: {} of {} domains have too few rows for {:.4g}% of them and do not count",
@@ -352,15 +361,33 @@ Prediction Conformal::revised(Prediction before, const Batch& batch, const Conte
   }
   if (jackknife_) {
     add_by_models(before, batch, context);
+    warn_of_infinite_sets(report_.too_few_domains() ? rows : 0, rows, context);
     return before;
   }
-  const Vector log_ratio = weighted_ ? weighted_->ratio.log_weight_of(batch, context) : Vector();
+  const Vector quantile = quantiles(batch, context);
+  parallel_rows(rows, context, [&](Index first, Index last) {
+    for (Index row = first; row < last; ++row) add_sets(before, row, quantile[row]);
+  });
+  warn_of_infinite_sets(quantile.array().isInf().count(), rows, context);
+  return before;
+}
+
+Vector Conformal::quantiles(const Batch& batch, const Context& context) const {
+  const Index rows = batch.x.rows();
+  if (fixed_) return Vector::Constant(rows, fixed_->quantile);
+  Vector quantile = weighted_->ratio.log_weight_of(batch, context);
   parallel_rows(rows, context, [&](Index first, Index last) {
     for (Index row = first; row < last; ++row)
-      add_sets(before, row,
-               fixed_ ? fixed_->quantile : weighted_scores_->at(report_.level, row_weight(*weighted_, log_ratio[row])));
+      quantile[row] = weighted_scores_->at(report_.level, row_weight(*weighted_, quantile[row]));
   });
-  return before;
+  return quantile;
+}
+
+void Conformal::warn_of_infinite_sets(Index infinite, Index rows, const Context& context) const {
+  if (!loaded_ || infinite == 0) return;
+  if (report_.too_few_domains()) return warn_of_everything(report_, context);
+  context.warn("infinite_sets", "conformal: the sets of {} of {} rows hold everything; {}", infinite, rows,
+               weighted_ ? "the sources have too few rows like these" : "the model has too few scores");
 }
 
 bool Conformal::needs_domain_sample() const {
@@ -374,6 +401,10 @@ Index Conformal::training_rows() const {
     for (const auto& model : jackknife_->models)
       for (std::size_t i = 0; i < model->pipeline().stages().size(); ++i) rows += model->training_rows(i);
   return rows;
+}
+
+bool weights_to_target(const OptionValues& options) {
+  return options.at("method") == method_name(ConformalMethod::weighted);
 }
 
 Method conformal_method() {

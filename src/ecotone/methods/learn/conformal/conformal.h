@@ -47,6 +47,9 @@ struct ConformalOptions {
   }
 };
 
+/// Whether a stage with these options needs rows of a target.
+bool weights_to_target(const OptionValues& options);
+
 /// What sets would have covered in a source domain, by models and quantiles that have not seen it.
 struct DomainCoverage {
   std::string domain;
@@ -70,6 +73,13 @@ struct ConformalReport {
   std::optional<double> exponent = {};
   std::optional<double> infinite_share = {};  ///< of target rows whose set is everything
 
+  /// Whether domains are too few for the promise, so that sets hold everything.
+  bool too_few_domains() const;
+  /// How many are there, and what they can promise: "4 domains can promise at most 80%, and useful sets up to 60%".
+  std::string possible() const;
+  /// domainwise: rows that a domain must have to count, 1 / (1 - level). In smaller ones the quantile is the largest
+  /// score.
+  double fewest_rows() const;
   /// "average over new domains", "share of new domains", "rows like the target's", "rows of known domains", "none"
   std::string_view guarantee() const;
   /// The promise in words.
@@ -120,7 +130,12 @@ class Conformal : public Fitted {
   std::optional<JackknifeScores> jackknife_scores_;
   std::optional<Weighted> weighted_;
   std::optional<WeightedQuantiles> weighted_scores_;
+  bool loaded_ = false;
 
+  /// The quantile of each row.
+  Vector quantiles(const Batch& batch, const Context& context) const;
+  /// For models from files: fitting has said so.
+  void warn_of_infinite_sets(Index infinite, Index rows, const Context& context) const;
   void add_sets(Prediction& prediction, Index row, double quantile) const;
   void add_by_models(Prediction& prediction, const Batch& batch, const Context& context) const;
 };

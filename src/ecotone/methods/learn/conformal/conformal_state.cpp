@@ -126,8 +126,15 @@ void require_weights(const std::vector<double>& weights) {
     if (!(w >= 0)) bad_conformal("a weight is negative");
 }
 
+/// Scores are distances, or shares that may miss 0 by rounding.
+void require_scores(const std::vector<double>& scores) {
+  for (const double s : scores)
+    if (s < -quantile_slack) bad_conformal("a score is negative");
+}
+
 ScoredDomains take_domains(const StageState& state) {
   const std::vector<double> score = finite_scores(state, "scores", -1);
+  require_scores(score);
   const std::vector<double> weight = finite_scores(state, "score_weights", std::ssize(score));
   require_weights(weight);
   ScoredDomains domains;
@@ -162,14 +169,33 @@ Conformal::Jackknife take_jackknife(const StageState& state, const StageInput& i
   return rule;
 }
 
+/// What makes the columns of the ratio: one for each feature.
+std::shared_ptr<const Model> take_ratio_model(const StageState& state) {
+  auto prepare = take_model(state, "ratio");
+  if (prepare->pipeline().text() != "impute | scale")
+    bad_conformal(fmt::format("the pipeline of 'ratio' is '{}'", prepare->pipeline().text()));
+  if (prepare->schema().has_codes()) bad_conformal("the columns of 'ratio' are codes");
+  return prepare;
+}
+
+Schema take_ratio_schema(const StageState& state) {
+  const auto found = state.info.find("ratio_schema");
+  if (found == state.info.end()) return {};
+  Schema schema = Schema::from_json(*found, "'ratio_schema'");
+  if (!schema.has_codes()) bad_conformal("'ratio_schema' has no column of codes");
+  return schema;
+}
+
 Conformal::Weighted take_weighted(const StageState& state) {
   Conformal::Weighted rule;
   rule.score = finite_scores(state, "scores", -1);
+  require_scores(rule.score);
   rule.weight = finite_scores(state, "score_weights", std::ssize(rule.score));
   require_weights(rule.weight);
   rule.exponent = share_of(state.info.value("exponent", Json()), "exponent");
   rule.log_scale = state.number("log_scale");
-  rule.ratio.prepare = take_model(state, "ratio");
+  rule.ratio.schema = take_ratio_schema(state);
+  rule.ratio.prepare = take_ratio_model(state);
   rule.ratio.weights = state.vector("ratio_weights", std::ssize(rule.ratio.prepare->features()));
   rule.ratio.offset = state.number("ratio_offset");
   return rule;
@@ -211,6 +237,7 @@ StageState Conformal::save() const {
     state.set("scores", weighted_->score);
     state.set("score_weights", weighted_->weight);
     state.info["log_scale"] = weighted_->log_scale;
+    if (weighted_->ratio.schema.has_codes()) state.info["ratio_schema"] = weighted_->ratio.schema.to_json();
     put_model(state, "ratio", *weighted_->ratio.prepare);
     state.set("ratio_weights", weighted_->ratio.weights);
     state.info["ratio_offset"] = weighted_->ratio.offset;
@@ -224,15 +251,16 @@ std::shared_ptr<const Fitted> Conformal::load(const StageState& state, const Con
   const bool of_classes = report.score == ConformalScore::lac || report.score == ConformalScore::aps ||
                           report.score == ConformalScore::raps;
   if (of_classes != (input.task == Task::classify)) bad_conformal("'score' is not one of this task");
-  if (report.method == ConformalMethod::jackknife)
-    return std::make_shared<Conformal>(std::move(report), input.classes, take_jackknife(state, input));
-  if (report.method == ConformalMethod::weighted)
-    return std::make_shared<Conformal>(std::move(report), input.classes, take_weighted(state));
+  const auto loaded = [&](auto rule) {
+    auto fitted = std::make_shared<Conformal>(std::move(report), input.classes, std::move(rule));
+    fitted->loaded_ = true;
+    return fitted;
+  };
+  if (report.method == ConformalMethod::jackknife) return loaded(take_jackknife(state, input));
+  if (report.method == ConformalMethod::weighted) return loaded(take_weighted(state));
   const auto quantile = state.info.find("quantile");
   const bool infinite = quantile != state.info.end() && *quantile == "inf";
-  return std::make_shared<Conformal>(
-      std::move(report), input.classes,
-      Fixed{infinite ? std::numeric_limits<double>::infinity() : state.number("quantile")});
+  return loaded(Fixed{infinite ? std::numeric_limits<double>::infinity() : state.number("quantile")});
 }
 
 }  // namespace ecotone

@@ -1,4 +1,5 @@
 #include <array>
+#include <cmath>
 
 #include "ecotone/methods/learn/conformal/conformal.h"
 
@@ -32,22 +33,38 @@ std::string_view ConformalReport::guarantee() const {
   }
 }
 
+bool ConformalReport::too_few_domains() const {
+  using enum ConformalMethod;
+  if (method != hcp && method != jackknife && method != domainwise) return false;
+  return largest_level(static_cast<std::size_t>(domains)) < (method == domainwise ? share : level) - quantile_slack;
+}
+
+std::string ConformalReport::possible() const {
+  const auto count = static_cast<std::size_t>(domains);
+  return fmt::format("{} domain{} can promise at most {}{}, and useful sets up to {}", count, count == 1 ? "" : "s",
+                     percent(largest_level(count)), method == ConformalMethod::domainwise ? " of new domains" : "",
+                     percent(useful_level(count)));
+}
+
+double ConformalReport::fewest_rows() const { return std::ceil((1 - quantile_slack) / (1 - level)); }
+
 std::string ConformalReport::promise() const {
   const std::string rows = percent(level);
+  const std::string few = too_few_domains() ? fmt::format(". Sets hold everything: {}", possible()) : "";
   switch (method) {
     case ConformalMethod::hcp:
       return fmt::format(
           "{} of rows of a new domain, on average over new domains that differ as these {} do; not in "
-          "every domain",
-          rows, domains);
+          "every domain{}",
+          rows, domains, few);
     case ConformalMethod::jackknife:
       return fmt::format(
           "{} of rows of a new domain, on average over new domains that differ as these {} do (proved: "
-          "at least {}); not in every domain",
-          rows, domains, percent(2 * level - 1));
+          "at least {}); not in every domain{}",
+          rows, domains, percent(2 * level - 1), few);
     case ConformalMethod::domainwise:
-      return fmt::format("{} of the rows in {} of new domains that differ as these {} do", rows, percent(share),
-                         domains);
+      return fmt::format("{} of the rows in {} of new domains{} that differ as these {} do{}", rows, percent(share),
+                         left_out.empty() ? "" : fmt::format(" of at least {:.0f} rows", fewest_rows()), domains, few);
     case ConformalMethod::weighted:
       return fmt::format("{} of rows that lie as the target's do, if labels follow from features as in the sources{}",
                          rows, exponent.value_or(1) < 1 ? "; weights were flattened, so for rows between both" : "");
@@ -55,10 +72,8 @@ std::string ConformalReport::promise() const {
       return fmt::format("{} of new rows of these {} domains; nothing for a new domain", rows, domains);
     default:
       return fmt::format(
-          "no promise; about {} of rows of a new domain on average if there were many domains. {} "
-          "domain{} can promise at most {} with hcp, and useful sets up to {}",
-          rows, domains, domains == 1 ? "" : "s", percent(largest_level(static_cast<std::size_t>(domains))),
-          percent(useful_level(static_cast<std::size_t>(domains))));
+          "no promise; about {} of rows of a new domain on average if there were many domains. With hcp, {}", rows,
+          possible());
   }
 }
 

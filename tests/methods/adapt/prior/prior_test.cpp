@@ -102,6 +102,22 @@ TEST(Prior, FewDomainsAreNotVerified) {
   EXPECT_EQ(stage(model)["targets"][0]["error_from"].get<std::string>().find("domains"), std::string::npos);
 }
 
+TEST(Prior, ErrorsOfBlackBoxSharesKnowTheTargetsRows) {
+  // Of 25 rows even known labels would have this error; 25 rows of predicted ones have more.
+  for (const std::string method : {"bbse", "rlls"}) {
+    const Drawn1 many(9, 300, Drawn::shares, 1.2, 1);
+    Drawn1 few = many;
+    few.target.resize(25);
+    few.view = train_view(few.data, rows_of_domains(few.data, 0, 8), few.target, context());
+    const std::string pipeline = "logistic l2=0.01 | adapt.prior correct=always method=" + method;
+    const Json of_few = stage(few.fit(pipeline)), of_many = stage(many.fit(pipeline));
+    EXPECT_EQ(of_few["targets"][0]["error_from"], "source domains and target rows");
+    const double share = few.share(), error = of_few["target_share_error"][0][1].get<double>();
+    EXPECT_GT(error, 0.9 * std::sqrt(share * (1 - share) / 25)) << method;
+    EXPECT_GT(error, 1.5 * of_many["target_share_error"][0][1].get<double>()) << method;
+  }
+}
+
 TEST(Prior, SavedAndLoadedItPredictsTheSame) {
   const Drawn1 drawn(9, 300, Drawn::shares, 1.2, 1);
   for (const std::string method : {"em", "bbse", "rlls"}) {

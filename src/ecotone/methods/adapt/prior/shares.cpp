@@ -82,7 +82,15 @@ std::size_t drawn(Random& random, Index count) {
   return static_cast<std::size_t>(random.below(static_cast<std::uint64_t>(count)));
 }
 
-/// The standard deviation of shares when sources are drawn anew, or rows within them where domains are few.
+/// As many rows, drawn with replacement.
+std::vector<Index> redrawn(Index rows, Random& random) {
+  std::vector<Index> result;
+  for (Index i = 0; i < rows; ++i) result.push_back(static_cast<Index>(drawn(random, rows)));
+  return result;
+}
+
+/// The standard deviation of shares when sources are drawn anew, or rows within them where domains are few. EM knows
+/// the noise of the target's rows; for the other methods these are drawn anew, too.
 std::optional<Vector> bootstrap_errors(const UnseenRows& all, PriorMethod method, ConstMatrixView probability,
                                        std::span<const std::int32_t> predicted, const Context& context) {
   std::vector<Index> kept(all.label.size());
@@ -114,7 +122,13 @@ std::optional<Vector> bootstrap_errors(const UnseenRows& all, PriorMethod method
     }
     try {
       const ShareEstimator estimator(rows, weight, method);
-      if (!estimator.calibration().reversed()) found[at(draw)] = estimator.estimate(target, classes).share;
+      if (estimator.calibration().reversed()) return;
+      if (method == PriorMethod::em) {
+        found[at(draw)] = estimator.estimate(target, classes).share;
+      } else {
+        const std::vector<Index> again = redrawn(target.rows(), random);
+        found[at(draw)] = estimator.estimate(target(again, Eigen::all), taken(classes, again)).share;
+      }
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::data) throw;  // a draw of one class says nothing
     }
@@ -183,6 +197,7 @@ ClassShares ShareEstimator::estimate(ConstMatrixView probability, std::span<cons
   }
   result.share = weights.shares(label_share_);
   result.weight = result.share.cwiseQuotient(source_share_);
+  result.standard_error.setConstant(std::nan(""));  // that of EM is not theirs
   result.converged = true;
   return result;
 }
@@ -252,12 +267,13 @@ TargetShares target_shares(const UnseenRows& rows, const ShareEstimator& estimat
   result.weight = shares.weight;
   result.converged = shares.converged;
   result.standard_error = shares.standard_error;
-  result.error_from = "target rows";
+  result.error_from = method == PriorMethod::em ? "target rows" : "none";
   if (const auto redrawn = bootstrap_errors(rows, method, probability, predicted, context)) {
     const bool undefined = !result.standard_error.allFinite();
     if (undefined || redrawn->maxCoeff() > result.standard_error.maxCoeff()) {
       result.standard_error = *redrawn;
       result.error_from = rows.domains >= fewest_domains ? "source domains" : "source rows";
+      if (method != PriorMethod::em) result.error_from += " and target rows";
     }
   }
   std::vector<Index> all(rows.label.size());

@@ -82,7 +82,7 @@ struct TargetShares {
   Vector share;
   Vector weight;
   Vector standard_error;
-  std::string error_from;  ///< "target rows", "source domains" or "source rows", whichever says more
+  std::string error_from;  ///< "target rows", "source domains" or "source rows", whichever says more; or both
   bool converged = true;
   std::optional<double> x2, p_value, rank_p;  ///< do classes look as in the sources? rank_p: among the sources
   int freedom = 0;

@@ -193,6 +193,12 @@ TEST(ModelFile, MetadataIsChecked) {
   EXPECT_EQ(Rewriter(model).meta("classes", "[\"a\"]").code(), "bad_model");
   EXPECT_EQ(Rewriter(model).meta("task", "regress").code(), "bad_model");
   EXPECT_EQ(Rewriter(model).meta("seed", "-1").code(), "bad_model");
+  // Codes would be numbers to impute, and rows with a feature per level would have more columns than its stages know.
+  Json schema = Json::parse(TensorFile::parse(model.bytes(), "test.eco").meta("schema"));
+  schema["columns"][0]["kind"] = "categorical";
+  schema["columns"][0]["levels"] = {"a", "b", "c"};
+  schema["columns"][0]["coded"] = true;
+  EXPECT_EQ(Rewriter(model).meta("schema", schema.dump()).code(), "bad_model");
   EXPECT_EQ(Rewriter(model).replace("stages", "\"l2\":0.1", "\"l2\":-0.1").code(), "bad_model");
   EXPECT_EQ(Rewriter(model).replace("stages", "\"l2\":0.1", "\"l9\":0.1").code(), "bad_model");
   EXPECT_EQ(Rewriter(model).replace("stages", "\"scale\"", "\"shrink\"").code(), "bad_model");

@@ -135,12 +135,15 @@ bool is_of(const SplitFit& fit, const Split& split, const Labels& y) {
   if (fit.error) return true;  // its outcome is not looked at
   const Index rows = std::ssize(split.held_out);
   if (outcome.repetition != split.repetition || outcome.rows != split.held_out) return false;
-  if (y.task == Task::regress) return outcome.value.size() == rows;
+  const auto one_each = [&](const Vector& ends) { return ends.size() == 0 || ends.size() == rows; };
+  if (y.task == Task::regress)
+    return outcome.value.size() == rows && one_each(outcome.low) && outcome.low.size() == outcome.high.size();
   const Index classes = std::ssize(y.classes);
   const auto known = [&](std::int32_t k) { return k >= 0 && k < classes; };
   return std::ssize(outcome.predicted) == rows && std::ranges::all_of(outcome.predicted, known) &&
          outcome.probability.rows() == rows && outcome.probability.cols() == classes &&
-         std::ssize(outcome.seen) == classes;
+         std::ssize(outcome.seen) == classes &&
+         (outcome.set.size() == 0 || (outcome.set.rows() == rows && outcome.set.cols() == classes));
 }
 
 /// All fits of an evaluation, split by split.

@@ -409,6 +409,9 @@ Model Model::from_contents(ModelContents contents) {
   if (model.task_ == Task::regress && !model.classes_.empty()) contents.bad("a regression has no classes");
   model.features_ = model.schema_.feature_names();
   if (model.features_.empty()) contents.bad("there are no features");
+  if (model.schema_.has_codes() && !model.pipeline_.takes_categories() &&
+      model.pipeline_.stages().front().method->reads_features)
+    contents.bad("columns of codes stand before a stage that would take them for numbers");
   model.domains_ = names(contents, "domains");
   model.seed_ = whole_number<std::uint64_t>(contents, "seed");
   model.version_ = contents.text("version");

@@ -239,7 +239,7 @@ def select(
 def expect(X, y=None, domain=None, pipeline=None, *, target=None, task=None, sample_weight=None, group=None, seed=0, threads=None, **options):
     """What a pipeline will score in the domains of `target`, whose labels are not looked at, with intervals.
 
-    Options are level and replay, as of `ecotone expect`. For a model that is fitted already see `Pipeline.expect`.
+    Options are level and replay, as of `ecotone expect`. For a model that is fitted already see `Pipeline.expected`.
 
     >>> import ecotone
     >>> X, y, domain = ecotone.generate("clinics", size=0.2)

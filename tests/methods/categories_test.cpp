@@ -1,5 +1,7 @@
 #include "ecotone/methods/categories.h"
 
+#include <mutex>
+
 #include "ecotone/data/formats/csv/csv.h"
 #include "ecotone/data/read.h"
 #include "ecotone/methods/registry.h"
@@ -47,16 +49,21 @@ struct Seen {
 } seen;
 
 StageResult fit_shares(const TrainView& view, const OptionValues&, const Context&, FitCache&) {
-  seen = {view.x.to_matrix(), view.categories, view.x.names(), seen.fits + 1};
+  const Matrix x = view.x.to_matrix();
+  {
+    static std::mutex mutex;  // folds are fitted side by side
+    const std::lock_guard lock(mutex);
+    seen = {x, view.categories, view.x.names(), seen.fits + 1};
+  }
   if (view.categories.empty()) internal_error("no categories");
   const Index column = view.categories.front();
   std::vector<double> rows(400, 1), second(400, 0.5);
   double all = 0;
   for (Index i = 0; i < view.labelled(); ++i) {
     all += view.y.index[at(i)];
-    if (std::isnan(seen.x(i, column))) continue;
-    rows[static_cast<std::size_t>(seen.x(i, column))] += 1;
-    second[static_cast<std::size_t>(seen.x(i, column))] += view.y.index[at(i)];
+    if (std::isnan(x(i, column))) continue;
+    rows[static_cast<std::size_t>(x(i, column))] += 1;
+    second[static_cast<std::size_t>(x(i, column))] += view.y.index[at(i)];
   }
   const double overall = all / static_cast<double>(view.labelled());
   // A level without rows is like one that the model does not know.

@@ -15,6 +15,8 @@ ONLY_IN = {"linalg": re.compile(r"^(cblas|lapack|lapacke|openblas|f77blas|Spectr
 # Layers of numbers and arrays: they never name a table, its columns or what fitting may see of it.
 WITHOUT_TABLES = ("base", "linalg", "measure", "kernels", "solve")
 TABLE = re.compile(r"\b(TrainView|Dataset|Schema)\b")
+# What opens a namespace or defines a type where no block is open.
+SCOPE_OR_TYPE = re.compile(r"^(?:namespace ([\w:]+) \{|(?:struct|class|enum class) (\w+)(?: final)?(?: : [^{;]*)? \{)", re.M)
 # The files of cli/ that may include CLI11.
 CLI11_IN = ("flags.h", "flags.cpp")
 CLI11 = re.compile(r"^CLI/")
@@ -61,7 +63,25 @@ def table_problems(path, layer):
         yield f"{path}:{line_of(code, match.start())}: {layer} may not name {match[0]}"
 
 
+def type_problems(root):
+    """Types of one name in two headers: the compiler sees only one of them, the linker mixes their functions."""
+    seen = {}
+    for path in sources(root):
+        if path.suffix != ".h":
+            continue
+        scope = ""
+        for match in SCOPE_OR_TYPE.finditer(code_of(path)):
+            if match[1]:
+                scope = match[1]
+                continue
+            name = f"{scope}::{match[2]}"
+            if name in seen:
+                yield f"{path}: {name} is defined in {seen[name]}, too"
+            seen[name] = path
+
+
 def library_problems(root):
+    yield from type_problems(root)
     layers = [line.strip() for line in (root / "layers.txt").read_text().splitlines() if line.strip() and not line.startswith("#")]
     for path in sorted(root.iterdir()):
         if path.is_dir() and path.name not in layers:

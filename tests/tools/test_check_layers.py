@@ -49,6 +49,14 @@ def test_a_forbidden_include_fails(tree, file, line, says):
     assert says in answer.stderr
 
 
+def test_a_type_that_is_defined_twice_fails(tree):
+    path = tree / "data" / "schema.h"
+    path.write_text(path.read_text() + "\nnamespace ecotone {\nstruct Moments {\n  int rows = 0;\n};\n}  // namespace ecotone\n")
+    answer = run(tree)
+    assert answer.returncode == 1
+    assert "ecotone::Moments is defined in" in answer.stderr
+
+
 def test_a_folder_outside_the_list_fails(tree):
     (tree / "cellar").mkdir()
     answer = run(tree)

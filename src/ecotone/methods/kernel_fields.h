@@ -29,9 +29,9 @@ constexpr auto kernel_fields() {
 }
 
 /// The kind of a learner's kernel.
-enum class KernelChoice { automatic, rbf, laplacian, linear, poly };
+enum class LearnerKernelKind { automatic, rbf, laplacian, linear, poly };
 
-/// The same for learners, whose member kernel is a KernelChoice.
+/// The same for learners, whose member kernel is a LearnerKernelKind.
 template <class O>
 constexpr auto learner_kernel_fields() {
   return std::tuple_cat(

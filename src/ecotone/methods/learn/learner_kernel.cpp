@@ -8,17 +8,17 @@
 namespace ecotone {
 namespace {
 
-KernelKind kind_of(KernelChoice choice, bool kernel_coordinates) {
+KernelKind kind_of(LearnerKernelKind choice, bool kernel_coordinates) {
   switch (choice) {
-    case KernelChoice::automatic:
+    case LearnerKernelKind::automatic:
       return kernel_coordinates ? KernelKind::linear : KernelKind::rbf;
-    case KernelChoice::rbf:
+    case LearnerKernelKind::rbf:
       return KernelKind::rbf;
-    case KernelChoice::laplacian:
+    case LearnerKernelKind::laplacian:
       return KernelKind::laplacian;
-    case KernelChoice::linear:
+    case LearnerKernelKind::linear:
       return KernelKind::linear;
-    case KernelChoice::poly:
+    case LearnerKernelKind::poly:
       return KernelKind::poly;
   }
   internal_error("unknown kernel choice {}", static_cast<int>(choice));
@@ -43,7 +43,7 @@ Kernel load_kernel(const KernelOptions& options, const StageState& state) {
   const std::string name = state.text("kernel");
   for (const KernelKind kind : {KernelKind::rbf, KernelKind::laplacian, KernelKind::linear, KernelKind::poly}) {
     if (name != kernel_name(kind)) continue;
-    if (options.kernel != KernelChoice::automatic && kind != kind_of(options.kernel, false)) break;
+    if (options.kernel != LearnerKernelKind::automatic && kind != kind_of(options.kernel, false)) break;
     const Kernel kernel{kind, state.number("sigma"), options.degree, options.coef0, options.scale};
     try {
       check_kernel(kernel);

@@ -8,7 +8,7 @@ namespace ecotone {
 
 /// The options of a learner's kernel.
 struct KernelOptions {
-  KernelChoice kernel = KernelChoice::automatic;
+  LearnerKernelKind kernel = LearnerKernelKind::automatic;
   AutoNumber sigma{};
   int degree = 3;
   double coef0 = 1;

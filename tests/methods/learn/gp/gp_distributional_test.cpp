@@ -10,8 +10,8 @@ namespace gp_distributional_test {
 /// The kernel on domains and rows, eq. (14), in the numbers of 50 digits.
 class GpDistributionalGolden : public testing::TestWithParam<std::string> {};
 
-KernelChoice choice_of(KernelKind kind) {
-  return static_cast<KernelChoice>(static_cast<int>(kind) + 1);  // auto comes first
+LearnerKernelKind choice_of(KernelKind kind) {
+  return static_cast<LearnerKernelKind>(static_cast<int>(kind) + 1);  // auto comes first
 }
 
 TEST_P(GpDistributionalGolden, MeanAndVarianceAreThoseOfTheKernel) {
@@ -87,7 +87,8 @@ TEST(GpDistributional, KnowsWhichDomainARowIsOf) {
 /// Also after saving and loading, and with two columns for 3, 4 and 6 domains: their means span 2, 2 or all of them.
 TEST(GpDistributional, OfFullRankIsTheExactProcess) {
   for (const Index domains : {3, 4, 6})
-    for (const KernelChoice kernel : {KernelChoice::rbf, KernelChoice::poly, KernelChoice::linear}) {
+    for (const LearnerKernelKind kernel :
+         {LearnerKernelKind::rbf, LearnerKernelKind::poly, LearnerKernelKind::linear}) {
       const TrainView view = moved_domains(120, domains, 1);
       GpOptions options{.kernel = kernel, .sigma = {1.5}, .amplitude = {1.0}, .noise = {0.1}, .rank = 400};
       options.degree = 2;
@@ -106,7 +107,7 @@ TEST(GpDistributional, OfFullRankIsTheExactProcess) {
       const TrainView other = moved_domains(60, domains, 2);
       const Batch fresh{other.x, other.domain};
       const Prediction a = predicted(GpRoute::exact, fresh), b = predicted(GpRoute::low_rank, fresh);
-      EXPECT_LT((a.value - b.value).cwiseAbs().maxCoeff(), kernel == KernelChoice::rbf ? 2e-3 : 1e-8) << domains;
+      EXPECT_LT((a.value - b.value).cwiseAbs().maxCoeff(), kernel == LearnerKernelKind::rbf ? 2e-3 : 1e-8) << domains;
     }
 }
 

@@ -22,8 +22,9 @@ TEST(GpStage, AgreesWithScikitLearn) {
     const Vector variance = golden_vector(golden.at("variance"));
     const Json& kernel = golden.at("kernel");
     const double noise = golden.at("noise");
-    const std::map<std::string, KernelChoice> kinds{
-        {"rbf", KernelChoice::rbf}, {"laplacian", KernelChoice::laplacian}, {"poly", KernelChoice::poly}};
+    const std::map<std::string, LearnerKernelKind> kinds{{"rbf", LearnerKernelKind::rbf},
+                                                         {"laplacian", LearnerKernelKind::laplacian},
+                                                         {"poly", LearnerKernelKind::poly}};
     GpOptions options{.kernel = kinds.at(kernel.at("kind")), .sigma = {kernel.value("sigma", 1.0)}};
     options.degree = kernel.value("degree", 3);
     options.coef0 = kernel.value("coef0", 1.0);
@@ -211,7 +212,7 @@ TEST(GpStage, RefusesWhatItCannotFit) {
   const TrainView wide = numbers_view(Matrix::Random(5, 6), Vector::Random(5), 1);
   for (const GpRoute route : {GpRoute::exact, GpRoute::low_rank})
     EXPECT_EQ(code_of([&] { fitted(wide, {.sigma = {1.0}, .mean = GpMean::linear, .route = route}); }), "too_few_rows");
-  const StageResult result = fitted(waves(30, 2), {.kernel = KernelChoice::poly});
+  const StageResult result = fitted(waves(30, 2), {.kernel = LearnerKernelKind::poly});
   const Batch huge{Features::dense(Matrix::Constant(1, 2, 1e150)), std::nullopt};
   EXPECT_EQ(code_of([&] { result.fitted->predict(huge, context()); }), "non_finite");
 }

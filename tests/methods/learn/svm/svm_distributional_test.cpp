@@ -37,14 +37,15 @@ std::vector<std::string> codes(const Recorder& recorder) {
 
 TEST(SvmDistributional, ScoresAreSumsOfTheKernelOnPairs) {
   const TrainView view = turning(4);
-  for (const KernelChoice kernel : {KernelChoice::rbf, KernelChoice::laplacian, KernelChoice::linear}) {
+  for (const LearnerKernelKind kernel :
+       {LearnerKernelKind::rbf, LearnerKernelKind::laplacian, LearnerKernelKind::linear}) {
     const StageResult result = fitted(view, {.kernel = kernel, .sigma = {1.5}, .distributional = true});
     const StageState state = result.fitted->save();
     const Matrix x = view.x.to_matrix();
     const DomainRows rows{x, view.domain.index, 4};
-    const Kernel row_kernel{kernel == KernelChoice::rbf         ? KernelKind::rbf
-                            : kernel == KernelChoice::laplacian ? KernelKind::laplacian
-                                                                : KernelKind::linear,
+    const Kernel row_kernel{kernel == LearnerKernelKind::rbf         ? KernelKind::rbf
+                            : kernel == LearnerKernelKind::laplacian ? KernelKind::laplacian
+                                                                     : KernelKind::linear,
                             1.5};
     const DistributionFit exact = fit_distribution_kernel(row_kernel, rows, 0, context());
     EXPECT_EQ(state.number("sigma1"), exact.width.sigma);
@@ -72,7 +73,7 @@ TEST(SvmDistributional, KnowsWhichDomainARowCameFrom) {
   view.x = Features::dense(std::move(x));
   const auto right = [&](bool distributional) {
     const StageResult result =
-        fitted(view, {.kernel = KernelChoice::linear, .distributional = distributional, .sigma1 = {0.2}});
+        fitted(view, {.kernel = LearnerKernelKind::linear, .distributional = distributional, .sigma1 = {0.2}});
     const Prediction prediction = result.fitted->predict(all_of(view), context());
     double sum = 0;
     for (std::size_t i = 0; i < prediction.index.size(); ++i) sum += prediction.index[i] == view.y.index[i] ? 1 : 0;
@@ -160,7 +161,7 @@ TEST(SvmDistributional, TakesTheLinearKernelBehindComponents) {
   EXPECT_EQ(fitted(view, {.distributional = true}).fitted->save().text("kernel"), "rbf");
   view.kernel_coordinates = true;
   EXPECT_EQ(fitted(view, {.distributional = true}).fitted->save().text("kernel"), "linear");
-  EXPECT_EQ(fitted(view, {.kernel = KernelChoice::rbf}).fitted->save().text("kernel"), "rbf");
+  EXPECT_EQ(fitted(view, {.kernel = LearnerKernelKind::rbf}).fitted->save().text("kernel"), "rbf");
 }
 
 TEST(SvmDistributional, MapsScoresToProbabilities) {

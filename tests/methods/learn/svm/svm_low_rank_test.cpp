@@ -38,7 +38,7 @@ TEST(SvmLowRank, OfFullRankIsTheExactMachine) {
   ECOTONE_SKIP_UNDER_THREAD_SANITIZER();
   const TrainView view = circles(240, 3);
   TrainView other = circles(200, 2);
-  for (const KernelChoice kernel : {KernelChoice::rbf, KernelChoice::poly, KernelChoice::linear}) {
+  for (const LearnerKernelKind kernel : {LearnerKernelKind::rbf, LearnerKernelKind::poly, LearnerKernelKind::linear}) {
     for (const bool distributional : {false, true}) {
       SvmOptions options{.kernel = kernel, .sigma = {1.5}, .degree = 2, .tolerance = 1e-5};
       options.rank = 800;
@@ -75,7 +75,7 @@ TEST(SvmLowRank, LearnsNumbersByWeightsOfColumns) {
   TrainView view = circles(1200, 3);
   const Matrix x = view.x.to_matrix();
   view.y = {Task::regress, {}, {}, Vector(3 + x.col(0).array() - 2 * x.col(1).array())};
-  const StageResult result = fitted(view, {.kernel = KernelChoice::linear, .epsilon = 0.01});
+  const StageResult result = fitted(view, {.kernel = LearnerKernelKind::linear, .epsilon = 0.01});
   const StageState state = result.fitted->save();
   EXPECT_EQ(state.text("route"), "linear");
   EXPECT_NEAR(state.vector("weights", 2)[1], -2, 0.02);
@@ -118,7 +118,8 @@ TEST(SvmLowRank, SaysWhenTheMapIsRoughAndWhatTheSampleOfADomainWas) {
 TEST(SvmLowRank, SurvivesSavingAndRefusesHostileStates) {
   const TrainView view = circles(300, 3);
   const StageInput input{2, Task::classify, view.y.classes};
-  for (const KernelChoice kernel : {KernelChoice::rbf, KernelChoice::laplacian, KernelChoice::linear}) {
+  for (const LearnerKernelKind kernel :
+       {LearnerKernelKind::rbf, LearnerKernelKind::laplacian, LearnerKernelKind::linear}) {
     for (const bool distributional : {false, true}) {
       const SvmOptions options{.kernel = kernel,
                                .route = SvmRoute::low_rank,

@@ -37,8 +37,8 @@ double accuracy(const StageResult& result, const TrainView& view) {
 TEST(SvmStage, SeparatesWhatNoLineCan) {
   const TrainView view = rings(400);
   EXPECT_GT(accuracy(fitted(view, {}), view), 0.99);
-  EXPECT_LT(accuracy(fitted(view, {.kernel = KernelChoice::linear}), view), 0.75);
-  EXPECT_GT(accuracy(fitted(view, {.kernel = KernelChoice::poly, .degree = 2}), view), 0.99);
+  EXPECT_LT(accuracy(fitted(view, {.kernel = LearnerKernelKind::linear}), view), 0.75);
+  EXPECT_GT(accuracy(fitted(view, {.kernel = LearnerKernelKind::poly, .degree = 2}), view), 0.99);
 }
 
 TEST(SvmStage, SaysTheDualityGap) {
@@ -99,7 +99,7 @@ TEST(SvmStage, AnOffsetOfTheColumnsCostsAGridOfLinearKernelsNothing) {
   moved.x = Features::dense(view.x.to_matrix().array() + 1e7);
   FitCache near_cache(FitCache::Order::in_order), far_cache(FitCache::Order::in_order);
   for (const double cost : {0.1, 1.0, 10.0}) {
-    const SvmOptions options{.cost = cost, .kernel = KernelChoice::linear, .tolerance = 1e-5};
+    const SvmOptions options{.cost = cost, .kernel = LearnerKernelKind::linear, .tolerance = 1e-5};
     const StageResult near = Svm::fit(view, options, context(), near_cache);
     const StageResult far = Svm::fit(moved, options, context(), far_cache);
     EXPECT_TRUE(far.status.converged) << far.status.text;

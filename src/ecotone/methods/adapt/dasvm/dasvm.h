@@ -15,7 +15,7 @@ namespace ecotone {
 /// Options of dasvm.
 struct DasvmOptions {
   double cost = 1;
-  KernelChoice kernel = KernelChoice::automatic;
+  LearnerKernelKind kernel = LearnerKernelKind::automatic;
   AutoNumber sigma{};
   int degree = 3;
   double coef0 = 1;

@@ -16,7 +16,7 @@ inline constexpr Index most_exact_gp_rows = 2000;
 
 /// Options of gp.
 struct GpOptions {
-  KernelChoice kernel = KernelChoice::automatic;
+  LearnerKernelKind kernel = LearnerKernelKind::automatic;
   AutoNumber sigma{};
   int degree = 3;
   double coef0 = 1;

@@ -24,7 +24,7 @@ enum class SvmStrategy { automatic, ova, ovo, ecoc };
 /// Options of svm.
 struct SvmOptions {
   double cost = 1;
-  KernelChoice kernel = KernelChoice::automatic;
+  LearnerKernelKind kernel = LearnerKernelKind::automatic;
   AutoNumber sigma{};
   int degree = 3;
   double coef0 = 1;

@@ -22,6 +22,12 @@ Context Context::derived(std::string_view purpose, std::uint64_t number) const {
   return context;
 }
 
+Context Context::seeded(std::uint64_t seed) const {
+  Context context = *this;
+  context.seed_ = seed;
+  return context;
+}
+
 Context Context::observed_by(Observer* observer) const {
   Context copy = *this;
   copy.observer_ = observer;

@@ -38,6 +38,9 @@ class Context {
   /// This context with another seed, derived from (seed, purpose, number): for folds and repetitions.
   Context derived(std::string_view purpose, std::uint64_t number) const;
 
+  /// This context with this seed.
+  Context seeded(std::uint64_t seed) const;
+
   /// This context with another observer (null: none): for inner fits whose messages are collected or suppressed.
   Context observed_by(Observer* observer) const;
 

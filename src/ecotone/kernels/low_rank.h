@@ -82,6 +82,10 @@ struct LowRankFit {
   double diagonal = 1;  ///< mean of k(x, x) over them
 };
 
+/// Random Fourier features drawn with the context's seed for rows of this many columns, measured from `origin`: they
+/// need no row. Option error `bad_option` for a kernel that has none.
+LowRankMap drawn_map(const Kernel& kernel, Vector origin, Index rank, const Context& context);
+
 /// Chooses landmarks from rows drawn with the context's seed, or from all rows if there are few.
 ///
 /// A row whose unexplained k(x, x) is below 1e-13 of the largest k(x, x) never becomes a landmark: only rounding is

@@ -256,17 +256,7 @@ LowRankFit frequencies(const Matrix& sample, const Kernel& kernel, const LowRank
                        const Context& context) {
   if (options.residual > 0)
     option_error("bad_option", "fourier: residual limits the choice of landmarks, and fourier has none");
-  check_kernel(kernel);
-  constexpr double pi = 3.14159265358979323846;
-  Random random = context.random("low-rank frequencies");
-  Matrix w(options.rank, sample.cols());
-  for (Index j = 0; j < w.size(); ++j) {
-    const double draw = kernel.kind == KernelKind::rbf ? random.normal() : std::tan(pi * (random.uniform() - 0.5));
-    w.data()[j] = draw / kernel.sigma / (2 * pi);
-  }
-  Vector phases(options.rank);
-  for (Index j = 0; j < phases.size(); ++j) phases[j] = random.uniform();
-  LowRankMap map = LowRankMap::of_frequencies(kernel, typical_row(sample), std::move(w), std::move(phases));
+  LowRankMap map = drawn_map(kernel, typical_row(sample), options.rank, context);
   const Index rows = std::min(sample.rows(), fourier_rows);
   // Drawn at random: the first rows of a file may belong to one domain.
   std::vector<Index> drawn = context.random("low-rank residual").sample(sample.rows(), rows);
@@ -276,6 +266,20 @@ LowRankFit frequencies(const Matrix& sample, const Kernel& kernel, const LowRank
 }
 
 }  // namespace
+
+LowRankMap drawn_map(const Kernel& kernel, Vector origin, Index rank, const Context& context) {
+  check_kernel(kernel);
+  constexpr double pi = 3.14159265358979323846;
+  Random random = context.random("low-rank frequencies");
+  Matrix w(rank, origin.size());
+  for (Index j = 0; j < w.size(); ++j) {
+    const double draw = kernel.kind == KernelKind::rbf ? random.normal() : std::tan(pi * (random.uniform() - 0.5));
+    w.data()[j] = draw / kernel.sigma / (2 * pi);
+  }
+  Vector phases(rank);
+  for (Index j = 0; j < phases.size(); ++j) phases[j] = random.uniform();
+  return LowRankMap::of_frequencies(kernel, std::move(origin), std::move(w), std::move(phases));
+}
 
 LowRankFit fit_low_rank(const Features& x, const Kernel& kernel, const LowRankOptions& options,
                         const Context& context) {

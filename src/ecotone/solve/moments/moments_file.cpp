@@ -29,10 +29,11 @@ std::string dumped(const Json& json) {
 }
 
 template <class Scalar>
-void add_grams(TensorWriter& writer, const std::vector<SymmetricTiles<Scalar>>& grams, DType type) {
+void add_grams(TensorWriter& writer, const std::string& prefix, const std::vector<SymmetricTiles<Scalar>>& grams,
+               DType type) {
   for (std::size_t g = 0; g < grams.size(); ++g) {
     const auto values = std::make_shared<const std::vector<Scalar>>(grams[g].values().begin(), grams[g].values().end());
-    writer.add_stream(fmt::format("gram.{}", g), type, {static_cast<Index>(values->size())},
+    writer.add_stream(fmt::format("{}gram.{}", prefix, g), type, {static_cast<Index>(values->size())},
                       [values](const TensorWriter::Sink& sink) { sink(std::as_bytes(std::span(*values))); });
   }
 }
@@ -40,16 +41,25 @@ void add_grams(TensorWriter& writer, const std::vector<SymmetricTiles<Scalar>>& 
 /// Reads a file that may have been written by anyone.
 class Reader {
  public:
-  explicit Reader(const TensorFile& file) : file_(file) {}
+  explicit Reader(const TensorFile& file, std::string prefix = "") : file_(file), prefix_(std::move(prefix)) {}
 
+  /// A file that holds moments and nothing else.
   Moments read() const {
     check_format();
+    MomentNames own{names("features"), names("groups"), names("classes")};
+    if (own.features.empty() || own.groups.empty()) bad("no features or no domains");
+    if (!own.classes.empty() && own.classes.size() != 2) bad("'classes' must hold two names or none");
+    Moments m = read(std::move(own), kind_of(meta("gram")));
+    if (file_.names().size() != 8 + m.gram.size() + m.single_gram.size()) bad("unexpected arrays");
+    return m;
+  }
+
+  /// The arrays under the prefix.
+  Moments read(MomentNames own, GramKind kind) const {
     Moments m;
-    m.features = names("features");
-    m.groups = names("groups");
-    m.classes = names("classes");
-    if (m.features.empty() || m.groups.empty()) bad("no features or no domains");
-    if (!m.classes.empty() && m.classes.size() != 2) bad("'classes' must hold two names or none");
+    m.features = std::move(own.features);
+    m.groups = std::move(own.groups);
+    m.classes = std::move(own.classes);
     const auto p = static_cast<Index>(m.features.size());
     const auto g = static_cast<Index>(m.groups.size());
     for (const std::int64_t has : integers("labelled", g)) {
@@ -68,13 +78,14 @@ class Reader {
         (m.xx.array() < 0).any())
       bad("a count, weight or sum of squares is negative");
     check_sums(m);
-    read_grams(m);
-    if (file_.names().size() != 8 + m.gram.size() + m.single_gram.size()) bad("unexpected arrays");
+    if (kind == GramKind::double_precision) read_grams(m, m.gram, DType::f64);
+    if (kind == GramKind::single_precision) read_grams(m, m.single_gram, DType::f32);
     return m;
   }
 
  private:
   const TensorFile& file_;
+  std::string prefix_;
 
   [[noreturn]] void bad(const std::string& what) const { file_error("bad_moments", "{}: {}", file_.origin(), what); }
 
@@ -105,7 +116,8 @@ class Reader {
     return result;
   }
 
-  TensorView array(const std::string& name, DType type, const std::vector<Index>& shape) const {
+  TensorView array(const std::string& own, DType type, const std::vector<Index>& shape) const {
+    const std::string name = prefix_ + own;
     if (!file_.has(name)) bad(fmt::format("array '{}' is missing", name));
     TensorView view = file_.tensor(name);
     if (view.type != type || view.shape != shape) bad(fmt::format("array '{}' has the wrong type or shape", name));
@@ -167,15 +179,10 @@ class Reader {
     return values;
   }
 
-  void read_grams(Moments& m) const {
-    const std::string& kind = meta("gram");
-    if (kind == "double") {
-      read_grams(m, m.gram, DType::f64);
-    } else if (kind == "single") {
-      read_grams(m, m.single_gram, DType::f32);
-    } else if (kind != "none") {
-      bad(fmt::format("unknown kind of Gram matrix '{}'", kind));
-    }
+  GramKind kind_of(const std::string& name) const {
+    for (const GramKind kind : {GramKind::none, GramKind::double_precision, GramKind::single_precision})
+      if (name == gram_name(kind)) return kind;
+    bad(fmt::format("unknown kind of Gram matrix '{}'", name));
   }
 
   template <class Scalar>
@@ -208,26 +215,34 @@ std::string_view gram_name(GramKind kind) {
   internal_error("kind of Gram matrix {} has no name", static_cast<int>(kind));
 }
 
-TensorWriter moments_tensors(const Moments& m) {
-  TensorWriter writer;
+void add_moments(TensorWriter& writer, const std::string& prefix, const Moments& m) {
   const Index g = m.group_count();
   const Index p = m.cols();
+  writer.add(prefix + "labelled", std::vector<std::int64_t>(m.labelled.begin(), m.labelled.end()), {g});
+  writer.add(prefix + "rows", flat(m.rows), {g});
+  writer.add(prefix + "weight", flat(m.weight), {g});
+  writer.add(prefix + "y1", flat(m.y1), {g});
+  writer.add(prefix + "yy", flat(m.yy), {g});
+  writer.add(prefix + "x1", flat(m.x1), {g, p});
+  writer.add(prefix + "xy", flat(m.xy), {g, p});
+  writer.add(prefix + "xx", flat(m.xx), {g, p});
+  add_grams(writer, prefix, m.gram, DType::f64);
+  add_grams(writer, prefix, m.single_gram, DType::f32);
+}
+
+Moments read_moments(const TensorFile& file, const std::string& prefix, MomentNames names, GramKind kind) {
+  return Reader(file, prefix).read(std::move(names), kind);
+}
+
+TensorWriter moments_tensors(const Moments& m) {
+  TensorWriter writer;
   writer.set_meta("format", format_name);
   writer.set_meta("format_version", "1");
   writer.set_meta("features", dumped(m.features));
   writer.set_meta("groups", dumped(m.groups));
   writer.set_meta("classes", dumped(m.classes));
   writer.set_meta("gram", std::string(gram_name(m.gram_kind())));
-  writer.add("labelled", std::vector<std::int64_t>(m.labelled.begin(), m.labelled.end()), {g});
-  writer.add("rows", flat(m.rows), {g});
-  writer.add("weight", flat(m.weight), {g});
-  writer.add("y1", flat(m.y1), {g});
-  writer.add("yy", flat(m.yy), {g});
-  writer.add("x1", flat(m.x1), {g, p});
-  writer.add("xy", flat(m.xy), {g, p});
-  writer.add("xx", flat(m.xx), {g, p});
-  add_grams(writer, m.gram, DType::f64);
-  add_grams(writer, m.single_gram, DType::f32);
+  add_moments(writer, "", m);
   return writer;
 }
 

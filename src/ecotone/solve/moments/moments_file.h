@@ -13,6 +13,17 @@ namespace ecotone {
 
 /// Name of a kind of Gram matrix in files and in the program: none, double, single.
 std::string_view gram_name(GramKind kind);
+/// The names that moments of a file have.
+struct MomentNames {
+  std::vector<std::string> features;
+  std::vector<std::string> groups;
+  std::vector<std::string> classes = {};
+};
+/// Adds the arrays of moments under names that begin with `prefix`.
+void add_moments(TensorWriter& writer, const std::string& prefix, const Moments& moments);
+/// Reads them again; every length and number is checked: `file` error `bad_moments`.
+Moments read_moments(const TensorFile& file, const std::string& prefix, MomentNames names, GramKind kind);
+
 /// The bytes of the file; equal moments give equal bytes. Data error `bad_encoding` if a name is not UTF-8.
 TensorWriter moments_tensors(const Moments& moments);
 /// Whether the file declares that it holds moments.

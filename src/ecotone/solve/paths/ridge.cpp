@@ -13,6 +13,7 @@
 #include "ecotone/linalg/products.h"
 #include "ecotone/solve/moments/gram_columns.h"
 #include "ecotone/solve/moments/gram_fill.h"
+#include "ecotone/solve/moments/moved_moments.h"
 
 namespace ecotone {
 namespace {
@@ -216,24 +217,73 @@ std::unique_ptr<Equations> equations_of(const MomentRows& rows, const Moments& m
   return std::make_unique<FeatureEquations>(Grams{moments, labelled_list(moments)});
 }
 
-/// Fits all candidates without the held groups (positions among the labelled ones) and judges them there.
+/// One column and offset for every candidate.
+struct FoldModels {
+  Matrix weights;
+  Vector offset;
+};
+
+/// All candidates fitted without the held groups (positions among the labelled ones).
+FoldModels fold_models(const Moments& moments, Equations& equations, const std::vector<Index>& held,
+                       const RidgePathOptions& options, const std::vector<Candidate>& list, const Context& context) {
+  const auto count = static_cast<Index>(list.size());
+  const ScaledMeans scaled(moments, options.shares, held);
+  equations.prepare(scaled, context);
+  FoldModels models{Matrix::Zero(moments.cols(), count), Vector::Constant(count, scaled.means.y_centre)};
+  for (Index c = 1; c < count; ++c) {
+    const Candidate& each = list[at(c)];
+    const Vector w = equations.solve(each.lam, scaled.penalty(each.mix), options.who, context);
+    models.weights.col(c) = w;
+    models.offset[c] = scaled.offset(w);
+  }
+  return models;
+}
+
+/// Fits all candidates without the held groups and judges them there.
 void judge_fold(const MomentRows& rows, const Moments& moments, Equations& equations, const std::vector<Index>& held,
                 const RidgePathOptions& options, const std::vector<Candidate>& list, LeftOutValues& values,
                 const Context& context) {
   const std::vector<Index> labelled = labelled_list(moments);
   const auto rows_of = rows_by_group(rows);
-  const auto count = static_cast<Index>(list.size());
-  const ScaledMeans scaled(moments, options.shares, held);
-  equations.prepare(scaled, context);
-  Matrix weights = Matrix::Zero(moments.cols(), count);
-  Vector offset = Vector::Constant(count, scaled.means.y_centre);
-  for (Index c = 1; c < count; ++c) {
-    const Candidate& each = list[at(c)];
-    const Vector w = equations.solve(each.lam, scaled.penalty(each.mix), options.who, context);
-    weights.col(c) = w;
-    offset[c] = scaled.offset(w);
+  const FoldModels models = fold_models(moments, equations, held, options, list, context);
+  for (const Index d : held)
+    judge_group(rows, rows_of[at(labelled[at(d)])], {}, models.weights, models.offset, d, values, context);
+}
+
+/// The mean squared error of every candidate in a group, from its sums:
+/// E(y - w.x - b)^2 = E y^2 - 2 (w.E xy + b E y) + w'E xx' w + 2 b w.E x + b^2.
+Vector squared_errors(const Moments& moments, Index group, const FoldModels& models, const Context& context) {
+  const double weight = moments.weight[group];
+  const Matrix gram_w = product(gram_of(moments, group), models.weights, context);
+  Vector errors(models.offset.size());
+  for (Index c = 0; c < errors.size(); ++c) {
+    const auto w = models.weights.col(c);
+    const double b = models.offset[c];
+    const double sum = moments.yy[group] - 2 * (moments.xy.row(group).dot(w) + b * moments.y1[group]) +
+                       w.dot(gram_w.col(c)) + 2 * b * moments.x1.row(group).dot(w) + weight * b * b;
+    errors[c] = std::max(0.0, sum / weight);
   }
-  for (const Index d : held) judge_group(rows, rows_of[at(labelled[at(d)])], {}, weights, offset, d, values, context);
+  return errors;
+}
+
+/// The table of candidates judged by the sums of the groups left out.
+LeftOutTable left_out_table(const Moments& moments, Equations& equations, const RidgePathOptions& options,
+                            const Context& context) {
+  std::vector<Candidate> list = candidates_of(options, moments.cols());
+  const std::vector<Index> labelled = labelled_list(moments);
+  const auto folds = group_folds(moments);
+  LeftOutValues values(static_cast<Index>(labelled.size()), static_cast<Index>(list.size()));
+  Progress progress(context.observer(), "penalties", static_cast<Index>(folds.size()));
+  for (const auto& held : folds) {
+    context.check_cancelled();
+    const FoldModels models = fold_models(moments, equations, held, options, list, context);
+    for (const Index d : held)
+      values.loss.row(d) = squared_errors(moments, labelled[at(d)], models, context).transpose();
+    progress.advance();
+  }
+  const LeftOutCriterion criterion =
+      criterion_of(options.who, options.judge.score, !moments.classes.empty(), /*rows=*/false);
+  return choose_left_out(std::move(list), values, criterion, options.judge.rule, static_cast<Index>(folds.size()));
 }
 
 LeftOutTable left_out_table(const MomentRows& rows, const Moments& moments, Equations& equations,
@@ -276,6 +326,50 @@ std::string_view route_name(RidgeRoute route) { return route == RidgeRoute::feat
 
 std::vector<double> ridge_penalties() { return {0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10}; }
 
+namespace {
+
+/// Chooses by the table, where there is something to choose, and fits all groups.
+template <class Table>
+RidgePathFit chosen_fit(const Moments& moments, Equations& equations, const RidgePathOptions& options, RidgeRoute route,
+                        const Table& table, const Context& context) {
+  RidgePathFit result;
+  result.route = route;
+  result.lam = options.lam.value_or(0.0);
+  result.mix = options.mix.front();
+  if (!options.lam || options.mix.size() > 1) {
+    const auto groups = labelled_list(moments).size();
+    if (groups < 2)
+      data_error("needs_two_domains",
+                 "{}: the penalty is chosen by leaving one domain out, which needs at least two labelled domains, got "
+                 "{}; or set lam",
+                 options.who, groups);
+    result.table = table();
+    const Candidate& best = result.table->candidates[at(result.table->best)];
+    result.lam = best.lam;
+    result.mix = best.mix;
+    result.kept_empty = !options.lam && !result.table->beats_empty;
+  }
+  const ScaledMeans scaled(moments, options.shares, {});
+  result.weights = Vector::Zero(moments.cols());
+  if (!result.kept_empty) {
+    equations.prepare(scaled, context);
+    result.weights = equations.solve(result.lam, scaled.penalty(result.mix), options.who, context);
+  }
+  result.offset = scaled.offset(result.weights);
+  return result;
+}
+
+}  // namespace
+
+RidgePathFit fit_ridge_path(const Moments& moments, const RidgePathOptions& options, const Context& context) {
+  if (moments.gram_kind() != GramKind::double_precision)
+    data_error("no_gram", "{}: the moments have no Gram matrices of double precision", options.who);
+  FeatureEquations equations(Grams{moments, labelled_list(moments)});
+  return chosen_fit(
+      moments, equations, options, RidgeRoute::features,
+      [&] { return left_out_table(moments, equations, options, context); }, context);
+}
+
 RidgePathFit fit_ridge_path(const MomentRows& rows, const RidgePathOptions& options, RidgeRoute route,
                             const Context& context) {
   require_room(rows, route, options.who);
@@ -291,31 +385,9 @@ RidgePathFit fit_ridge_path(const MomentRows& rows, const RidgePathOptions& opti
   } else {
     equations = equations_of(rows, moments, !by_features);
   }
-  RidgePathFit result;
-  result.route = route;
-  result.lam = options.lam.value_or(0.0);
-  result.mix = options.mix.front();
-  if (!options.lam || options.mix.size() > 1) {
-    const auto groups = labelled_list(moments).size();
-    if (groups < 2)
-      data_error("needs_two_domains",
-                 "{}: the penalty is chosen by leaving one domain out, which needs at least two labelled domains, got "
-                 "{}; or set lam",
-                 options.who, groups);
-    result.table = left_out_table(rows, moments, *equations, options, context);
-    const Candidate& best = result.table->candidates[at(result.table->best)];
-    result.lam = best.lam;
-    result.mix = best.mix;
-    result.kept_empty = !options.lam && !result.table->beats_empty;
-  }
-  const ScaledMeans scaled(moments, options.shares, {});
-  result.weights = Vector::Zero(moments.cols());
-  if (!result.kept_empty) {
-    equations->prepare(scaled, context);
-    result.weights = equations->solve(result.lam, scaled.penalty(result.mix), options.who, context);
-  }
-  result.offset = scaled.offset(result.weights);
-  return result;
+  return chosen_fit(
+      moments, *equations, options, route, [&] { return left_out_table(rows, moments, *equations, options, context); },
+      context);
 }
 
 RidgePathFit fit_ridge_path(const MomentRows& rows, const RidgePathOptions& options, const Context& context) {

@@ -42,6 +42,10 @@ std::vector<double> ridge_penalties();
 /// `not_enough_memory`, `singular`.
 RidgePathFit fit_ridge_path(const MomentRows& rows, const RidgePathOptions& options, const Context& context);
 
+/// The same from moments with Gram matrices, without rows: candidates are judged by their squared error. Option error
+/// `bad_option` for a score that needs rows; data error `no_gram`.
+RidgePathFit fit_ridge_path(const Moments& moments, const RidgePathOptions& options, const Context& context);
+
 /// The same by the given route, for tests.
 RidgePathFit fit_ridge_path(const MomentRows& rows, const RidgePathOptions& options, RidgeRoute route,
                             const Context& context);

@@ -5,8 +5,11 @@
 #include "cli/arguments.h"
 #include "cli/page.h"
 #include "cli/verbs.h"
+#include "ecotone/base/error.h"
 #include "ecotone/data/read.h"
 #include "ecotone/diagnose/represented.h"
+#include "ecotone/diagnose/sums_diagnosis.h"
+#include "ecotone/report/json/json.h"
 #include "ecotone/report/text/text.h"
 
 namespace ecotone::cli {
@@ -23,9 +26,20 @@ struct DiagnoseFlags {
   const Flags* flags = nullptr;
 };
 
+/// From sums of `ecotone partial`, without rows.
+void diagnose_sums(const std::vector<std::filesystem::path>& files, const DiagnoseFlags& flags, Session& session) {
+  refuse_data_flags(*flags.flags, "sums are taken as they are");
+  for (const char* name : {"--target", "--pipeline", "--permutations", "--sample", "--report", "--strict"})
+    if (flags.flags->given(name)) option_error("idle_flag", "{} needs rows, and these files hold sums", name);
+  const SumsDiagnosis found = diagnose_parts(load_parts(files), session.context());
+  session.say(sums_diagnosis_text(found, static_cast<std::size_t>(flags.top)));
+  session.print(to_json(found));
+}
+
 void run_diagnose(const DiagnoseFlags& flags, Session& session) {
   const std::vector<std::filesystem::path> files(flags.data.begin(), flags.data.end());
   require_files(files);
+  if (holds_parts(files.front())) return diagnose_sums(files, flags, session);
   require_separate(files_read(files, flags.read), {flags.page.report});
   require_page(flags.page);
   std::optional<Pipeline> pipeline;
@@ -53,7 +67,7 @@ void run_diagnose(const DiagnoseFlags& flags, Session& session) {
 
 void declare_diagnose(Flags& flags, DiagnoseFlags& inputs) {
   inputs.flags = &flags;
-  flags.arguments("DATA...", inputs.data, "Data files");
+  flags.arguments("DATA...", inputs.data, "Data files, or files of sums from `ecotone partial`");
   flags.options(inputs.options, {"target"});
   flags.text("--pipeline", "PIPELINE", inputs.pipeline, "Fit this pipeline and compare the features it produces");
   flags.number("--top", inputs.top, 1, 1'000'000, "Largest number of lines of each table (default 10); JSON has all");
@@ -71,6 +85,7 @@ Verb diagnose_verb() {
                     "  ecotone diagnose clinics.csv --label disease --domain hospital\n"
                     "  ecotone diagnose data.csv --domain site --target new_site --json\n"
                     "  ecotone diagnose a.csv b.csv --domain-from-file --label y\n"
+                    "  ecotone diagnose north.eco south.eco\n"
                     "  ecotone diagnose data.csv --domain site --label y --pipeline \"scale | dica weight=100\"\n"},
                    declare_diagnose, run_diagnose);
 }

@@ -5,6 +5,7 @@
 #include "ecotone/choose/guard.h"
 #include "ecotone/evaluate/columns/column_effects.h"
 #include "ecotone/methods/model.h"
+#include "ecotone/methods/sums/parts.h"
 #include "ecotone/report/json/json.h"
 #include "ecotone/report/text/text.h"
 #include "ecotone/solve/moments/moments_file.h"
@@ -27,6 +28,12 @@ void inspect_moments(const std::string& path, Session& session) {
   const Moments moments = load_moments(path);
   if (session.json()) return session.print(to_json(moments));
   session.say(moments_text(moments));
+}
+
+void inspect_parts(const std::string& path, Session& session) {
+  const std::vector<SumsPart> parts = load_parts({path});
+  if (session.json()) return session.print(to_json(parts));
+  session.say(parts_text(parts));
 }
 
 /// Flags about data and what is computed of them need data.
@@ -62,11 +69,13 @@ void inspect_on(const InspectFlags& flags, Session& session) {
 void run_inspect(const InspectFlags& flags, Session& session) {
   const std::string& path = flags.path;
   require_files({path});
-  if (flags.trees && (!flags.on.empty() || holds_moments(path)))
-    option_error("idle_flag", "--trees prints the trees of a model; it takes no --on and no file of moments");
+  const bool sums = holds_moments(path) || holds_parts(path);
+  if (flags.trees && (!flags.on.empty() || sums))
+    option_error("idle_flag", "--trees prints the trees of a model; it takes no --on and no file of moments or sums");
   if (!flags.on.empty()) return inspect_on(flags, session);
   refuse_without_data(flags);
   if (holds_moments(path)) return inspect_moments(path, session);
+  if (holds_parts(path)) return inspect_parts(path, session);
   const Model model = Model::load(path);
   const std::optional<GuardNote> guard = guard_note(model, path);
   const Context& context = session.context();
@@ -80,7 +89,8 @@ void run_inspect(const InspectFlags& flags, Session& session) {
 
 void declare_inspect(Flags& flags, InspectFlags& inputs) {
   inputs.flags = &flags;
-  flags.argument("FILE", inputs.path, "A model from `ecotone fit`, or moments from `ecotone moments`", Need::required);
+  flags.argument("FILE", inputs.path, "A model from `ecotone fit`, or sums from `ecotone partial` or `ecotone moments`",
+                 Need::required);
   flags.flag("--trees", inputs.trees, "Print every tree of a model of trees; with --json, add them to the document");
   flags.texts("--on", "DATA", inputs.on,
               "Show what the model makes of its columns on these rows, in each domain; repeat for several files");
@@ -94,13 +104,15 @@ void declare_inspect(Flags& flags, InspectFlags& inputs) {
 
 Verb inspect_verb() {
   return make_verb(
-      {"inspect", "Show what a model holds (pipeline, options, fitted values), what its columns do, or moments",
+      {"inspect",
+       "Show what a model holds (pipeline, options, fitted values), what its columns do, or what sums reveal",
        "inspect FILE [--on DATA] [flags]",
        "  ecotone inspect model.eco\n"
        "  ecotone inspect model.eco --json\n"
        "  ecotone inspect model.eco --trees\n"
        "  ecotone inspect model.eco --on clinics.csv --report columns.html\n"
-       "  ecotone inspect moments.eco\n"},
+       "  ecotone inspect moments.eco\n"
+       "  ecotone inspect part.eco\n"},
       declare_inspect, run_inspect);
 }
 

@@ -146,6 +146,18 @@ using FitWithRefits =
 struct Upstream;
 using FitBehindLearner = StageResult (*)(const Upstream&, const OptionValues&, const Context&);
 
+/// How a method is learned from sums over the rows of domains alone, where it can be; see sums/sums_route.h.
+struct RowSums;
+struct SumsResult;
+struct SumsRoute {
+  /// Null: the method needs rows.
+  SumsResult (*fit)(const RowSums&, const OptionValues&, const Context&) = nullptr;
+  /// Throws an option error where these options need rows. Null: none do.
+  void (*check)(const OptionValues&) = nullptr;
+  /// Of a method that learns from features drawn with the seed before any row is seen: these features of the rows.
+  Features (*drawn)(const Features&, const OptionValues&, const Context&) = nullptr;
+};
+
 /// What a method learns from the labels.
 enum class Learns {
   nothing,      ///< it does not need any
@@ -201,6 +213,7 @@ struct Method {
   /// Set instead of `fit` by a method that stands behind a learner and revises its predictions.
   FitBehindLearner fit_behind_learner = nullptr;
   bool makes_sets = false;  ///< its predictions have sets or intervals; nothing may stand behind it
+  SumsRoute sums = {};
 
   bool needs_labels() const { return learns != Learns::nothing; }
   /// Whether the registry combines it from two classes to more.
@@ -208,6 +221,8 @@ struct Method {
   /// Whether that comes with options; selectors take each class against the rest.
   bool has_class_options() const { return combines_classes() && family != Family::select; }
   bool regression_only() const { return learns == Learns::numbers; }
+  /// Whether it can be learned from sums over rows, without the rows.
+  bool from_sums() const { return sums.fit != nullptr; }
   bool adapts() const { return family == Family::weight || family == Family::adapt; }
   bool follows_learner() const { return fit_behind_learner != nullptr; }
   /// Wherever it stands; see Pipeline::predicts_at.

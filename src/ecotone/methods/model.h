@@ -38,6 +38,11 @@ class Model {
   static Model fit(const Pipeline& pipeline, const TrainView& view, const Schema& schema, const Context& context,
                    FitCache& cache);
 
+  /// Finishes a pipeline from sums over rows (require_sums), without the rows. The stages of `behind`, if any, stand
+  /// before it: the sums are of what that model makes of the rows. Option error `behind_predicts` if it predicts.
+  static Model from_sums(const Pipeline& pipeline, const RowSums& sums, const Schema& schema, const Model* behind,
+                         const Context& context);
+
   /// A fitted pipeline and the view that its last stage passes on.
   struct Passed;
   static Passed fit_and_pass(const Pipeline& pipeline, const TrainView& view, const Schema& schema,

@@ -36,6 +36,12 @@ constexpr auto judge_fields() {
             one_of("best", "one_se"))};
 }
 
+/// Option error `bad_option` where left-out domains are to be judged by a score that sums over rows cannot give.
+template <class Options>
+void require_sums_judge(const Options& options) {
+  criterion_of("sums", options.score, true, false);
+}
+
 /// Domains that have labelled rows.
 Index labelled_domains(const TrainView& view);
 

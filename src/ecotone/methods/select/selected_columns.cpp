@@ -43,6 +43,13 @@ Features SelectedColumns::transform(const Batch& batch, const Context& context) 
   return taken_columns(batch.x, passed_on(), context);
 }
 
+RowSums SelectedColumns::passed_on_sums(const RowSums& sums) const {
+  const std::vector<Index> columns = passed_on();
+  std::vector<std::string> names;
+  for (const Index j : columns) names.push_back(sums.moments.features[at(j)]);
+  return taken_sums(sums, columns, names);
+}
+
 Prediction SelectedColumns::predict(const Batch& batch, const Context& context) const {
   Vector w = Vector::Zero(batch.x.cols());
   w(support_) = weights_;

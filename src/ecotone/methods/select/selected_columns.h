@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ecotone/methods/method.h"
+#include "ecotone/methods/sums/sums_route.h"
 #include "ecotone/solve/paths/greedy.h"
 
 namespace ecotone {
@@ -29,6 +30,8 @@ class SelectedColumns : public Fitted {
   void take(Task task, const PathResult& path, std::optional<Index> first);
   /// Reads `weights` and `offset` of these columns, and `first`; file error `bad_model`.
   void load_columns(const StageState& state, const StageInput& input, std::vector<Index> support);
+  /// The sums of the columns that transform passes on.
+  RowSums passed_on_sums(const RowSums& sums) const;
   /// Info `first`, if any; a path with steps has none.
   void save_first(StageState& state) const;
 

@@ -29,6 +29,8 @@ struct LabelTask;
 struct Method;
 struct MetricInfo;
 struct Moments;
+struct SumsDiagnosis;
+struct SumsPart;
 struct OptionInfo;
 struct Population;
 struct Projections;
@@ -70,6 +72,14 @@ Json to_json(const LabelSimulation& simulation);
 /// Of `moments`: {"kind": "moments", "features": their number, "classes", "domains": [{"domain", "rows", "labelled"}],
 /// "gram"}.
 Json to_json(const Moments& moments);
+/// Of `partial` and `merge`: {"kind": "sums", "pipeline", "seed", "behind", "columns", "task", "parts": [{"part",
+/// "rows": by domain, "classes": by class and domain}]}.
+Json to_json(const std::vector<SumsPart>& parts);
+/// Of `diagnose` on sums: {"kind": "sums_diagnosis", "pipeline", "domains": [{"domain", "rows", "share": by class}],
+/// "smd": [{"feature", "by_domain"}], "mmd2": a matrix or null}.
+Json to_json(const SumsDiagnosis& found);
+/// Of `finish`.
+Json finish_json(const Model& model, const std::vector<SumsPart>& parts);
 
 /// Of `label`, for its page: docs/label.md explains the fields. Rows count from 1.
 Json to_json(const DeskState& state, const LabelTask& task);

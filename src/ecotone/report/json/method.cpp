@@ -56,6 +56,7 @@ Json to_json(const Method& method) {
           {"needs_labels", method.needs_labels()},
           {"follows_learner", method.follows_learner()},
           {"learner_when_last", method.predicts_when_last()},
+          {"from_sums", method.from_sums()},
           {"options", to_json(method.options)}};
 }
 

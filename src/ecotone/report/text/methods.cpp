@@ -17,6 +17,8 @@ constexpr const char* blind_text = "Ignores the features, so missing values do n
 constexpr const char* missing_text = "Takes missing values as they are: no impute is needed before it.";
 constexpr const char* categories_text =
     "Where it stands first, columns of text are categories to it, with up to 255 levels each.";
+constexpr const char* sums_text =
+    "Can be learned from sums over rows, where the rows may not be collected (`ecotone partial`).";
 constexpr const char* both_text =
     "Predicts when it is the last stage; elsewhere it passes on the columns it selected. Of several classes each is "
     "taken against the rest.";
@@ -64,6 +66,7 @@ std::string markdown_of(const Method& m) {
   if (!m.reads_features) facts += fmt::format(" {}", blind_text);
   if (m.takes_missing) facts += fmt::format(" {}", missing_text);
   if (m.takes_categories) facts += fmt::format(" {}", categories_text);
+  if (m.from_sums()) facts += fmt::format(" {}", sums_text);
   if (!m.citation.empty()) facts += fmt::format(" Citation: [{0}](glossary.md#{0}).", m.citation);
   std::string text = fmt::format("\n## {}\n\n{}\n```sh\n{}\n```\n\n{}\n{}", m.name, wrapped(m.summary, page, ""),
                                  example_command(m), wrapped("Use it " + m.when, page, ""), wrapped(facts, page, ""));
@@ -104,6 +107,7 @@ std::string method_text(const Method& m) {
   if (!m.reads_features) text += fmt::format("{}\n", blind_text);
   if (m.takes_missing) text += fmt::format("{}\n", missing_text);
   if (m.takes_categories) text += wrapped(categories_text, page, "");
+  if (m.from_sums()) text += wrapped(sums_text, page, "");
   if (m.options.empty()) return text + "\nNo options.\n";
   const std::vector<OptionInfo> options = own_first(m.options);
   const auto common = std::ranges::find(options, true, &OptionInfo::common);

@@ -32,6 +32,8 @@ struct LabelSimulation;
 struct LabelTask;
 struct Method;
 struct Moments;
+struct SumsDiagnosis;
+struct SumsPart;
 struct Question;
 struct Reproduction;
 struct TrainView;
@@ -93,6 +95,12 @@ std::string simulation_text(const LabelSimulation& simulation);
 std::string data_summary(const Dataset& data);
 /// Describes a file of moments: sizes, labels, the kind of Gram matrix, and a table of the domains.
 std::string moments_text(const Moments& moments);
+/// Describes a file of sums: what they are of, what they reveal, and a table of the parts and domains.
+std::string parts_text(const std::vector<SumsPart>& parts);
+/// How domains differ by their sums, with at most `top` features.
+std::string sums_diagnosis_text(const SumsDiagnosis& found, std::size_t top = 10);
+/// What `finish` made of them.
+std::string finish_text(const Model& model, const std::vector<SumsPart>& parts);
 /// Describes a model: its pipeline, columns and domains, the guard's decision, and every stage.
 std::string model_text(const Model& model, const std::optional<GuardNote>& guard, const Context& context);
 

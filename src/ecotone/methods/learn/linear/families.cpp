@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "ecotone/base/error.h"
 #include "ecotone/methods/learn/linear/linear.h"
 
 namespace ecotone {
@@ -19,6 +20,15 @@ StageResult fit_refitting(const TrainView& view, const Refits& refits, const Opt
 template <LinearFamily family>
 std::shared_ptr<const Fitted> load_family(const StageState& state, const LinearOptions&, const StageInput& input) {
   return Linear::load(family, state, input);
+}
+
+/// Sums give the least squares of one penalty.
+void require_one_solution(const LinearOptions& options) {
+  if (options.l2.is_auto() || options.l1.is_auto() || *options.l1.value != 0 || options.penalise_offset)
+    option_error(
+        "needs_rows",
+        "least_squares: from sums it is solved for a number as l2, without l1 and penalise_offset; or use ridge, "
+        "which chooses its penalty by left-out domains");
 }
 
 template <LinearFamily family>
@@ -64,10 +74,12 @@ Method poisson_method() {
 }
 
 Method least_squares_method() {
-  return method_of<LinearFamily::least_squares>(
+  Method method = method_of<LinearFamily::least_squares>(
       Learns::numbers,
       "Linear regression by least squares (loss: half the mean squared error) with L1 and L2 penalties.",
       "first, for numbers: fast, and its weights can be read.");
+  method.sums = sums_route<LinearOptions, Linear::fit_on_sums, require_one_solution>();
+  return method;
 }
 
 }  // namespace ecotone

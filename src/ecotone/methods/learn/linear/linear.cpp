@@ -8,6 +8,7 @@
 #include "ecotone/methods/learn/linear/separation.h"
 #include "ecotone/methods/requirements.h"
 #include "ecotone/solve/linear/loss.h"
+#include "ecotone/solve/moments/least_squares.h"
 
 namespace ecotone {
 namespace {
@@ -231,6 +232,22 @@ StageResult Linear::fit(LinearFamily family, const TrainView& view, const Refits
   notes.solver = solver_name(fit.solver);
   Status status = status_of(fit);
   return {std::make_shared<Linear>(family, std::move(fit), std::move(notes)), view, std::move(status)};
+}
+
+SumsResult Linear::fit_on_sums(const RowSums& sums, const LinearOptions& options, const Context& context) {
+  const char* who = family_text(LinearFamily::least_squares);
+  if (sums.task != Task::regress) data_error("needs_numbers", "{}: the label is a class, not a number to predict", who);
+  MomentLeastSquares found = least_squares_of(sums.moments, options.l2.value.value_or(0), options.offset, who, context);
+  LinearFit fit;
+  fit.weights = found.weights.transpose();
+  fit.offset = Vector::Constant(1, found.offset);
+  fit.risk = found.risk;
+  fit.kkt = found.kkt;
+  fit.iterations = 1;
+  fit.converged = true;
+  fit.solver = LinearSolver::newton;
+  Notes notes{.solver = std::string(solver_name(fit.solver)), .path = {}, .fixed_l2 = 0};
+  return {std::make_shared<Linear>(LinearFamily::least_squares, std::move(fit), std::move(notes)), sums};
 }
 
 void Linear::predict_rows(const Matrix& scores, Index first, Prediction& prediction) const {

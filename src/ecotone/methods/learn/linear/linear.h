@@ -7,6 +7,7 @@
 
 #include "ecotone/methods/learn/linear/penalty_path.h"
 #include "ecotone/methods/method.h"
+#include "ecotone/methods/sums/sums_route.h"
 #include "ecotone/solve/linear/linear.h"
 
 namespace ecotone {
@@ -92,6 +93,8 @@ class Linear : public Fitted {
   /// up to the solver's tolerance.
   static StageResult fit(LinearFamily family, const TrainView& view, const Refits& refits, const LinearOptions& options,
                          const Context& context, FitCache& cache);
+  /// Least squares from sums over rows.
+  static SumsResult fit_on_sums(const RowSums& sums, const LinearOptions& options, const Context& context);
   static std::shared_ptr<const Fitted> load(LinearFamily family, const StageState& state, const StageInput& input);
 
   Prediction predict(const Batch& batch, const Context& context) const override;

@@ -76,12 +76,31 @@ StageResult Ridge::fit_refitting(const TrainView& view, const Refits* refits, co
   fitted->fit_ = std::move(run.fit);
   fitted->task_ = view.y.task;
   fitted->left_out_ = run.by_rows ? "rows" : "domains";
-  Status status{true, fmt::format("lam {:.4g}", fitted->fit_.lam)};
-  if (fitted->fit_.kept_empty) {
-    status.text = "all weights are 0: no penalty beats the empty model by one standard error on what was left out";
-    context.warn("empty_model", "ridge: {}", status.text);
-  }
+  Status status = fitted->status(context);
   return {std::move(fitted), view, std::move(status)};
+}
+
+SumsResult Ridge::fit_on_sums(const RowSums& sums, const RidgeOptions& options, const Context& context) {
+  const Moments moments = signed_moments("ridge", sums);
+  warn_lost_digits("ridge", moments, {.x = true, .y = true}, context);
+  RidgePathOptions path;
+  path.lam = options.lam.value;
+  path.mix = penalty_mixes("ridge", options.penalty, moments.group_count(), {0.0, 0.5, 1.0});
+  path.shares = options.domain_weights;
+  path.judge = {options.score, options.rule};
+  auto fitted = std::make_shared<Ridge>();
+  fitted->fit_ = fit_ridge_path(moments, path, context);
+  fitted->task_ = sums.task;
+  fitted->left_out_ = "domains";
+  Status status = fitted->status(context);
+  return {std::move(fitted), sums, std::move(status)};
+}
+
+Status Ridge::status(const Context& context) const {
+  if (!fit_.kept_empty) return {true, fmt::format("lam {:.4g}", fit_.lam)};
+  Status status{true, "all weights are 0: no penalty beats the empty model by one standard error on what was left out"};
+  context.warn("empty_model", "ridge: {}", status.text);
+  return status;
 }
 
 Prediction Ridge::predict(const Batch& batch, const Context& context) const {
@@ -135,7 +154,8 @@ Method ridge_method() {
        .example = "impute | scale | ridge",
        .citation = "",
        .learns = Learns::two_classes,
-       .fit_with_refits = fit_ridge_with_refits});
+       .fit_with_refits = fit_ridge_with_refits,
+       .sums = sums_route<RidgeOptions, Ridge::fit_on_sums, require_sums_judge<RidgeOptions>>()});
 }
 
 }  // namespace ecotone

@@ -6,6 +6,7 @@
 
 #include "ecotone/methods/method.h"
 #include "ecotone/methods/select/penalised_data.h"
+#include "ecotone/methods/sums/sums_route.h"
 #include "ecotone/solve/paths/ridge.h"
 
 namespace ecotone {
@@ -43,6 +44,7 @@ class Ridge : public Fitted {
   /// The same with the stages before it refitted in the folds that choose the penalty, if that is affordable.
   static StageResult fit_refitting(const TrainView& view, const Refits* refits, const RidgeOptions& options,
                                    const Context& context);
+  static SumsResult fit_on_sums(const RowSums& sums, const RidgeOptions& options, const Context& context);
   static std::shared_ptr<const Fitted> load(const StageState& state, const RidgeOptions& options,
                                             const StageInput& input);
 
@@ -50,6 +52,9 @@ class Ridge : public Fitted {
   StageState save() const override;
 
  private:
+  /// How a fit ended, with a warning if no penalty is better than none.
+  Status status(const Context& context) const;
+
   Task task_ = Task::classify;
   RidgePathFit fit_;
   std::string left_out_;  ///< "domains" or "rows"

@@ -1,5 +1,6 @@
 #include "ecotone/methods/prepare/scale/scale.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -28,6 +29,24 @@ StageResult Scale::fit(const TrainView& view, const ScaleOptions&, const Context
   }
   if (x.is_sparse()) moments.mean.setZero();
   return pass_on(std::make_shared<Scale>(std::move(moments.mean), std::move(scale)), view, context);
+}
+
+SumsResult Scale::fit_on_sums(const RowSums& sums, const ScaleOptions&, const Context& context) {
+  constexpr double constant_part = 1e-13;  // of a column's squares: what rounding leaves of a constant one
+  const Moments& moments = sums.moments;
+  const Vector mean = moments.x1.colwise().sum().transpose() / sums.rows();
+  Vector scale(sums.cols());
+  for (Index j = 0; j < sums.cols(); ++j) {
+    // sum (x - mean)^2 = sum over domains of sum (x - mean_d)^2 + n_d (mean_d - mean)^2
+    double m2 = 0;
+    for (Index g = 0; g < moments.group_count(); ++g) {
+      const double rows = moments.rows[g], own = moments.x1(g, j) / rows;
+      m2 += std::max(0.0, moments.xx(g, j) - rows * own * own) + rows * (own - mean[j]) * (own - mean[j]);
+    }
+    scale[j] = m2 <= constant_part * moments.xx.col(j).sum() ? 1 : std::sqrt(m2 / sums.rows());
+  }
+  RowSums next = moved_sums(sums, mean, scale.cwiseInverse(), context);
+  return {std::make_shared<Scale>(mean, std::move(scale)), std::move(next)};
 }
 
 Features Scale::transform(const Batch& batch, const Context& context) const {
@@ -62,7 +81,8 @@ Method scale_method() {
        .when = "before stages that compare columns: penalties, kernels, neighbours, components. Trees and stumps do "
                "not need it.",
        .example = "impute | scale | svm",
-       .citation = ""});
+       .citation = "",
+       .sums = sums_route<ScaleOptions, Scale::fit_on_sums>()});
 }
 
 }  // namespace ecotone

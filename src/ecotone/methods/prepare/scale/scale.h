@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "ecotone/methods/method.h"
+#include "ecotone/methods/sums/sums_route.h"
 
 namespace ecotone {
 
@@ -18,6 +19,7 @@ class Scale : public Fitted {
   Scale(Vector mean, Vector scale);
 
   static StageResult fit(const TrainView& view, const ScaleOptions& options, const Context& context, FitCache& cache);
+  static SumsResult fit_on_sums(const RowSums& sums, const ScaleOptions& options, const Context& context);
   static std::shared_ptr<const Fitted> load(const StageState& state, const ScaleOptions& options,
                                             const StageInput& input);
 

@@ -31,8 +31,8 @@ ComponentReport report_of(const StageState& state) {
   if (report.route != low_rank) return report;
   report.map = state.text("map");
   report.rank = state.count("rank");
-  report.residual = state.number("residual");
   report.map_rows = state.count("map_rows");
+  if (report.map_rows > 0) report.residual = state.number("residual");
   return report;
 }
 
@@ -106,8 +106,8 @@ StageState Components::save() const {
   if (!report_.map.empty()) {
     state.info["map"] = report_.map;
     state.info["rank"] = report_.rank;
-    state.info["residual"] = report_.residual;
     state.info["map_rows"] = report_.map_rows;
+    if (report_.map_rows > 0) state.info["residual"] = report_.residual;
   }
   std::visit([&](const auto& projection) { save_projection(projection, state); }, *projection_);
   return state;

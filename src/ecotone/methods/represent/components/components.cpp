@@ -12,6 +12,7 @@
 #include "ecotone/kernels/bandwidth.h"
 #include "ecotone/methods/held_rows.h"
 #include "ecotone/methods/represent/components/component_messages.h"
+#include "ecotone/methods/represent/components/component_sums.h"
 #include "ecotone/methods/represent/components/low_rank_route.h"
 #include "ecotone/methods/requirements.h"
 #include "ecotone/solve/components/exact.h"
@@ -78,16 +79,6 @@ ComponentRoute route_of(const ComponentKind& kind, const ComponentOptions& optio
   const Index most_rows = products ? most_multiplied_rows : most_factored_rows;
   if (size.rows > most_rows || route_bytes(options, exact, size) > available_memory()) return ComponentRoute::low_rank;
   return products ? ComponentRoute::matvec : ComponentRoute::cholesky;
-}
-
-ComponentOptions solver_options(const ComponentKind& kind, const ComponentStageOptions& options) {
-  return {.supervised = kind.supervised,
-          .weight = kind.invariant ? options.weight.value.value_or(1) : 0,
-          .relative = kind.invariant && options.weight.is_auto(),
-          .lam = options.lam,
-          .form = options.form,
-          .scaling = options.scaling,
-          .components = options.components};
 }
 
 /// The number of columns of G; for rbf, whose rank is found later, an estimate for one numeric column.
@@ -191,7 +182,31 @@ std::shared_ptr<const Fitted> load_kind(const StageState& state, const Options& 
   return Components::load(state, options, input);
 }
 
+/// How components are learned from sums over rows.
+template <class Options, const ComponentKind& kind>
+SumsRoute sums_of_kind() {
+  SumsRoute route;
+  route.fit = [](const RowSums& sums, const OptionValues& values, const Context& context) {
+    return fit_components_on_sums(kind, sums, read_options<Options>(values), context);
+  };
+  route.check = [](const OptionValues& values) { require_drawn_features(kind, read_options<Options>(values)); };
+  route.drawn = [](const Features& x, const OptionValues& values, const Context& context) {
+    return drawn_features(read_options<Options>(values), x, context);
+  };
+  return route;
+}
+
 }  // namespace
+
+ComponentOptions solver_options(const ComponentKind& kind, const ComponentStageOptions& options) {
+  return {.supervised = kind.supervised,
+          .weight = kind.invariant ? options.weight.value.value_or(1) : 0,
+          .relative = kind.invariant && options.weight.is_auto(),
+          .lam = options.lam,
+          .form = options.form,
+          .scaling = options.scaling,
+          .components = options.components};
+}
 
 Components::Components(ComponentProjection projection, ComponentCentre centre, ComponentReport report)
     : projection_(std::make_shared<const ComponentProjection>(std::move(projection))),
@@ -281,7 +296,8 @@ Method kpca_method() {
                "components).",
        .example = "impute | scale | kpca components=10 route=low_rank | logistic",
        .citation = "schoelkopf1998",
-       .without_rows = no_rows});
+       .without_rows = no_rows,
+       .sums = sums_of_kind<KpcaOptions, kpca>()});
 }
 
 Method udica_method() {
@@ -293,7 +309,8 @@ Method udica_method() {
        .when = "when domains differ in their means in ways that do not matter, and labels are few or come later.",
        .example = "impute | scale | udica components=10 route=low_rank | logistic",
        .citation = "muandet2013",
-       .without_rows = no_rows});
+       .without_rows = no_rows,
+       .sums = sums_of_kind<UdicaOptions, udica>()});
 }
 
 Method coir_method() {
@@ -305,7 +322,8 @@ Method coir_method() {
        .example = "impute | scale | coir components=5 route=low_rank | logistic",
        .citation = "kim2011",
        .learns = Learns::labels,
-       .without_rows = no_rows});
+       .without_rows = no_rows,
+       .sums = sums_of_kind<CoirOptions, coir>()});
 }
 
 Method dica_method() {
@@ -319,7 +337,8 @@ Method dica_method() {
        .example = "impute | scale | dica components=5 route=low_rank | logistic",
        .citation = "muandet2013",
        .learns = Learns::labels,
-       .without_rows = no_rows});
+       .without_rows = no_rows,
+       .sums = sums_of_kind<DicaOptions, dica>()});
 }
 
 }  // namespace ecotone

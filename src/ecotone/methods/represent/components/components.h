@@ -23,8 +23,8 @@ struct ComponentReport {
   /// Of the route low_rank.
   std::string map;      ///< how landmarks were chosen
   Index rank = 0;       ///< features of the map
-  double residual = 0;  ///< what it leaves out; see LowRankFit
-  Index map_rows = 0;   ///< rows that it was made from
+  Index map_rows = 0;   ///< rows that it was made from; 0: it was drawn without rows
+  double residual = 0;  ///< what it leaves out of them; see LowRankFit
 };
 
 /// How new rows are projected: by the exact routes, or by the low-rank one.
@@ -59,6 +59,9 @@ struct ComponentKind {
   bool supervised;
   bool invariant;
 };
+
+/// What the solver is asked for.
+ComponentOptions solver_options(const ComponentKind& kind, const ComponentStageOptions& options);
 
 /// kpca and udica learn from all rows of the view, labelled or not, coir and dica from the labelled ones.
 StageResult fit_components(const ComponentKind& kind, const TrainView& view, const ComponentStageOptions& options,

@@ -156,6 +156,19 @@ StageResult Greedy::fit_rule(PathRule rule, const TrainView& view, const Refits*
   return pass_on(std::move(fitted), view, context, {true, greedy_summary(run, options)});
 }
 
+SumsResult Greedy::fit_rule_on_sums(PathRule rule, const RowSums& sums, const GreedyOptions& options,
+                                    const Context& context) {
+  const auto moments = moment_columns(rule_name(rule), signed_moments(rule_name(rule), sums), context);
+  warn_lost_digits(rule_name(rule), moments->moments, greedy_centring(options), context);
+  const GreedyRun run = run_greedy(rule, *moments, options, false, {}, context);
+  auto fitted = std::make_shared<Greedy>();
+  fitted->path_ = run.selection.path.head(run.selection.taken);
+  fitted->take(sums.task, fitted->path_, run.first);
+  fitted->route_ = route_name(run.route);
+  RowSums next = fitted->passed_on_sums(sums);
+  return {std::move(fitted), std::move(next), {true, greedy_summary(run, options)}};
+}
+
 namespace {
 
 template <PathRule rule>
@@ -182,7 +195,8 @@ Method tgreedy_method() {
        .citation = "foster2012",
        .learns = Learns::two_classes,
        .select = select_rule<PathRule::tgreedy>,
-       .fit_with_refits = fit_greedy_with_refits<PathRule::tgreedy>});
+       .fit_with_refits = fit_greedy_with_refits<PathRule::tgreedy>,
+       .sums = sums_route<GreedyOptions, Greedy::fit_on_sums<PathRule::tgreedy>>()});
 }
 
 Method greedy_method() {
@@ -195,7 +209,8 @@ Method greedy_method() {
        .citation = "foster2012",
        .learns = Learns::two_classes,
        .select = select_rule<PathRule::greedy>,
-       .fit_with_refits = fit_greedy_with_refits<PathRule::greedy>});
+       .fit_with_refits = fit_greedy_with_refits<PathRule::greedy>,
+       .sums = sums_route<GreedyOptions, Greedy::fit_on_sums<PathRule::greedy>>()});
 }
 
 }  // namespace ecotone

@@ -105,6 +105,12 @@ class Greedy : public SelectedColumns {
   /// The same with the stages before it refitted in the folds of stop=lodo.
   static StageResult fit_rule(PathRule rule, const TrainView& view, const Refits* refits, const GreedyOptions& options,
                               const Context& context, FitCache& cache);
+  template <PathRule rule>
+  static SumsResult fit_on_sums(const RowSums& sums, const GreedyOptions& options, const Context& context) {
+    return fit_rule_on_sums(rule, sums, options, context);
+  }
+  static SumsResult fit_rule_on_sums(PathRule rule, const RowSums& sums, const GreedyOptions& options,
+                                     const Context& context);
   static std::shared_ptr<const Fitted> load(const StageState& state, const GreedyOptions& options,
                                             const StageInput& input);
 

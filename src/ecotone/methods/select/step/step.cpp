@@ -120,6 +120,19 @@ StageResult Step::fit_refitting(const TrainView& view, const Refits* refits, con
   return pass_on(std::move(fitted), view, context, {true, std::move(summary)});
 }
 
+SumsResult Step::fit_on_sums(const RowSums& sums, const StepOptions& options, const Context& context) {
+  const auto moments = moment_columns("step", signed_moments("step", sums), context);
+  auto fitted = std::make_shared<Step>();
+  fitted->run_ = run_step(*moments, nullptr, step_options(options, moments->moments.group_count()), context);
+  fitted->run_.folds.clear();
+  fitted->take(sums.task, fitted->run_.path, fitted->run_.first);
+  fitted->route_ = route_name(moments->route);
+  fitted->left_out_ = "domains";
+  RowSums next = fitted->passed_on_sums(sums);
+  std::string summary = step_summary(fitted->run_);
+  return {std::move(fitted), std::move(next), {true, std::move(summary)}};
+}
+
 StageState Step::save() const {
   StageState state;
   state.set("indices", as_vector(run_.path.indices));
@@ -180,7 +193,8 @@ Method step_method() {
        .learns = Learns::two_classes,
        .select = [](const SelectionInput& input, const OptionValues& values,
                     const Context& context) { return select_step(input, read_options<StepOptions>(values), context); },
-       .fit_with_refits = fit_step_with_refits});
+       .fit_with_refits = fit_step_with_refits,
+       .sums = sums_route<StepOptions, Step::fit_on_sums, require_sums_judge<StepOptions>>()});
 }
 
 }  // namespace ecotone

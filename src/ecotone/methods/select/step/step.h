@@ -90,6 +90,7 @@ class Step : public SelectedColumns {
   /// The same with the stages before it refitted in the folds that choose, if that is affordable.
   static StageResult fit_refitting(const TrainView& view, const Refits* refits, const StepOptions& options,
                                    const Context& context, FitCache& cache);
+  static SumsResult fit_on_sums(const RowSums& sums, const StepOptions& options, const Context& context);
   static std::shared_ptr<const Fitted> load(const StageState& state, const StepOptions& options,
                                             const StageInput& input);
 

@@ -1,0 +1,156 @@
+#include "ecotone/methods/sums/row_sums.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "ecotone/base/error.h"
+#include "ecotone/methods/requirements.h"
+#include "ecotone/solve/moments/moved_moments.h"
+
+namespace ecotone {
+namespace {
+
+/// The moments of some groups, without Gram matrices, under other names.
+Moments moments_of_groups(const Moments& all, const std::vector<Index>& groups, std::vector<std::string> names) {
+  Moments part;
+  part.features = all.features;
+  part.groups = std::move(names);
+  part.labelled.assign(groups.size(), 1);
+  part.rows = all.rows(groups);
+  part.weight = all.weight(groups);
+  part.y1 = all.y1(groups);
+  part.yy = all.yy(groups);
+  part.x1 = all.x1(groups, Eigen::all);
+  part.xy = all.xy(groups, Eigen::all);
+  part.xx = all.xx(groups, Eigen::all);
+  return part;
+}
+
+/// The rows of each class, by domain, in one pass.
+std::vector<Moments> gather_classes(const TrainView& view, const Features& x, const Vector& zero,
+                                    const Context& context) {
+  const Index classes = std::ssize(view.y.classes);
+  std::vector<std::int32_t> group;
+  for (Index i = 0; i < view.labelled(); ++i)
+    group.push_back(static_cast<std::int32_t>(view.domain.index[at(i)] * classes + view.y.index[at(i)]));
+  std::vector<std::string> names(view.domain.names.size() * at(classes));
+  const Moments all =
+      gather_moments({x, group, std::move(names), zero, Vector(), view.origin}, GramKind::none, context);
+  std::vector<Moments> result;
+  for (Index c = 0; c < classes; ++c) {
+    std::vector<Index> groups;
+    std::vector<std::string> domains;
+    for (Index d = 0; d < view.domain.count(); ++d) {
+      if (all.rows[d * classes + c] == 0) continue;
+      groups.push_back(d * classes + c);
+      domains.push_back(view.domain.names[at(d)]);
+    }
+    result.push_back(moments_of_groups(all, groups, std::move(domains)));
+  }
+  return result;
+}
+
+/// Sums of a class that no row has.
+Moments none_of(const Moments& moments) { return moments_of_groups(moments, {}, {}); }
+
+/// The sums with these classes, of which they have some.
+RowSums with_classes(const RowSums& sums, const std::vector<std::string>& classes) {
+  RowSums result = sums;
+  result.classes = classes;
+  result.of_class.clear();
+  for (const std::string& name : classes) {
+    const auto found = std::ranges::find(sums.classes, name);
+    result.of_class.push_back(found == sums.classes.end() ? none_of(sums.moments)
+                                                          : sums.of_class[at(found - sums.classes.begin())]);
+  }
+  return result;
+}
+
+template <class Map>
+RowSums mapped(const RowSums& sums, const Map& map) {
+  RowSums result{sums.task, sums.classes, map(sums.moments), {}, sums.row_cols};
+  for (const Moments& own : sums.of_class) result.of_class.push_back(map(own));
+  return result;
+}
+
+}  // namespace
+
+void RowSums::merge(const RowSums& other) {
+  if (other.task != task) data_error("different_sums", "sums: labels are classes in one part and numbers in another");
+  if (other.row_cols != row_cols || other.moments.features != moments.features)
+    data_error("different_sums", "sums: the columns of the parts differ");
+  std::vector<std::string> all = classes;
+  for (const std::string& name : other.classes)
+    if (std::ranges::find(all, name) == all.end()) all.push_back(name);
+  sort_classes(all);
+  RowSums more = with_classes(other, all);
+  *this = with_classes(*this, all);
+  moments.merge(more.moments);
+  for (std::size_t c = 0; c < all.size(); ++c) of_class[c].merge(more.of_class[c]);
+}
+
+RowSums gather_sums(const TrainView& view, const Context& context) {
+  const bool labelled = view.labelled() > 0;
+  const Features x = labelled ? view.labelled_x() : view.x;
+  const Vector zero = Vector::Zero(x.rows());
+  const bool numbers = labelled && view.y.task == Task::regress;
+  if (numbers) require_finite_labels("sums", view.y);
+  RowSums sums;
+  sums.task = view.y.task;
+  const std::span<const std::int32_t> domain(view.domain.index.data(), at(x.rows()));
+  const Vector& y = numbers ? view.y.value : zero;
+  sums.moments =
+      gather_moments({x, domain, view.domain.names, y, Vector(), view.origin}, GramKind::double_precision, context);
+  sums.row_cols = sums.cols();
+  if (view.y.task != Task::classify) return sums;
+  sums.classes = view.y.classes;
+  sums.of_class = gather_classes(view, x, zero, context);
+  return sums;
+}
+
+Moments signed_moments(std::string_view who, const RowSums& sums) {
+  Moments result = sums.moments;
+  if (sums.task == Task::regress) {
+    const double weight = result.weight.sum(), mean = result.y1.sum() / weight;
+    if (result.yy.sum() / weight - mean * mean <= 1e-14 * result.yy.sum() / weight)
+      data_error("one_class", "{}: all labels are about {:g}, so there is nothing to learn", who, mean);
+    return result;
+  }
+  if (sums.classes.size() < 2)
+    data_error("one_class", "{}: all labels are '{}', so there is nothing to learn", who,
+               sums.classes.empty() ? "" : sums.classes.front());
+  if (sums.classes.size() > 2)
+    data_error("needs_two_classes",
+               "{}: from sums it learns two classes or numbers, and the labels have {} classes ({}); keep two with "
+               "--where",
+               who, sums.classes.size(), fmt::join(sums.classes, ", "));
+  result.classes = sums.classes;
+  // y = +1 for the second class: sum w y = 2 sum over it of w, less sum w; sum w y^2 = sum w.
+  result.yy = result.weight;
+  result.y1 = -result.weight;
+  result.xy = -result.x1;
+  const Moments& second = sums.of_class[1];
+  for (Index g = 0; g < second.group_count(); ++g) {
+    const Index own = std::ranges::find(result.groups, second.groups[at(g)]) - result.groups.begin();
+    result.y1[own] += 2 * second.weight[g];
+    result.xy.row(own) += 2 * second.x1.row(g);
+  }
+  return result;
+}
+
+RowSums moved_sums(const RowSums& sums, ConstVectorView centre, ConstVectorView factor, const Context& context) {
+  return mapped(sums, [&](const Moments& own) { return moved_moments(own, centre, factor, context); });
+}
+
+RowSums taken_sums(const RowSums& sums, std::span<const Index> columns, const std::vector<std::string>& names) {
+  return mapped(sums, [&](const Moments& own) { return taken_moments(own, columns, names); });
+}
+
+RowSums projected_sums(const RowSums& sums, const Matrix& b, const std::vector<std::string>& names,
+                       const Context& context) {
+  return mapped(sums, [&](const Moments& own) { return projected_moments(own, b, names, context); });
+}
+
+}  // namespace ecotone

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ecotone/base/context.h"
+#include "ecotone/data/dataset.h"
+#include "ecotone/solve/moments/moments.h"
+
+namespace ecotone {
+
+/// Sums over the rows of every domain, all that a pipeline can be finished from without the rows. They add over blocks,
+/// files and sites.
+struct RowSums {
+  Task task = Task::classify;
+  std::vector<std::string> classes = {};  ///< sorted; of classification
+  Moments moments;                        ///< of the domains, with Gram matrices; y is 0 where labels are classes
+  std::vector<Moments> of_class = {};     ///< of the rows of each class, by domain, without Gram matrices
+  /// Columns that the rows had before a map was drawn for them (Method::sums); those of the moments where none was.
+  Index row_cols = 0;
+
+  Index cols() const { return moments.cols(); }
+  double rows() const { return moments.rows.sum(); }
+  /// Adds the sums of other rows. Classes are matched by name, domains too. Data error `different_sums` where the
+  /// columns or the kind of label differ.
+  void merge(const RowSums& other);
+};
+
+/// One pass over the labelled rows of a view (all rows, where nothing is labelled). Data errors: those of
+/// gather_moments.
+RowSums gather_sums(const TrainView& view, const Context& context);
+
+/// Moments with numbers as y: the labels themselves, or -1 and +1 for two classes. Data errors `one_class` and
+/// `needs_two_classes` name `who`.
+Moments signed_moments(std::string_view who, const RowSums& sums);
+
+/// The sums of what linear maps make of rows; see moved_moments.h.
+RowSums moved_sums(const RowSums& sums, ConstVectorView centre, ConstVectorView factor, const Context& context);
+RowSums taken_sums(const RowSums& sums, std::span<const Index> columns, const std::vector<std::string>& names);
+RowSums projected_sums(const RowSums& sums, const Matrix& b, const std::vector<std::string>& names,
+                       const Context& context);
+
+}  // namespace ecotone

@@ -1,0 +1,279 @@
+#include "ecotone/methods/sums/parts.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+#include "ecotone/methods/sums/sums_route.h"
+#include "methods/support.h"
+
+namespace ecotone::test {
+namespace parts_test {
+
+/// Rows of four hospitals in three columns of numbers and one of text; labels are two classes or numbers.
+Dataset hospitals(Task task = Task::classify, Index rows = 240) {
+  Random random(5, "hospitals");
+  Matrix x = Matrix::Zero(rows, 5);
+  Dataset data;
+  data.schema.columns = {{.name = "age", .levels = {}},
+                         {.name = "dose", .levels = {}},
+                         {.name = "pulse", .levels = {}},
+                         {.name = "ward", .kind = ColumnKind::categorical, .levels = {"a", "b"}}};
+  Labels y{task, {}, {}, {}};
+  if (task == Task::classify) y.classes = {"no", "yes"};
+  y.value = Vector(task == Task::regress ? rows : 0);
+  for (Index i = 0; i < rows; ++i) {
+    const Index domain = i % 4;
+    for (Index j = 0; j < 3; ++j)
+      x(i, j) = 3.0 * static_cast<double>(j) + 0.3 * static_cast<double>(domain) + random.normal();
+    x(i, random.uniform() < 0.4 ? 3 : 4) = 1;
+    const double value = x(i, 0) - 0.5 * x(i, 1) + 0.4 * x(i, 3) + random.normal();
+    if (task == Task::classify) {
+      y.index.push_back(value > -1.2 ? 1 : 0);
+    } else {
+      y.value[i] = 20 + value;
+    }
+  }
+  data.x = Features::dense(std::move(x), data.schema.feature_names());
+  data.y = std::move(y);
+  data.domain = dealt_domains(rows, 4);
+  data.role.assign(4, Role::source);
+  return data;
+}
+
+/// Some rows of the data as a site would read them: with its own classes and levels.
+Dataset site(const Dataset& all, const std::vector<Index>& rows) {
+  Dataset data = all;
+  data.x = all.x.take(rows);
+  data.y = all.y->take(rows);
+  drop_unused_classes(*data.y);
+  data.domain = all.domain.take(rows);
+  data.role.assign(data.domain.names.size(), Role::source);
+  return data;
+}
+
+std::vector<Index> every(Index step, Index from, Index rows) {
+  std::vector<Index> result;
+  for (Index i = from; i < rows; i += step) result.push_back(i);
+  return result;
+}
+
+Batch batch_of(const Dataset& data) { return {data.x, data.domain}; }
+
+SumsPart part_of(const std::string& pipeline, const Dataset& data, const Model* behind = nullptr, int threads = 2) {
+  return make_part(Pipeline::parse(pipeline), data, behind, {.min_rows = 1}, context(threads));
+}
+
+/// The model of the data dealt to three sites, each with rows of all domains.
+Model finished(const std::string& pipeline, const Dataset& data, const Model* behind = nullptr) {
+  std::vector<SumsPart> parts;
+  for (Index s = 0; s < 3; ++s) {
+    std::vector<Index> rows;
+    for (Index i = 0; i < data.rows(); ++i)
+      if ((i / 4) % 3 == s) rows.push_back(i);
+    parts.push_back(part_of(pipeline, site(data, rows), behind));
+  }
+  return finish_parts(in_order(std::move(parts)), behind, context());
+}
+
+double largest_difference(const Model& a, const Model& b, const Dataset& data) {
+  const Prediction p = a.predict(batch_of(data), context()), q = b.predict(batch_of(data), context());
+  if (p.task == Task::regress) return (p.value - q.value).cwiseAbs().maxCoeff();
+  return (p.probability - q.probability).cwiseAbs().maxCoeff();
+}
+
+TEST(Parts, FinishedIsWhatFitGivesOnAllRows) {
+  const Dataset classes = hospitals(), numbers = hospitals(Task::regress);
+  for (const std::string pipeline : {"ridge lam=0.1", "scale | ridge lam=0.1 domain_weights=pooled", "tgreedy steps=3",
+                                     "scale | greedy steps=4 mode=stepwise", "scale | step size=2 lam=0.1",
+                                     "scale | tgreedy steps=2 | ridge lam=0.3", "scale | ridge score=squared_error"}) {
+    const Model fit = Model::fit(Pipeline::parse(pipeline), train_view(classes, context()), classes.schema, context());
+    EXPECT_LT(largest_difference(finished(pipeline, classes), fit, classes), 1e-10) << pipeline;
+  }
+  for (const std::string pipeline : {"least_squares l2=0.01", "scale | least_squares l2=0 offset=true",
+                                     "scale | ridge lam=0.1", "step size=2 lam=0.1", "scale | step"}) {
+    const bool chooses = pipeline == "scale | step";  // behind scale it is chosen with scale refitted
+    const Model fit = Model::fit(Pipeline::parse(pipeline), train_view(numbers, context()), numbers.schema, context());
+    EXPECT_LT(largest_difference(finished(pipeline, numbers), fit, numbers), chooses ? 0.3 : 1e-10) << pipeline;
+  }
+}
+
+TEST(Parts, ComponentsAreThoseOfTheirDrawnFeatures) {
+  const Dataset data = hospitals();
+  const std::string components = "dica route=low_rank map=fourier sigma=3 rank=60 components=3 lam=0.1";
+  const Model model = finished(components + " | ridge lam=0.1", data);
+  // One part of all rows gives the same, up to rounding.
+  const Model whole = finish_parts({part_of(components + " | ridge lam=0.1", data)}, nullptr, context());
+  EXPECT_LT(largest_difference(model, whole, data), 1e-9);
+  EXPECT_EQ(model.training_rows(0), 0);
+  const Json stage = model.inspect()["stages"][0];
+  EXPECT_EQ(stage["map_rows"], 0);
+  EXPECT_FALSE(stage.contains("residual"));
+  EXPECT_EQ(stage["rows"], 240);
+  // Training projections have mean 0 and mean square 1.
+  const Matrix z =
+      finish_parts({part_of(components, data)}, nullptr, context()).transform(batch_of(data), context()).to_matrix();
+  EXPECT_LT(z.colwise().mean().cwiseAbs().maxCoeff(), 1e-9);
+  EXPECT_LT(((z.array().square().colwise().mean()) - 1).abs().maxCoeff(), 1e-9);
+  for (const std::string name : {"kpca", "udica", "coir"})
+    EXPECT_LT(
+        largest_difference(
+            finished(name + components.substr(4) + " | ridge lam=0.1", data),
+            finish_parts({part_of(name + components.substr(4) + " | ridge lam=0.1", data)}, nullptr, context()), data),
+        1e-9)
+        << name;
+}
+
+TEST(Parts, AnyOrderAndGroupingGivesTheSameBytes) {
+  const Dataset data = hospitals();
+  std::vector<SumsPart> parts;
+  for (Index s = 0; s < 5; ++s) parts.push_back(part_of("scale | ridge", site(data, every(5, s, data.rows()))));
+  const std::string model = finish_parts(in_order(parts), nullptr, context()).bytes();
+  std::vector<std::size_t> order(parts.size());
+  std::iota(order.begin(), order.end(), 0);
+  int tried = 0;
+  do {
+    std::vector<SumsPart> some;
+    for (std::size_t i = 0; i < 3; ++i) some.push_back(parts[order[i]]);
+    // Three are merged into a file first, the others join later.
+    std::vector<SumsPart> all = parts_from(TensorFile::parse(parts_tensors(in_order(some)).bytes(), "some.eco"));
+    for (std::size_t i = 3; i < 5; ++i) all.push_back(parts[order[i]]);
+    all = in_order(std::move(all));
+    EXPECT_EQ(finish_parts(all, nullptr, context()).bytes(), model);
+  } while (++tried < 24 && std::ranges::next_permutation(order).found);
+  for (const int threads : {1, 7}) {
+    std::vector<SumsPart> own;
+    for (Index s = 0; s < 5; ++s)
+      own.push_back(part_of("scale | ridge", site(data, every(5, s, data.rows())), nullptr, threads));
+    EXPECT_EQ(finish_parts(in_order(own), nullptr, context(threads)).bytes(), model);
+  }
+}
+
+TEST(Parts, SitesMayLackAClassOrACategory) {
+  const Dataset data = hospitals();
+  // The first site has only "yes" in ward a, the second the rest.
+  std::vector<Index> first, second;
+  const Matrix x = data.x.to_matrix();
+  for (Index i = 0; i < data.rows(); ++i) (data.y->index[at(i)] == 1 && x(i, 3) == 1 ? first : second).push_back(i);
+  Dataset one = site(data, first);
+  ASSERT_EQ(one.y->classes, std::vector<std::string>{"yes"});
+  one.schema.columns[3].levels = {"a"};
+  one.x = Features::dense(one.x.to_matrix().leftCols(4), one.schema.feature_names());
+  const std::string pipeline = "scale | ridge lam=0.1";
+  const Model model =
+      finish_parts(in_order({part_of(pipeline, one), part_of(pipeline, site(data, second))}), nullptr, context());
+  const Model fit = Model::fit(Pipeline::parse(pipeline), train_view(data, context()), data.schema, context());
+  EXPECT_LT(largest_difference(model, fit, data), 1e-10);
+  EXPECT_EQ(model.classes(), (std::vector<std::string>{"no", "yes"}));
+}
+
+TEST(Parts, RowsMayGoThroughAModelFirst) {
+  const Dataset data = hospitals();
+  const Model scale = finished("scale", data);
+  EXPECT_FALSE(scale.pipeline().predicts());
+  const std::string behind = "dica route=low_rank map=fourier sigma=2 rank=50 components=2 | ridge lam=0.1";
+  const Model model = finished(behind, data, &scale);
+  EXPECT_EQ(model.pipeline().text(), "scale | " + Pipeline::parse(behind).text());
+  EXPECT_EQ(reloaded(model).bytes(), model.bytes());
+  EXPECT_LT(largest_difference(model, finish_parts({part_of(behind, data, &scale)}, &scale, context()), data), 1e-9);
+  const SumsPart part = part_of(behind, data, &scale);
+  EXPECT_EQ(code_of([&] { finish_parts({part}, nullptr, context()); }), "other_model");
+  const Model predicts = finished("scale | ridge lam=0.1", data);
+  EXPECT_EQ(code_of([&] { part_of("ridge", data, &predicts); }), "behind_predicts");
+}
+
+TEST(Parts, RefusesWhatDoesNotFitTogether) {
+  const Dataset data = hospitals();
+  const SumsPart part = part_of("scale | ridge", data);
+  const auto code = [&](const SumsPart& other) { return code_of([&] { in_order({part, other}); }); };
+  EXPECT_EQ(code(part), "same_part");
+  EXPECT_EQ(code(part_of("scale | ridge lam=1", data)), "different_sums");
+  EXPECT_EQ(code(part_of("scale | ridge", hospitals(Task::regress))), "different_sums");
+  SumsPart seed = part;
+  seed.seed = 7;
+  EXPECT_EQ(code(seed), "different_sums");
+  Dataset other = site(data, every(2, 0, data.rows()));
+  other.schema.columns[1].name = "weight";
+  other.x = Features::dense(other.x.to_matrix(), other.schema.feature_names());
+  EXPECT_EQ(code(part_of("scale | ridge", other)), "different_sums");
+}
+
+TEST(Parts, RefusesWhatNeedsRows) {
+  const Dataset data = hospitals();
+  const auto code = [&](const std::string& pipeline) { return code_of([&] { part_of(pipeline, data); }); };
+  EXPECT_EQ(code("impute | ridge"), "needs_rows");
+  EXPECT_EQ(code("scale | logistic"), "needs_rows");
+  EXPECT_EQ(code("scale | ridge score=auroc"), "bad_option");
+  EXPECT_EQ(code("dica | ridge"), "needs_rows");
+  EXPECT_EQ(code("scale | dica route=low_rank map=fourier sigma=1 | ridge"), "needs_rows");
+  EXPECT_EQ(code_of([&] { part_of("least_squares", hospitals(Task::regress)); }), "needs_rows");
+  EXPECT_EQ(code_of([&] { make_part(Pipeline::parse("ridge"), data, nullptr, {.min_rows = 61}, context()); }),
+            "small_domain");
+  Dataset weighted = data;
+  weighted.weight = Vector::Ones(data.rows());
+  EXPECT_EQ(code_of([&] { part_of("ridge", weighted); }), "weighted_sums");
+  Dataset missing = data;
+  Matrix x = data.x.to_matrix();
+  x(3, 1) = std::nan("");
+  missing.x = Features::dense(x, data.schema.feature_names());
+  EXPECT_EQ(code_of([&] { part_of("ridge", missing); }), "non_finite");
+  Dataset unlabelled = data;
+  unlabelled.y.reset();
+  EXPECT_EQ(code_of([&] { part_of("ridge", unlabelled); }), "no_labels");
+  EXPECT_EQ(part_of("scale", unlabelled).sums.rows(), 240);
+  const Dataset yes = site(data, [&] {
+    std::vector<Index> rows;
+    for (Index i = 0; i < data.rows(); ++i)
+      if (data.y->index[at(i)] == 1) rows.push_back(i);
+    return rows;
+  }());
+  EXPECT_EQ(code_of([&] { finish_parts({part_of("ridge", yes)}, nullptr, context()); }), "one_class");
+}
+
+TEST(Parts, SumsOfOtherColumnsAreRefused) {
+  SumsPart part = part_of("ridge lam=1", hospitals());
+  part.schema.columns.pop_back();
+  EXPECT_EQ(
+      code_of([&] { Model::from_sums(Pipeline::parse("ridge lam=1"), part.sums, part.schema, nullptr, context()); }),
+      "different_sums");
+  const std::string drawn = "kpca route=low_rank map=fourier sigma=1 rank=";
+  part = part_of(drawn + "20 | ridge lam=1", hospitals());
+  EXPECT_EQ(code_of([&] {
+              Model::from_sums(Pipeline::parse(drawn + "30 | ridge lam=1"), part.sums, part.schema, nullptr, context());
+            }),
+            "different_sums");
+}
+
+TEST(PartsFile, ReadsWhatItWrote) {
+  const Dataset data = hospitals();
+  for (const auto& part : {part_of("scale | ridge", data), part_of("ridge", hospitals(Task::regress))}) {
+    const std::string bytes = parts_tensors({part}).bytes();
+    const std::vector<SumsPart> read = parts_from(TensorFile::parse(bytes, "part.eco"));
+    ASSERT_EQ(read.size(), 1U);
+    EXPECT_EQ(read.front().id(), part.id());
+    EXPECT_EQ(parts_tensors(read).bytes(), bytes);
+  }
+}
+
+TEST(PartsFile, ChangedBytesAreRefused) {
+  const std::string bytes = parts_tensors({part_of("scale | ridge", hospitals(Task::classify, 40))}).bytes();
+  for (std::size_t length = 0; length < bytes.size(); length += 7)
+    EXPECT_EQ(code_of([&] { parts_from(TensorFile::parse(bytes.substr(0, length), "part.eco")); }) == "none", false);
+  int loaded = 0;
+  for (std::size_t place = 0; place < bytes.size(); ++place) {
+    std::string changed = bytes;
+    changed[place] = static_cast<char>(changed[place] ^ 0x11);
+    try {
+      parts_from(TensorFile::parse(changed, "part.eco"));
+      ++loaded;  // the version, or the padding of the header
+    } catch (const Error& error) {
+      ASSERT_EQ(error.kind(), ErrorKind::file) << place << ": " << error.what();
+    }
+  }
+  EXPECT_LT(loaded, 80);
+}
+
+}  // namespace parts_test
+}  // namespace ecotone::test

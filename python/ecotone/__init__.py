@@ -18,12 +18,13 @@ from ._methods import CLASSES
 from ._pipeline import Pipeline, load
 from ._results import Choice, Diagnosis, Evaluation, Expectation, Explanation, Selection, Tuning
 from ._splitters import LeaveOneDomainOut, leave_one_domain_out
+from ._sums import finish, inspect_sums, merge, partial
 
 __version__ = _native.version
 globals().update(CLASSES)
 
 __all__ = [
     "Choice", "Data", "Diagnosis", "EcotoneWarning", "Evaluation", "Expectation", "Explanation", "LeaveOneDomainOut", "Pipeline", "Selection", "Table", "Tuning",
-    "choose", "diagnose", "evaluate", "expect", "explain", "generate", "guard", "leave_one_domain_out", "load", "read", "report", "select", "tune",
+    "choose", "diagnose", "evaluate", "expect", "explain", "finish", "generate", "guard", "inspect_sums", "leave_one_domain_out", "load", "merge", "partial", "read", "report", "select", "tune",
     *CLASSES,
 ]

@@ -2,7 +2,7 @@
 import inspect
 import os
 
-from . import _functions, _pipeline, _splitters
+from . import _functions, _pipeline, _splitters, _sums
 from ._methods import CLASSES, COMMON, METHODS, TYPES, _default, default_learner, parameter_name
 
 COMMON_TYPES = {"domain": "str | None", "target": "str | int | list[Any] | None", "seed": "int", "threads": "int | None"}
@@ -27,7 +27,7 @@ def _function(function):
         sign = "**" if parameter.kind is parameter.VAR_KEYWORD else ""
         parts.append(f"{sign}{parameter.name}: Any" + " = ..." * (parameter.default is not parameter.empty))
     returns = {"evaluate": "Evaluation", "tune": "Tuning", "diagnose": "Diagnosis", "select": "Selection", "choose": "Choice",
-               "expect": "Expectation", "explain": "Explanation", "guard": "Pipeline", "load": "Pipeline", "generate": "Data", "read": "Data"}.get(function.__name__, "Any")
+               "expect": "Expectation", "explain": "Explanation", "guard": "Pipeline", "load": "Pipeline", "finish": "Pipeline", "partial": "bytes", "merge": "bytes", "generate": "Data", "read": "Data"}.get(function.__name__, "Any")
     return f"def {function.__name__}({', '.join(parts)}) -> {returns}: ...\n"
 
 
@@ -43,6 +43,7 @@ def text():
         "from ._splitters import LeaveOneDomainOut as LeaveOneDomainOut\n\n__version__: str\n\n",
     ]
     functions = [getattr(_functions, name) for name in ("choose", "diagnose", "evaluate", "expect", "explain", "generate", "guard", "read", "report", "select", "tune")]
+    functions += [_sums.finish, _sums.inspect_sums, _sums.merge, _sums.partial]
     lines += [_function(each) for each in (*functions, _pipeline.load, _splitters.leave_one_domain_out)]
     lines += ["\n" + _class(name, made) for name, made in CLASSES.items()]
     return "".join(lines)

@@ -9,6 +9,7 @@
 #include "functions.h"
 #include "methods.h"
 #include "model.h"
+#include "sums.h"
 
 namespace nb = nanobind;
 
@@ -22,4 +23,5 @@ NB_MODULE(_native, module) {
   bind_model(module);
   bind_data(module);
   bind_functions(module);
+  bind_sums(module);
 }

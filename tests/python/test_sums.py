@@ -1,0 +1,49 @@
+"""Sums of sites, collected and finished, from Python."""
+import numpy as np
+import pytest
+
+import ecotone
+
+
+@pytest.fixture(scope="module")
+def data():
+    return ecotone.generate("exchangeable", domains=5, rows=60)
+
+
+def parts_of(data, pipeline, sites=3, **more):
+    X, y, domain = data
+    X = np.asarray(X)
+    return [ecotone.partial(X[s::sites], y[s::sites], domain[s::sites], pipeline, **more) for s in range(sites)]
+
+
+def test_the_model_of_all_sites_is_that_of_all_rows(data):
+    X, y, domain = np.asarray(data.X), data.y, data.domain
+    model = ecotone.finish(ecotone.merge(parts_of(data, "scale | ridge lam=0.1")))
+    fitted = ecotone.Pipeline("scale | ridge lam=0.1").fit(X, y, sample_domain=domain)
+    np.testing.assert_allclose(model.predict_proba(X), fitted.predict_proba(X), atol=1e-10)
+    assert list(model.classes_) == list(fitted.classes_)
+
+
+def test_the_order_does_not_matter(data):
+    parts = parts_of(data, "scale | ridge")
+    one = ecotone.finish(parts)
+    other = ecotone.finish([ecotone.merge(parts[1:]), parts[0]])
+    assert one.model_.bytes() == other.model_.bytes()
+    with pytest.raises(ValueError, match="twice"):
+        ecotone.merge([parts[0], parts[0]])
+
+
+def test_estimators_and_models_behind_them(data):
+    scale = ecotone.finish(parts_of(data, ecotone.Scale()))
+    parts = parts_of(data, "dica route=low_rank map=fourier sigma=2 rank=30 | ridge lam=0.1", behind=scale)
+    model = ecotone.finish(parts, behind=scale)
+    assert model.pipeline.startswith("scale | dica")
+    with pytest.raises(ValueError, match="--behind"):
+        ecotone.finish(parts)
+
+
+def test_what_sums_are_of(data):
+    found = ecotone.inspect_sums(parts_of(data, "scale | ridge"))
+    assert sum(sum(part["rows"].values()) for part in found["parts"]) == 300
+    with pytest.raises(ValueError, match="min_rows|min-rows"):
+        parts_of(data, "scale | ridge", min_rows=21)

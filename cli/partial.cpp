@@ -33,6 +33,9 @@ void run_partial(const PartialFlags& flags, Session& session) {
     option_error("bad_output", "partial: -o must end in .eco, got '{}'", flags.output);
   std::vector<std::filesystem::path> inputs = files_read(given.data, flags.read);
   std::optional<Model> behind;
+  if (flags.strict && !flags.behind.empty())
+    option_error("idle_flag",
+                 "partial: --strict looks at columns before a model is chosen; leave it out with --behind");
   if (!flags.behind.empty()) {
     require_files({flags.behind});
     inputs.emplace_back(flags.behind);
@@ -41,9 +44,12 @@ void run_partial(const PartialFlags& flags, Session& session) {
   require_separate(inputs, {flags.output});
   require_writable(flags.output);
   const Context& context = session.context();
-  const Dataset data =
-      behind ? session.timed("read", [&] { return read_for_model(given.data, behind->schema(), flags.read, context); })
-             : read_checked(given.data, flags.read, flags.strict, session);
+  const auto read_prepared = [&] {
+    Schema schema = behind->schema();
+    schema.weight.clear();  // sums have no weights, whatever the model was fitted with
+    return session.timed("read", [&] { return read_for_model(given.data, schema, flags.read, context); });
+  };
+  const Dataset data = behind ? read_prepared() : read_checked(given.data, flags.read, flags.strict, session);
   const SumsPart part = session.timed(
       "sums", [&] { return make_part(pipeline, data, behind ? &*behind : nullptr, flags.options, context); });
   session.timed("write", [&] { parts_tensors({part}).write(flags.output); });

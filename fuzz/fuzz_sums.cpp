@@ -68,7 +68,7 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::code_of([&] {
-    const std::vector<SumsPart> parts = in_order(parts_from(TensorFile::parse(fuzz::text_of(data, size), "f.eco")));
+    const std::vector<SumsPart> parts = in_order(parts_as_named(TensorFile::parse(fuzz::text_of(data, size), "f.eco")));
     const std::string bytes = parts_tensors(parts).bytes();
     if (parts_tensors(in_order(parts_from(TensorFile::parse(bytes, "again")))).bytes() != bytes)
       fuzz::fail("loaded sums save other bytes");

@@ -20,14 +20,14 @@ def partial(X, y=None, domain=None, pipeline=None, *, behind=None, min_rows=10, 
     """Sum over the rows of a site all that a pipeline needs, so that rows can stay where they are.
 
     `pipeline` is a text or an estimator of stages that need sums alone, such as "scale | ridge"; `behind` is a fitted
-    pipeline that prepares the rows first, the same at every site. Domains of fewer than `min_rows` rows are refused,
-    because sums of few rows come close to the rows themselves. Returns bytes: the content of a file of
+    pipeline that prepares the rows first, the same at every site. Domains, and classes of a domain, of fewer than
+    `min_rows` rows are refused, because sums of few rows come close to the rows themselves. Returns bytes: the content of a file of
     `ecotone partial`.
 
     >>> import ecotone
     >>> X, y, domain = ecotone.generate("exchangeable", domains=4)
     >>> half = len(y) // 2
-    >>> parts = [ecotone.partial(X[rows], y[rows], domain[rows], "scale | ridge") for rows in (slice(half), slice(half, None))]
+    >>> parts = [ecotone.partial(X[rows], y[rows], domain[rows], "scale | ridge", min_rows=1) for rows in (slice(half), slice(half, None))]
     >>> model = ecotone.finish(ecotone.merge(parts))
     >>> model.predict(X).shape
     (400,)

@@ -13,6 +13,7 @@ def data():
 def parts_of(data, pipeline, sites=3, **more):
     X, y, domain = data
     X = np.asarray(X)
+    more = {"min_rows": 1} | more
     return [ecotone.partial(X[s::sites], y[s::sites], domain[s::sites], pipeline, **more) for s in range(sites)]
 
 
@@ -40,6 +41,12 @@ def test_estimators_and_models_behind_them(data):
     assert model.pipeline.startswith("scale | dica")
     with pytest.raises(ValueError, match="--behind"):
         ecotone.finish(parts)
+
+
+def test_no_parts_are_an_error():
+    for function in (ecotone.merge, ecotone.finish, ecotone.inspect_sums):
+        with pytest.raises(ValueError, match="no sums"):
+            function([])
 
 
 def test_what_sums_are_of(data):

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "ecotone/methods/sums/sums_route.h"
+#include "ecotone/solve/components/low_rank.h"
 #include "methods/support.h"
 
 namespace ecotone::test {
@@ -92,7 +93,7 @@ TEST(Parts, FinishedIsWhatFitGivesOnAllRows) {
     const Model fit = Model::fit(Pipeline::parse(pipeline), train_view(classes, context()), classes.schema, context());
     EXPECT_LT(largest_difference(finished(pipeline, classes), fit, classes), 1e-10) << pipeline;
   }
-  for (const std::string pipeline : {"least_squares l2=0.01", "scale | least_squares l2=0 offset=true",
+  for (const std::string pipeline : {"least_squares l2=0.01", "scale | least_squares l2=0.001 offset=true",
                                      "scale | ridge lam=0.1", "step size=2 lam=0.1", "scale | step"}) {
     const bool chooses = pipeline == "scale | step";  // behind scale it is chosen with scale refitted
     const Model fit = Model::fit(Pipeline::parse(pipeline), train_view(numbers, context()), numbers.schema, context());
@@ -124,6 +125,66 @@ TEST(Parts, ComponentsAreThoseOfTheirDrawnFeatures) {
             finish_parts({part_of(name + components.substr(4) + " | ridge lam=0.1", data)}, nullptr, context()), data),
         1e-9)
         << name;
+}
+
+TEST(Parts, ComponentsAreThoseOfTheSumsOfTheRows) {
+  // The same features of the rows, summed by the engine of route=low_rank.
+  const Dataset classes = hospitals(), numbers = hospitals(Task::regress);
+  const LowRankMap map = drawn_map({.kind = KernelKind::rbf, .sigma = 3}, Vector::Zero(5), 40, context());
+  const auto wanted = [&](const Dataset& data, const LowRankOutputs& outputs) {
+    const LowRankSums sums = gather_low_rank_sums({data.x, map, data.domain.index, 4, outputs}, context());
+    return low_rank_components(sums, {.supervised = true, .weight = 1, .relative = true, .lam = 0.1, .components = 3},
+                               1e-4, context());
+  };
+  const auto gamma = [&](const std::string& more, const Dataset& data) {
+    const std::string pipeline = "dica route=low_rank map=fourier sigma=3 rank=40 components=3 lam=0.1" + more;
+    return finish_parts({part_of(pipeline, data)}, nullptr, context()).state(0).vector("gamma", 3);
+  };
+  const LowRankComponents of_classes = wanted(classes, LowRankOutputs::of_classes(classes.y->index, 2));
+  EXPECT_LT((gamma("", classes) - of_classes.spectrum.gamma).cwiseAbs().maxCoeff(),
+            1e-8 * of_classes.spectrum.gamma.maxCoeff());
+  const Matrix y = numbers.y->value;
+  const LowRankComponents of_numbers = wanted(numbers, LowRankOutputs::of_rows(y));
+  EXPECT_LT((gamma(" output_kernel=linear", numbers).head(1) - of_numbers.spectrum.gamma.head(1)).cwiseAbs().maxCoeff(),
+            1e-8 * of_numbers.spectrum.gamma.maxCoeff());
+}
+
+TEST(Parts, AConstantColumnHasNoWeight) {
+  Dataset data = hospitals();
+  Matrix x = data.x.to_matrix();
+  x.col(1).setConstant(0.1);
+  data.x = Features::dense(x, data.schema.feature_names());
+  for (const std::string pipeline : {"scale | ridge lam=0.1", "ridge lam=0.1", "scale | least_squares l2=0.1"}) {
+    const bool numbers = pipeline.ends_with("l2=0.1");
+    if (numbers) data.y = hospitals(Task::regress).y;
+    const Model model = finished(pipeline, data);
+    EXPECT_EQ(model.state(model.pipeline().stages().size() - 1).vector("weights", 5)[1], 0) << pipeline;
+  }
+}
+
+TEST(Parts, DependentColumnsNeedAPenalty) {
+  // The wards of all rows add up to 1.
+  EXPECT_EQ(code_of([] { finished("least_squares l2=0", hospitals(Task::regress)); }), "singular");
+}
+
+TEST(Parts, DigitsThatSumsLoseAreReported) {
+  Dataset data = hospitals();
+  Matrix x = data.x.to_matrix();
+  x.col(0).array() += 1e7;
+  data.x = Features::dense(x, data.schema.feature_names());
+  Recorder recorder;
+  finish_parts({part_of("scale | ridge lam=0.1", data)}, nullptr, context().observed_by(&recorder));
+  ASSERT_EQ(recorder.warnings.size(), 1U);
+  EXPECT_EQ(recorder.warnings.front().first, "lost_digits");
+}
+
+TEST(Parts, RowsWithoutATableHaveNamesOfTheirOwn) {
+  Dataset data = hospitals();
+  data.schema = {};
+  data.x = Features::dense(data.x.to_matrix());
+  const Model model = finished("scale | ridge lam=0.1", data);
+  EXPECT_EQ(model.features().front(), "x1");
+  EXPECT_LT(largest_difference(model, fitted("scale | ridge lam=0.1", train_view(data, context())), data), 1e-10);
 }
 
 TEST(Parts, AnyOrderAndGroupingGivesTheSameBytes) {
@@ -198,6 +259,13 @@ TEST(Parts, RefusesWhatDoesNotFitTogether) {
   other.schema.columns[1].name = "weight";
   other.x = Features::dense(other.x.to_matrix(), other.schema.feature_names());
   EXPECT_EQ(code(part_of("scale | ridge", other)), "different_sums");
+  SumsPart days = part, months = part_of("scale | ridge", site(data, every(2, 0, data.rows())));
+  for (SumsPart* each : {&days, &months}) each->schema.columns[0].kind = ColumnKind::date;
+  days.schema.columns[0].slashes = SlashOrder::day_first;
+  EXPECT_EQ(in_order({days, months}).size(), 2U);
+  months.schema.columns[0].slashes = SlashOrder::month_first;
+  EXPECT_EQ(code_of([&] { in_order({days, months}); }), "different_sums");
+  EXPECT_EQ(code_of([&] { in_order({}); }), "no_parts");
 }
 
 TEST(Parts, RefusesWhatNeedsRows) {
@@ -211,6 +279,19 @@ TEST(Parts, RefusesWhatNeedsRows) {
   EXPECT_EQ(code_of([&] { part_of("least_squares", hospitals(Task::regress)); }), "needs_rows");
   EXPECT_EQ(code_of([&] { make_part(Pipeline::parse("ridge"), data, nullptr, {.min_rows = 61}, context()); }),
             "small_domain");
+  EXPECT_EQ(code("ridge class_weight=balanced"), "needs_rows");
+  EXPECT_EQ(code("least_squares l2=1"), "needs_numbers");
+  Dataset grouped = data;
+  grouped.group.assign(at(data.rows()), 0);
+  EXPECT_EQ(code_of([&] { part_of("ridge", grouped); }), "idle_flag");
+  Dataset sparse = data;
+  sparse.x = Features::sparse(to_csr(data.x.to_matrix()), data.schema.feature_names());
+  EXPECT_EQ(code_of([&] { part_of("ridge", sparse); }), "sparse_sums");
+  Dataset three = data;
+  three.y->classes.push_back("perhaps");
+  for (Index i = 0; i < data.rows(); i += 3) three.y->index[at(i)] = 2;
+  EXPECT_EQ(code_of([&] { part_of("scale | ridge", three); }), "needs_two_classes");
+  EXPECT_EQ(part_of("kpca route=low_rank map=fourier sigma=1 rank=9", three).sums.classes.size(), 3U);
   Dataset weighted = data;
   weighted.weight = Vector::Ones(data.rows());
   EXPECT_EQ(code_of([&] { part_of("ridge", weighted); }), "weighted_sums");
@@ -255,6 +336,30 @@ TEST(PartsFile, ReadsWhatItWrote) {
     EXPECT_EQ(read.front().id(), part.id());
     EXPECT_EQ(parts_tensors(read).bytes(), bytes);
   }
+}
+
+TEST(PartsFile, ContentThatNoRowsHaveIsRefused) {
+  const SumsPart part = part_of("scale | ridge", hospitals());
+  const auto code = [&](auto&& change) {
+    SumsPart changed = part;
+    change(changed);
+    return code_of([&] { parts_from(TensorFile::parse(parts_tensors({changed}).bytes(), "part.eco")); });
+  };
+  EXPECT_EQ(code([](SumsPart&) {}), "none");
+  EXPECT_EQ(code([](SumsPart& p) { p.pipeline = "scale | logistic"; }), "bad_sums");
+  EXPECT_EQ(code([](SumsPart& p) { p.pipeline = "scale|ridge"; }), "bad_sums");
+  EXPECT_EQ(code([](SumsPart& p) { p.pipeline = "no such thing"; }), "bad_sums");
+  EXPECT_EQ(code([](SumsPart& p) { p.schema.columns.push_back({.name = "more", .levels = {}}); }), "bad_sums");
+  EXPECT_EQ(code([](SumsPart& p) { std::swap(p.schema.columns[0], p.schema.columns[1]); }), "bad_sums");
+  EXPECT_EQ(code([](SumsPart& p) { p.schema.columns[3].coded = true; }), "bad_sums");
+  EXPECT_EQ(code([](SumsPart& p) { p.sums.row_cols = 4; }), "bad_sums");
+  EXPECT_EQ(code([](SumsPart& p) { p.sums.of_class[0].rows[0] += 1; }), "bad_sums");
+  EXPECT_EQ(code([](SumsPart& p) { p.sums.of_class[0].rows[0] = 0.5; }), "bad_sums");
+  EXPECT_EQ(code([](SumsPart& p) { p.sums.of_class[0].x1(0, 0) = std::nan(""); }), "bad_sums");
+  EXPECT_EQ(code([](SumsPart& p) { p.sums.of_class[0].groups[0] = "elsewhere"; }), "bad_sums");
+  EXPECT_EQ(code([](SumsPart& p) { p.sums.moments.weight[0] = 3.5; }), "bad_sums");
+  EXPECT_EQ(code([](SumsPart& p) { p.sums.task = Task::regress; }), "bad_sums");
+  EXPECT_EQ(code([](SumsPart& p) { p.sums.moments.x1(0, 0) = 1e9; }), "bad_moments");
 }
 
 TEST(PartsFile, ChangedBytesAreRefused) {

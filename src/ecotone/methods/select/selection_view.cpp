@@ -121,7 +121,7 @@ void warn_lost_digits(std::string_view who, const Moments& moments, Centring cen
   if (worst == 0) return;
   context.warn("lost_digits",
                "{}: {} lies {} standard deviations from 0, and raw sums keep too few digits of it; subtract a constant "
-               "near its mean before `ecotone moments`, or select from the data",
+               "near its mean before the sums are made, or learn from the rows",
                who, name, std::isfinite(worst) ? fmt::format("{:.2g}", worst) : "more than 1e+07");
 }
 

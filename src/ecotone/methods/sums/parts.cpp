@@ -1,30 +1,35 @@
 #include "ecotone/methods/sums/parts.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <unordered_map>
 #include <utility>
 
 #include "ecotone/base/digest.h"
 #include "ecotone/base/error.h"
-#include "ecotone/methods/requirements.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/methods/sums/sums_route.h"
 
 namespace ecotone {
 namespace {
 
-/// The first stage of a pipeline whose features are drawn, or null.
-const Stage* drawing_stage(const Pipeline& pipeline) {
-  const Stage& first = pipeline.stages().front();
-  return first.method->sums.drawn != nullptr ? &first : nullptr;
-}
+std::string short_id(const SumsPart& part) { return part.id().substr(0, 8); }
 
-void require_domain_rows(const Moments& moments, int min_rows) {
+/// `of`: the class that the rows are of, in words; empty: all rows.
+void require_many_rows(const Moments& moments, const std::string& of, int min_rows) {
   for (Index g = 0; g < moments.group_count(); ++g)
     if (moments.rows[g] < min_rows)
-      data_error(
-          "small_domain",
-          "partial: domain '{}' has {} row{}, and sums of fewer than {} come close to the rows themselves; leave "
-          "it out with --where, or lower --min-rows",
-          moments.groups[at(g)], moments.rows[g], moments.rows[g] == 1 ? "" : "s", min_rows);
+      data_error("small_domain",
+                 "partial: domain '{}' has {} row{}{}, and sums of fewer than {} come close to the rows themselves; "
+                 "leave it out with --where, or lower --min-rows",
+                 moments.groups[at(g)], moments.rows[g], moments.rows[g] == 1 ? "" : "s", of, min_rows);
+}
+
+void require_many_rows(const RowSums& sums, int min_rows) {
+  require_many_rows(sums.moments, "", min_rows);
+  for (std::size_t c = 0; c < sums.classes.size(); ++c)
+    require_many_rows(sums.of_class[c], fmt::format(" of class '{}'", sums.classes[c]), min_rows);
 }
 
 void require_labels(const Pipeline& pipeline, const TrainView& view) {
@@ -34,24 +39,76 @@ void require_labels(const Pipeline& pipeline, const TrainView& view) {
                  stage.method->name);
 }
 
-/// How a column of one part becomes one of all parts.
+/// What `finish` would refuse after all sites have done their work.
+void require_learnable(const Pipeline& pipeline, const RowSums& sums) {
+  for (const Stage& stage : pipeline.stages()) {
+    const Method& method = *stage.method;
+    if (method.combines_classes() && sums.classes.size() > 2)
+      data_error(
+          "needs_two_classes",
+          "{}: from sums it learns two classes or numbers, and the labels have {} classes; keep two with --where",
+          method.name, sums.classes.size());
+    if (method.regression_only() && sums.task != Task::regress)
+      data_error("needs_numbers", "{}: the label is a class, not a number to predict; use --task regress", method.name);
+  }
+}
+
+/// What sums do not keep.
+void require_plain(const Dataset& data) {
+  if (data.weight.size() > 0)
+    option_error("weighted_sums",
+                 "partial: sums have no row weights; leave --weight out, or use fit where the rows are");
+  if (!data.group.empty())
+    option_error("idle_flag", "partial: sums know no groups of rows; leave --group out, or use fit where the rows are");
+  if (data.has_target()) option_error("idle_flag", "partial: sums are of labelled domains; leave --target out");
+  if (data.x.is_sparse())
+    data_error("sparse_sums", "partial: sparse rows are not summed; use fit where the rows are, or dense columns");
+}
+
+void require_finite(const Features& x, const Origin& origin, const Context& context) {
+  const NonFinite found = find_non_finite(x, context);
+  if (found.row >= 0)
+    data_error(
+        "non_finite",
+        "partial: column '{}' is {} in row {}; fit \"impute\" or \"impute | scale\" where some rows are, and give "
+        "that model with --behind",
+        x.name(found.column), std::isnan(found.value) ? "not a number" : "infinite", origin_of(origin, found.row) + 1);
+}
+
+std::string_view kind_text(const Column& column) {
+  if (column.kind == ColumnKind::date) return "dates";
+  return column.kind == ColumnKind::categorical ? "text" : "numbers";
+}
+
+/// The columns of all parts.
 class ColumnUnion {
  public:
-  /// Adds the columns of a part; `place` counts parts from 1.
-  void add(const Schema& schema, std::size_t place) {
+  void add(const SumsPart& part) {
+    const Schema& schema = part.schema;
     if (all_.columns.empty()) {
       all_ = schema;
+      first_ = short_id(part);
       return;
     }
-    if (schema.columns.size() != all_.columns.size()) differ(place, "their numbers of columns");
+    const auto differ = [&](const std::string& how) {
+      data_error("different_sums", "parts {} and {}: {}; `ecotone inspect` shows which file has which part", first_,
+                 short_id(part), how);
+    };
+    if (schema.columns.size() != all_.columns.size())
+      differ(fmt::format("the one has {} columns and the other {}", all_.columns.size(), schema.columns.size()));
     for (const Column& column : schema.columns) {
       const auto found = std::ranges::find(all_.columns, column.name, &Column::name);
-      if (found == all_.columns.end()) differ(place, fmt::format("column '{}', which only one has", column.name));
+      if (found == all_.columns.end()) differ(fmt::format("only the second has a column '{}'", column.name));
       if (found->kind != column.kind || found->coded != column.coded)
-        differ(place, fmt::format("column '{}', which is text in one and numbers in the other", column.name));
-      for (const std::string& level : column.levels)
-        if (std::ranges::find(found->levels, level) == found->levels.end()) found->levels.push_back(level);
-      std::ranges::sort(found->levels);
+        differ(fmt::format("column '{}' holds {} in one and {} in the other", column.name, kind_text(*found),
+                           kind_text(column)));
+      if (found->slashes != SlashOrder::none && column.slashes != SlashOrder::none && found->slashes != column.slashes)
+        differ(fmt::format("dates of column '{}' have the day first in one and the month first in the other",
+                           column.name));
+      if (found->slashes == SlashOrder::none) found->slashes = column.slashes;
+      std::vector<std::string> levels;
+      std::ranges::set_union(found->levels, column.levels, std::back_inserter(levels));
+      found->levels = std::move(levels);
     }
   }
 
@@ -59,32 +116,31 @@ class ColumnUnion {
 
   /// Where each feature of all parts stands among those of one; -1: a level that it does not have.
   std::vector<Index> columns_of(const Schema& schema) const {
-    const std::vector<std::string> own = schema.feature_names();
+    std::unordered_map<std::string, Index> place;
+    for (const std::string& name : schema.feature_names()) place.emplace(name, std::ssize(place));
     std::vector<Index> columns;
     for (const std::string& name : all_.feature_names()) {
-      const auto found = std::ranges::find(own, name);
-      columns.push_back(found == own.end() ? -1 : found - own.begin());
+      const auto found = place.find(name);
+      columns.push_back(found == place.end() ? -1 : found->second);
     }
     return columns;
   }
 
  private:
   Schema all_;
-
-  [[noreturn]] static void differ(std::size_t place, const std::string& in) {
-    data_error("different_sums", "parts 1 and {} differ in {}", place, in);
-  }
+  std::string first_;  ///< the part that its columns are of
 };
 
-void require_alike(const SumsPart& first, const SumsPart& other, std::size_t place) {
+void require_alike(const SumsPart& first, const SumsPart& other) {
   const auto differ = [&](std::string_view in, const auto& a, const auto& b) {
-    data_error("different_sums", "parts 1 and {} differ in {}: '{}' and '{}'; make all parts alike", place, in, a, b);
+    data_error("different_sums", "parts {} and {} differ in {}: '{}' and '{}'; make all parts alike", short_id(first),
+               short_id(other), in, a, b);
   };
   if (other.pipeline != first.pipeline) differ("their pipelines", first.pipeline, other.pipeline);
   if (other.seed != first.seed) differ("their seeds", first.seed, other.seed);
   if (other.behind != first.behind) differ("the model given with --behind", first.behind, other.behind);
   if (other.sums.task != first.sums.task)
-    differ("their labels", task_name(first.sums.task), task_name(other.sums.task));
+    differ("their tasks (--task)", task_name(first.sums.task), task_name(other.sums.task));
 }
 
 }  // namespace
@@ -100,27 +156,29 @@ SumsPart make_part(const Pipeline& pipeline, const Dataset& data, const Model* b
   if (behind != nullptr && behind->pipeline().predicts())
     option_error("behind_predicts", "--behind: the model \"{}\" predicts, so nothing can be learned behind it",
                  behind->pipeline().text());
-  if (data.weight.size() > 0)
-    option_error("weighted_sums",
-                 "partial: sums have no row weights; leave --weight out, or use fit where the rows are");
-  if (data.has_target()) option_error("idle_flag", "partial: sums are of labelled domains; leave --target out");
+  require_plain(data);
   TrainView view = train_view(data, context);
   require_labels(pipeline, view);
   SumsPart part{pipeline.text(), context.seed(), behind != nullptr ? model_id(*behind) : "", data.schema, {}};
   if (behind != nullptr) {
     view.x = behind->transform({view.x, view.domain, view.origin}, context);
     part.schema = behind->schema();
+  } else if (part.schema.columns.empty()) {
+    for (const std::string& name : view.x.names()) part.schema.columns.push_back({.name = name, .levels = {}});
   }
-  require_finite_features("partial", view.x, view.origin, context);
+  require_finite(view.x, view.origin, context);
   const Index cols = view.x.cols();
-  if (const Stage* stage = drawing_stage(pipeline)) view.x = stage->method->sums.drawn(view.x, stage->options, context);
+  const Stage& first = pipeline.stages().front();
+  if (first.method->sums.drawn != nullptr) view.x = first.method->sums.drawn(view.x, first.options, context);
   part.sums = gather_sums(view, context);
   part.sums.row_cols = cols;
-  require_domain_rows(part.sums.moments, options.min_rows);
+  require_learnable(pipeline, part.sums);
+  require_many_rows(part.sums, options.min_rows);
   return part;
 }
 
 std::vector<SumsPart> in_order(std::vector<SumsPart> parts) {
+  if (parts.empty()) data_error("no_parts", "there are no sums to learn from");
   std::vector<std::pair<std::string, std::size_t>> order;
   for (std::size_t i = 0; i < parts.size(); ++i) order.emplace_back(parts[i].id(), i);
   std::ranges::sort(order);
@@ -131,31 +189,34 @@ std::vector<SumsPart> in_order(std::vector<SumsPart> parts) {
       data_error("same_part", "the part {} is there twice; the same rows must not count twice",
                  order[k].first.substr(0, 8));
     result.push_back(std::move(parts[order[k].second]));
-    require_alike(result.front(), result.back(), k + 1);
-    columns.add(result.back().schema, k + 1);
+    require_alike(result.front(), result.back());
+    columns.add(result.back());
   }
   return result;
 }
 
 AddedParts added(const std::vector<SumsPart>& parts, const Context& context) {
   ColumnUnion columns;
-  for (std::size_t k = 0; k < parts.size(); ++k) columns.add(parts[k].schema, k + 1);
+  for (const SumsPart& part : parts) columns.add(part);
   const Schema& all = columns.schema();
   const SumsPart& first = parts.front();
+  const Index groups = first.sums.moments.group_count() * std::ssize(parts);
+  require_memory(3 * moments_bytes(groups, first.sums.cols(), GramKind::double_precision), "finish",
+                 "the sums of all parts", "use fewer columns or a smaller rank");
   // What a model or a drawn map makes of the rows has columns of its own, which are the same everywhere.
-  const bool as_read = first.behind.empty() && drawing_stage(Pipeline::parse(first.pipeline)) == nullptr;
+  const bool drawn = Pipeline::parse(first.pipeline).stages().front().method->sums.drawn != nullptr;
   AddedParts result{{}, all};
   for (std::size_t k = 0; k < parts.size(); ++k) {
     context.check_cancelled();
     RowSums own = parts[k].sums;
-    if (as_read) {
+    if (first.behind.empty() && !drawn) {
       own = taken_sums(own, columns.columns_of(parts[k].schema), all.feature_names());
       own.row_cols = own.cols();
     } else if (parts[k].schema.feature_names() != all.feature_names()) {
       data_error("different_sums",
-                 "parts 1 and {} differ in their columns or categories, and features are drawn for equal ones; give a "
+                 "parts {} and {} differ in their columns or categories, and features are drawn for equal ones; give a "
                  "model with --behind that knows all of them",
-                 k + 1);
+                 short_id(first), short_id(parts[k]));
     }
     if (k == 0) {
       result.sums = std::move(own);

@@ -30,17 +30,19 @@ struct SumsPart {
 };
 
 struct PartOptions {
-  int min_rows = 10;  ///< of a domain: sums of fewer come close to the rows themselves
+  int min_rows = 10;  ///< of a domain, and of a class there: sums of fewer come close to the rows themselves
 
   static constexpr auto fields() {
     return std::tuple{field("min_rows", &PartOptions::min_rows,
-                            "Refuse domains with fewer rows: their sums come close to the rows themselves",
+                            "Refuse domains, and classes of a domain, with fewer rows: sums of few rows come close to "
+                            "the rows themselves",
                             at_least(1))};
   }
 };
 
 /// The part of the data that a pipeline is learned from. Option errors `needs_rows`, `weighted_sums` (row weights),
-/// `behind_predicts`; data errors `small_domain`, `no_labels`, `non_finite`.
+/// `behind_predicts`, `idle_flag` (groups, targets); data errors `small_domain`, `no_labels`, `non_finite`,
+/// `sparse_sums`, `needs_two_classes`, `needs_numbers`.
 SumsPart make_part(const Pipeline& pipeline, const Dataset& data, const Model* behind, const PartOptions& options,
                    const Context& context);
 
@@ -53,7 +55,10 @@ bool holds_parts(const std::filesystem::path& path);
 /// `bad_sums`, `newer_format`; data errors `same_part`, `different_sums`.
 std::vector<SumsPart> load_parts(const std::vector<std::filesystem::path>& paths);
 std::vector<SumsPart> parts_from(const TensorFile& file);
-/// Sorts parts by their hashes and checks that they can be added. Data errors `same_part`, `different_sums`.
+/// The same of a file whose names need not be the hashes of its content, for fuzzing.
+std::vector<SumsPart> parts_as_named(const TensorFile& file);
+/// Sorts parts by their hashes and checks that they can be added. Data errors `no_parts`, `same_part`,
+/// `different_sums`.
 std::vector<SumsPart> in_order(std::vector<SumsPart> parts);
 /// The bytes of a file of parts that are in order; equal parts give equal bytes.
 TensorWriter parts_tensors(const std::vector<SumsPart>& parts);

@@ -1,11 +1,12 @@
 #include <algorithm>
-#include <charconv>
+#include <cmath>
 #include <set>
 #include <utility>
 
 #include "ecotone/base/digest.h"
 #include "ecotone/base/error.h"
 #include "ecotone/methods/sums/parts.h"
+#include "ecotone/methods/sums/sums_route.h"
 #include "ecotone/solve/moments/moments_file.h"
 #include "ecotone/version.h"
 
@@ -39,8 +40,14 @@ void add_part(TensorWriter& writer, const std::string& id, const SumsPart& part)
     data_error("bad_encoding", "partial: a name of a column, class or domain is not UTF-8 text ({})", error.what());
   }
   add_moments(writer, id + ".", part.sums.moments);
-  for (std::size_t c = 0; c < part.sums.of_class.size(); ++c)
-    add_moments(writer, fmt::format("{}.class.{}.", id, c), part.sums.of_class[c]);
+  // Of classes only what models need: the fewer sums, the less they tell of single rows.
+  for (std::size_t c = 0; c < part.sums.of_class.size(); ++c) {
+    const Moments& own = part.sums.of_class[c];
+    const std::string prefix = fmt::format("{}.class.{}.", id, c);
+    writer.add(prefix + "rows", std::vector<double>(own.rows.begin(), own.rows.end()), {own.rows.size()});
+    writer.add(prefix + "x1", std::vector<double>(own.x1.data(), own.x1.data() + own.x1.size()),
+               {own.x1.rows(), own.x1.cols()});
+  }
 }
 
 /// Reads one part of a file that may have been written by anyone.
@@ -59,17 +66,16 @@ class PartReader {
     sums.classes = names(member("classes"));
     const std::vector<std::string> features = names(member("features")), domains = names(member("domains"));
     if (features.empty() || domains.empty()) bad("it has no columns or no domains");
-    sums.row_cols = static_cast<Index>(count("row_columns"));
+    sums.row_cols = static_cast<Index>(std::min<std::uint64_t>(count("row_columns"), 1'000'000'000));
+    check_columns(part, features);
     sums.moments = read_moments(file_, id_ + ".", {features, domains}, GramKind::double_precision);
     if (std::ranges::count(sums.moments.labelled, 0) > 0) bad("a domain has no labels");
     const Json& of_classes = member("domains_of_classes");
     if (!of_classes.is_array() || of_classes.size() != sums.classes.size())
       bad("'domains_of_classes' must be a list for every class");
     for (std::size_t c = 0; c < sums.classes.size(); ++c)
-      sums.of_class.push_back(
-          read_moments(file_, fmt::format("{}.class.{}.", id_, c), {features, names(of_classes[c])}, GramKind::none));
+      sums.of_class.push_back(read_class(c, features, names(of_classes[c])));
     check(sums);
-    if (part.id() != id_) bad("its content does not match its name");
     return part;
   }
 
@@ -105,6 +111,39 @@ class PartReader {
     for (const Task each : {Task::classify, Task::regress})
       if (text("task") == task_name(each)) return each;
     bad(fmt::format("unknown task '{}'", text("task")));
+  }
+
+  /// The pipeline is one that can be learned from sums, and these are of the columns that it says.
+  void check_columns(const SumsPart& part, const std::vector<std::string>& features) const {
+    bool drawn = false;
+    try {
+      const Pipeline pipeline = Pipeline::parse(part.pipeline);
+      require_sums(pipeline);
+      if (pipeline.text() != part.pipeline) bad("'pipeline' is not in its canonical form");
+      drawn = pipeline.stages().front().method->sums.drawn != nullptr;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::option) throw;
+      bad(error.what());
+    }
+    if (!drawn && part.sums.row_cols != std::ssize(features)) bad("'row_columns' must be the number of columns");
+    if (!part.behind.empty()) return;
+    if (part.schema.has_codes()) bad("columns of codes are numbers to no stage");
+    if (static_cast<std::size_t>(part.sums.row_cols) != part.schema.first_features().back() ||
+        (!drawn && features != part.schema.feature_names()))
+      bad("its columns are not those of its schema");
+  }
+
+  Moments read_class(std::size_t c, const std::vector<std::string>& features, std::vector<std::string> domains) const {
+    const std::string prefix = fmt::format("{}.class.{}.", id_, c);
+    const Index groups = std::ssize(domains), cols = std::ssize(features);
+    const std::vector<double> rows = file_.doubles(prefix + "rows", {groups});
+    const std::vector<double> x1 = file_.doubles(prefix + "x1", {groups, cols});
+    for (const double value : x1)
+      if (!std::isfinite(value)) bad("a sum of a class is not finite");
+    for (const double value : rows)
+      if (!(value >= 1 && value <= 9e15 && value == std::floor(value))) bad("rows of a class must be whole numbers");
+    return sums_of_class(features, std::move(domains), Eigen::Map<const Vector>(rows.data(), groups),
+                         Eigen::Map<const Matrix>(x1.data(), groups, cols));
   }
 
   /// The rows of classes must be those of the domains.
@@ -149,7 +188,7 @@ bool holds_parts(const std::filesystem::path& path) {
   return format != file.metadata().end() && format->second == format_name;
 }
 
-std::vector<SumsPart> parts_from(const TensorFile& file) {
+std::vector<SumsPart> parts_as_named(const TensorFile& file) {
   if (file.meta("format") != format_name)
     file_error("bad_sums", "{}: holds '{}', not sums of `ecotone partial`", file.origin(), file.meta("format"));
   if (file.meta("format_version") != "1")
@@ -157,14 +196,22 @@ std::vector<SumsPart> parts_from(const TensorFile& file) {
                file.meta("format_version"));
   std::vector<SumsPart> parts;
   std::size_t arrays = 0;
-  constexpr std::size_t linear = 8;  // arrays of moments without Gram matrices
+  constexpr std::size_t of_domains = 8, of_class = 2;  // arrays, without Gram matrices
   for (const auto& [key, text] : file.metadata()) {
     if (!key.starts_with(part_key)) continue;
     parts.push_back(PartReader(file, key.substr(std::string_view(part_key).size())).read());
-    arrays += linear * (1 + parts.back().sums.of_class.size()) + parts.back().sums.moments.gram.size();
+    arrays += of_domains + of_class * parts.back().sums.of_class.size() + parts.back().sums.moments.gram.size();
   }
   if (parts.empty()) file_error("bad_sums", "{}: holds no part", file.origin());
   if (file.names().size() != arrays) file_error("bad_sums", "{}: unexpected arrays", file.origin());
+  return parts;
+}
+
+std::vector<SumsPart> parts_from(const TensorFile& file) {
+  std::vector<SumsPart> parts = parts_as_named(file);
+  for (const SumsPart& part : parts)
+    if (!file.metadata().contains(part_key + part.id()))
+      file_error("bad_sums", "{}: the content of a part does not match its name", file.origin());
   return parts;
 }
 

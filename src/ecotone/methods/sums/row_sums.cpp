@@ -12,22 +12,6 @@
 namespace ecotone {
 namespace {
 
-/// The moments of some groups, without Gram matrices, under other names.
-Moments moments_of_groups(const Moments& all, const std::vector<Index>& groups, std::vector<std::string> names) {
-  Moments part;
-  part.features = all.features;
-  part.groups = std::move(names);
-  part.labelled.assign(groups.size(), 1);
-  part.rows = all.rows(groups);
-  part.weight = all.weight(groups);
-  part.y1 = all.y1(groups);
-  part.yy = all.yy(groups);
-  part.x1 = all.x1(groups, Eigen::all);
-  part.xy = all.xy(groups, Eigen::all);
-  part.xx = all.xx(groups, Eigen::all);
-  return part;
-}
-
 /// The rows of each class, by domain, in one pass.
 std::vector<Moments> gather_classes(const TrainView& view, const Features& x, const Vector& zero,
                                     const Context& context) {
@@ -47,13 +31,15 @@ std::vector<Moments> gather_classes(const TrainView& view, const Features& x, co
       groups.push_back(d * classes + c);
       domains.push_back(view.domain.names[at(d)]);
     }
-    result.push_back(moments_of_groups(all, groups, std::move(domains)));
+    result.push_back(sums_of_class(all.features, std::move(domains), all.rows(groups), all.x1(groups, Eigen::all)));
   }
   return result;
 }
 
 /// Sums of a class that no row has.
-Moments none_of(const Moments& moments) { return moments_of_groups(moments, {}, {}); }
+Moments none_of(const Moments& moments) {
+  return sums_of_class(moments.features, {}, Vector(), Matrix(0, moments.cols()));
+}
 
 /// The sums with these classes, of which they have some.
 RowSums with_classes(const RowSums& sums, const std::vector<std::string>& classes) {
@@ -76,6 +62,19 @@ RowSums mapped(const RowSums& sums, const Map& map) {
 }
 
 }  // namespace
+
+Moments sums_of_class(std::vector<std::string> features, std::vector<std::string> domains, Vector rows, Matrix x1) {
+  Moments result;
+  result.features = std::move(features);
+  result.groups = std::move(domains);
+  result.labelled.assign(result.groups.size(), 1);
+  result.weight = rows;
+  result.y1 = result.yy = Vector::Zero(rows.size());
+  result.xy = result.xx = Matrix::Zero(x1.rows(), x1.cols());
+  result.rows = std::move(rows);
+  result.x1 = std::move(x1);
+  return result;
+}
 
 void RowSums::merge(const RowSums& other) {
   if (other.task != task) data_error("different_sums", "sums: labels are classes in one part and numbers in another");

@@ -17,7 +17,7 @@ struct RowSums {
   Task task = Task::classify;
   std::vector<std::string> classes = {};  ///< sorted; of classification
   Moments moments;                        ///< of the domains, with Gram matrices; y is 0 where labels are classes
-  std::vector<Moments> of_class = {};     ///< of the rows of each class, by domain, without Gram matrices
+  std::vector<Moments> of_class = {};     ///< rows and x1 of each class, by domain; nothing else is kept
   /// Columns that the rows had before a map was drawn for them (Method::sums); those of the moments where none was.
   Index row_cols = 0;
 
@@ -27,6 +27,9 @@ struct RowSums {
   /// columns or the kind of label differ.
   void merge(const RowSums& other);
 };
+
+/// The sums of a class: its rows and their sums in the domains that have some.
+Moments sums_of_class(std::vector<std::string> features, std::vector<std::string> domains, Vector rows, Matrix x1);
 
 /// One pass over the labelled rows of a view (all rows, where nothing is labelled). Data errors: those of
 /// gather_moments.

@@ -23,6 +23,8 @@ void require_sums(const Pipeline& pipeline) {
                    fmt::join(sums_method_names(), ", "),
                    method.predicts() ? "use fit where the rows are"
                                      : "fit it where some rows are and give the model with --behind");
+    if (method.has_class_options() && stage.options.at("class_weight") != "none")
+      option_error("needs_rows", "{}: sums count every row alike, so class_weight must be none", method.name);
     if (method.sums.check != nullptr) method.sums.check(stage.options);
     if (method.sums.drawn != nullptr && i > 0)
       option_error("needs_rows",

@@ -39,8 +39,9 @@ std::string domain_table(const std::vector<SumsPart>& parts) {
   for (const std::string& name : classes) table.columns.push_back({one_line(name)});
   for (const SumsPart& part : parts) {
     const Moments& moments = part.sums.moments;
+    const std::string id = part.id().substr(0, 8);
     for (std::size_t g = 0; g < moments.groups.size(); ++g) {
-      std::vector<std::string> line = {part.id().substr(0, 8), one_line(moments.groups[g]),
+      std::vector<std::string> line = {id, one_line(moments.groups[g]),
                                        fmt::format("{:.0f}", moments.rows[static_cast<Index>(g)])};
       for (const std::string& name : classes)
         line.push_back(fmt::format("{:.0f}", rows_of(part, name, moments.groups[g])));
@@ -50,11 +51,24 @@ std::string domain_table(const std::vector<SumsPart>& parts) {
   return table.text();
 }
 
-/// The smallest number of rows that a mean is of.
+/// The rows of the rarest category of a domain: products with its column are sums over these rows.
+double rarest_category(const SumsPart& part) {
+  double rarest = part.sums.rows();
+  const Moments& moments = part.sums.moments;
+  if (moments.features != part.schema.feature_names()) return rarest;
+  Index j = 0;
+  for (const Column& column : part.schema.columns)
+    for (std::size_t k = 0; k < column.width(); ++k, ++j)
+      for (Index g = 0; column.one_hot() && g < moments.group_count(); ++g)
+        if (moments.x1(g, j) > 0) rarest = std::min(rarest, moments.x1(g, j));
+  return rarest;
+}
+
+/// The smallest number of rows that anything is summed over.
 double fewest_rows(const std::vector<SumsPart>& parts) {
   double fewest = parts.front().sums.rows();
   for (const SumsPart& part : parts) {
-    fewest = std::min(fewest, part.sums.moments.rows.minCoeff());
+    fewest = std::min({fewest, part.sums.moments.rows.minCoeff(), rarest_category(part)});
     for (const Moments& own : part.sums.of_class)
       if (own.group_count() > 0) fewest = std::min(fewest, own.rows.minCoeff());
   }
@@ -78,10 +92,10 @@ std::string parts_text(const std::vector<SumsPart>& parts) {
   const double fewest = fewest_rows(parts);
   std::string reveals = wrapped(
       fmt::format(
-          "who has it can read: how many rows every domain{0} has, the mean of every column there, and the "
-          "products of all pairs of columns summed over every domain{1}. No row is in it. The smallest mean is of {2}: "
-          "{3}",
-          first.sums.classes.empty() ? "" : " and class", first.sums.classes.empty() ? " (labels included)" : "",
+          "who has it can read: the names of domains, classes, columns and categories; how many rows every domain{0} "
+          "has, and the mean of every column there; the products of all pairs of columns{1}, summed over every domain. "
+          "The smallest group of rows that something is summed over (a domain{0}, or a category there) has {2}: {3}",
+          first.sums.classes.empty() ? "" : " and class", first.sums.classes.empty() ? " and the label" : "",
           counted(static_cast<Index>(fewest), "row"),
           fewest < 2 ? "that row can be read." : "the fewer rows, the more it says about each of them."),
       page_width, "          ");

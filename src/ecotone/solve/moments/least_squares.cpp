@@ -20,10 +20,12 @@ MomentLeastSquares least_squares_of(const Moments& moments, double l2, bool offs
   for (Index g = 0; g < moments.group_count(); ++g)
     if (moments.gram[at(g)].size() > 0) s += gram_of(moments, g) / n;
   const Vector c = moments.xy.colwise().sum().transpose() / n - mean * y_mean;
+  constexpr double nothing = 1e-12;  // of a column's variance: what rounding leaves where the others explain it
   Matrix a = s;
   a.diagonal().array() += 2 * l2;
+  const Vector variance = a.diagonal();
   auto factor = Cholesky::factor(std::move(a), context);
-  if (!factor)
+  if (!factor || (factor->lower().diagonal().array().square() <= nothing * variance.array()).any())
     data_error("singular",
                "{}: columns depend on each other, so the weights are not determined; use a larger l2 than {}", who, l2);
   MomentLeastSquares fit;

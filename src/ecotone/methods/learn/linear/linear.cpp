@@ -7,6 +7,7 @@
 #include "ecotone/base/random.h"
 #include "ecotone/methods/learn/linear/separation.h"
 #include "ecotone/methods/requirements.h"
+#include "ecotone/methods/select/selection_view.h"
 #include "ecotone/solve/linear/loss.h"
 #include "ecotone/solve/moments/least_squares.h"
 
@@ -237,6 +238,7 @@ StageResult Linear::fit(LinearFamily family, const TrainView& view, const Refits
 SumsResult Linear::fit_on_sums(const RowSums& sums, const LinearOptions& options, const Context& context) {
   const char* who = family_text(LinearFamily::least_squares);
   if (sums.task != Task::regress) data_error("needs_numbers", "{}: the label is a class, not a number to predict", who);
+  warn_lost_digits(who, sums.moments, {.x = options.offset, .y = options.offset}, context);
   MomentLeastSquares found = least_squares_of(sums.moments, options.l2.value.value_or(0), options.offset, who, context);
   LinearFit fit;
   fit.weights = found.weights.transpose();

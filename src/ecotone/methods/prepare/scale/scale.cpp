@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ecotone/methods/prepare/column_moments.h"
+#include "ecotone/methods/select/selection_view.h"
 
 namespace ecotone {
 
@@ -35,7 +36,8 @@ SumsResult Scale::fit_on_sums(const RowSums& sums, const ScaleOptions&, const Co
   constexpr double constant_part = 1e-13;  // of a column's squares: what rounding leaves of a constant one
   const Moments& moments = sums.moments;
   const Vector mean = moments.x1.colwise().sum().transpose() / sums.rows();
-  Vector scale(sums.cols());
+  warn_lost_digits("scale", moments, {.x = true}, context);
+  Vector scale(sums.cols()), factor(sums.cols());
   for (Index j = 0; j < sums.cols(); ++j) {
     // sum (x - mean)^2 = sum over domains of sum (x - mean_d)^2 + n_d (mean_d - mean)^2
     double m2 = 0;
@@ -43,9 +45,11 @@ SumsResult Scale::fit_on_sums(const RowSums& sums, const ScaleOptions&, const Co
       const double rows = moments.rows[g], own = moments.x1(g, j) / rows;
       m2 += std::max(0.0, moments.xx(g, j) - rows * own * own) + rows * (own - mean[j]) * (own - mean[j]);
     }
-    scale[j] = m2 <= constant_part * moments.xx.col(j).sum() ? 1 : std::sqrt(m2 / sums.rows());
+    const bool constant = m2 <= constant_part * moments.xx.col(j).sum();
+    scale[j] = constant ? 1 : std::sqrt(m2 / sums.rows());
+    factor[j] = constant ? 0 : 1 / scale[j];  // what rounding leaves must not be learned from
   }
-  RowSums next = moved_sums(sums, mean, scale.cwiseInverse(), context);
+  RowSums next = moved_sums(sums, mean, factor, context);
   return {std::make_shared<Scale>(mean, std::move(scale)), std::move(next)};
 }
 

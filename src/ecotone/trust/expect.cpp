@@ -74,7 +74,8 @@ std::optional<EstimatedValue> estimated(Estimator estimator, const std::string& 
 
 /// The default estimator of every metric first, then the others in their order.
 void add_metrics(Expectation& result, const Estimates& estimates, const ExpectBasis& basis, Index classes) {
-  for (const auto& [metric, mean] : basis.summary.mean) {
+  for (const auto& each : basis.summary.mean) {
+    const std::string& metric = each.first;
     ExpectedMetric expected{metric, {}};
     const Estimator first = default_estimator(metric);
     const auto add = [&](Estimator estimator) {

@@ -321,6 +321,9 @@ TEST(Parts, SumsOfOtherColumnsAreRefused) {
   EXPECT_EQ(
       code_of([&] { Model::from_sums(Pipeline::parse("ridge lam=1"), part.sums, part.schema, nullptr, context()); }),
       "different_sums");
+  part = part_of("ridge lam=1", hospitals());
+  part.sums.moments.xx(0, 0) = 1e200;
+  EXPECT_EQ(code_of([&] { finish_parts({part}, nullptr, context()); }), "non_finite");
   const std::string drawn = "kpca route=low_rank map=fourier sigma=1 rank=";
   part = part_of(drawn + "20 | ridge lam=1", hospitals());
   EXPECT_EQ(code_of([&] {

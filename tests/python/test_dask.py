@@ -20,7 +20,10 @@ def frame():
 
 @pytest.fixture(scope="module")
 def cluster():
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as made:
+    # Patient with a busy machine, and without a limit on memory that a small one would meet.
+    with dask.config.set({"distributed.comm.timeouts.connect": "120s"}), distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0
+    ) as made:
         with distributed.Client(made) as client:
             yield client
 

@@ -8,7 +8,10 @@ namespace ecotone {
 Context::Context() : Context(Settings{}) {}
 
 Context::Context(const Settings& settings)
-    : seed_(settings.seed), observer_(settings.observer), cancel_(settings.cancel) {
+    : ranks_(std::make_shared<Ranks>(settings.ranks)),
+      seed_(settings.seed),
+      observer_(settings.observer),
+      cancel_(settings.cancel) {
   require_kernels();
   constexpr int most = 4096;
   if (settings.threads < 0 || settings.threads > most)

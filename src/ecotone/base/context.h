@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "ecotone/base/communicator.h"
 #include "ecotone/base/index.h"
 #include "ecotone/base/progress.h"
 #include "ecotone/base/random.h"
@@ -15,8 +16,8 @@
 
 namespace ecotone {
 
-/// What every computation is given: threads, seed, observer and cancel flag. A cheap value; copies share the thread
-/// pool. Only the seed affects results.
+/// What every computation is given: threads, ranks, seed, observer and cancel flag. A cheap value; copies share the
+/// thread pool and the ranks. Only the seed affects results.
 class Context {
  public:
   struct Settings {
@@ -24,6 +25,7 @@ class Context {
     std::uint64_t seed = 0;              ///< root of every random stream
     Observer* observer = nullptr;        ///< not owned; may be null
     const CancelFlag* cancel = nullptr;  ///< not owned; may be null
+    Communicator* ranks = nullptr;       ///< not owned; null: this process works alone
   };
 
   Context();
@@ -49,6 +51,12 @@ class Context {
     pool_->run(tasks, body, cancel_, at_most);
   }
 
+  /// The processes that share the work over rows.
+  Ranks& ranks() const { return *ranks_; }
+  /// Whether there are several and this is a place where all of them meet: not inside a task, whose turn may come at
+  /// another time on each.
+  bool meets_ranks() const { return ranks_->size() > 1 && !inside_task(); }
+
   /// Throws the `cancelled` error if the user asked to stop.
   void check_cancelled() const;
 
@@ -65,6 +73,7 @@ class Context {
 
  private:
   std::shared_ptr<ThreadPool> pool_;
+  std::shared_ptr<Ranks> ranks_;
   std::uint64_t seed_ = 0;
   Observer* observer_ = nullptr;
   const CancelFlag* cancel_ = nullptr;

@@ -222,6 +222,8 @@ void ThreadPool::run(Index tasks, const std::function<void(Index)>& body, const 
   if (requested(cancel)) cancelled_error();
 }
 
+bool inside_task() { return depth_here > 0; }
+
 int available_threads() { return cpu_limit(); }
 
 }  // namespace ecotone

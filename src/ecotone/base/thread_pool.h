@@ -42,6 +42,9 @@ class ThreadPool {
   std::unique_ptr<State> state_;
 };
 
+/// Whether this thread is inside a task of a pool.
+bool inside_task();
+
 /// Threads that this process may use: the affinity mask and the cgroup's quota, at least 1.
 int available_threads();
 

@@ -22,7 +22,8 @@ namespace ecotone {
 ///       with(outcome.repetition, outcome.rows);
 ///     }
 ///
-/// Known already: numbers, enums, texts, vectors, pairs, optionals and dense matrices.
+/// or a member archive(with) of its own. Known already: numbers, enums, texts, vectors, pairs, optionals and dense
+/// matrices.
 namespace archives {
 
 template <class T>
@@ -52,6 +53,8 @@ void pass(Archive& with, T& value) {
     with(rows, cols);
     with.reshape(value, rows, cols);
     with.bytes(value.data(), static_cast<std::size_t>(value.size()) * sizeof(*value.data()));
+  } else if constexpr (requires { value.archive(with); }) {
+    value.archive(with);
   } else {
     archive(with, value);
   }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "ecotone/base/blocks.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/memory.h"
 #include "ecotone/data/storage/csr_storage.h"
@@ -189,12 +190,11 @@ Matrix Features::to_matrix() const {
 }
 
 NonFinite find_non_finite(const Features& x, const Context& context) {
-  std::vector<NonFinite> found(static_cast<std::size_t>(x.blocks()));
   // The first block known to contain one; later blocks need not be read, earlier ones must.
   std::atomic<Index> lowest{x.blocks()};
   const Csr* csr = x.storage().csr();
-  context.parallel(x.blocks(), [&](Index b) {
-    if (b > lowest.load(std::memory_order_relaxed)) return;
+  return sum_rows(x.blocks(), context, NonFinite{}, [&](NonFinite& found, Index b) {
+    if (found.row >= 0 || b > lowest.load(std::memory_order_relaxed)) return;
     NonFinite here;
     if (csr) {
       here = first_non_finite(*csr, x.first_row(b), x.first_row(b) + x.rows_in(b));
@@ -204,13 +204,11 @@ NonFinite find_non_finite(const Features& x, const Context& context) {
       here = first_non_finite(block.x, block.first);
     }
     if (here.row < 0) return;
-    found[at(b)] = here;
+    found = here;
     Index seen = lowest.load(std::memory_order_relaxed);
     while (b < seen && !lowest.compare_exchange_weak(seen, b, std::memory_order_relaxed)) {
     }
   });
-  const Index first = lowest.load();
-  return first < x.blocks() ? found[at(first)] : NonFinite{};
 }
 
 }  // namespace ecotone

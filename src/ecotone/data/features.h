@@ -128,6 +128,14 @@ struct NonFinite {
   Index row = -1;
   Index column = -1;
   double value = 0;
+
+  void merge(const NonFinite& later) {
+    if (row < 0) *this = later;
+  }
+  template <class Archive>
+  void archive(Archive& with) {
+    with(row, column, value);
+  }
 };
 NonFinite find_non_finite(const Features& x, const Context& context);
 

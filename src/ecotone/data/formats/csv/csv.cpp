@@ -17,6 +17,7 @@
 #include "ecotone/data/formats/number.h"
 #include "ecotone/data/formats/roles.h"
 #include "ecotone/data/storage/csv_storage.h"
+#include "ecotone/data/storage/share_storage.h"
 
 namespace ecotone {
 
@@ -25,7 +26,7 @@ namespace {
 /// Whether the features stay in the files; an error if they neither fit into memory nor can be left there.
 ValueStore choose_store(const CsvTable& table, Index cols, const CsvTuning& tuning, const Context& context) {
   const bool on_disk = std::ranges::all_of(table.files(), [](const CsvFile& file) { return file.source.on_disk(); });
-  if (tuning.stream && on_disk) return ValueStore::streamed;
+  if ((tuning.stream || context.ranks().size() > 1) && on_disk) return ValueStore::streamed;
   const std::size_t bytes = static_cast<std::size_t>(table.rows()) * static_cast<std::size_t>(cols) * sizeof(double);
   if (on_disk && bytes > available_memory()) {
     context.note(
@@ -124,9 +125,10 @@ Dataset finish(CsvTable table, CsvColumns& columns, CsvValues values, const Read
     data.x = Features::dense(std::move(values.x), std::move(names));
   } else {
     std::vector<RowPlan> plans = feature_plans(table, columns);
-    data.x = Features(
-        std::make_shared<CsvStorage>(std::move(table), std::move(plans), columns.cols(), std::move(values.blocks)),
-        std::move(names));
+    std::shared_ptr<const FeatureStorage> file =
+        std::make_shared<CsvStorage>(std::move(table), std::move(plans), columns.cols(), std::move(values.blocks));
+    if (context.ranks().size() > 1 && !options.stream) file = std::make_shared<ShareStorage>(std::move(file), context);
+    data.x = Features(std::move(file), std::move(names));
   }
   set_targets(data, options.target);
   return data;

@@ -96,6 +96,10 @@ struct NonZero {
   void merge(const NonZero& other) {
     for (std::size_t j = 0; j < any.size(); ++j) any[j] = any[j] != 0 || other.any[j] != 0;
   }
+  template <class Archive>
+  void archive(Archive& with) {
+    with(any);
+  }
 };
 
 NonZero non_zero_columns(const Features& x, const Context& context) {
@@ -107,7 +111,7 @@ NonZero non_zero_columns(const Features& x, const Context& context) {
     }
     return zero;
   }
-  return sum_blocks(x.blocks(), context, zero, [&](NonZero& seen, Index b) {
+  return sum_rows(x.blocks(), context, zero, [&](NonZero& seen, Index b) {
     Scratch scratch;
     const RowBlock block = x.block(b, scratch);
     for (Index i = 0; i < block.x.rows(); ++i) {

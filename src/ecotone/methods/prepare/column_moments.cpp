@@ -51,6 +51,11 @@ class ShiftedMoments {
     high_ = high_.cwiseMax(other.high_);
   }
 
+  template <class Archive>
+  void archive(Archive& with) {
+    with(shift_, count_, mean_, m2_, low_, high_);
+  }
+
   ColumnMoments moments() const { return {count_, shift_ + mean_, m2_, low_, high_}; }
 
  private:
@@ -104,7 +109,7 @@ Vector first_values(const Features& x) {
 
 ColumnMoments dense_moments(const Features& x, const Context& context) {
   const ShiftedMoments sum =
-      sum_blocks(x.blocks(), context, ShiftedMoments(first_values(x)), [&](ShiftedMoments& acc, Index b) {
+      sum_rows(x.blocks(), context, ShiftedMoments(first_values(x)), [&](ShiftedMoments& acc, Index b) {
         Scratch scratch;
         acc.add(x.block(b, scratch).x);
       });
@@ -143,6 +148,10 @@ struct StoredSums {
     low = low.cwiseMin(other.low);
     high = high.cwiseMax(other.high);
   }
+  template <class Archive>
+  void archive(Archive& with) {
+    with(stored, missing, sum, low, high);
+  }
 };
 
 /// Calls visit(column, value) for every stored entry of a block.
@@ -158,7 +167,7 @@ void for_stored(const Features& x, Index block, Visit&& visit) {
 
 /// Work in proportion to the stored entries: two passes over them, zeros by counting.
 ColumnMoments sparse_moments(const Features& x, const Context& context) {
-  const StoredSums sums = sum_blocks(x.blocks(), context, StoredSums(x.cols()), [&](StoredSums& acc, Index b) {
+  const StoredSums sums = sum_rows(x.blocks(), context, StoredSums(x.cols()), [&](StoredSums& acc, Index b) {
     for_stored(x, b, [&](Index column, double value) { acc.add(column, value); });
   });
   ColumnMoments moments{
@@ -170,7 +179,7 @@ ColumnMoments sparse_moments(const Features& x, const Context& context) {
     moments.low[j] = std::min(moments.low[j], 0.0);
     moments.high[j] = std::max(moments.high[j], 0.0);
   }
-  moments.m2 = sum_blocks(x.blocks(), context, Vector(Vector::Zero(x.cols())), [&](Vector& acc, Index b) {
+  moments.m2 = sum_rows(x.blocks(), context, Vector(Vector::Zero(x.cols())), [&](Vector& acc, Index b) {
     for_stored(x, b, [&](Index j, double value) {
       if (!std::isnan(value)) acc[j] += (value - moments.mean[j]) * (value - moments.mean[j]);
     });

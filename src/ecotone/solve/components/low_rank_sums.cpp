@@ -39,6 +39,12 @@ struct PartialSums {
   PartialSums& operator=(PartialSums&&) = default;
   ~PartialSums() = default;
 
+  template <class Archive>
+  void archive(Archive& with) {
+    with(sums.shift, sums.output_shift, sums.gram, sums.group_sum, sums.group_rows, sums.output_sum, sums.output_gram,
+         sums.output_one, sums.rows);
+  }
+
   /// The block memory of the merged sums is no longer needed.
   void merge(const PartialSums& other) {
     sums.merge(other.sums);
@@ -203,7 +209,7 @@ LowRankSums gather_low_rank_sums(const LowRankRows& rows, const Context& context
   require_memory(bytes, "low-rank sums", fmt::format("sums of rank {}", rows.map.rank()), "use a lower rank");
   const PartialSums zero(begin(rows));
   LowRankSums sums =
-      sum_blocks(rows.x.blocks(), context, zero, [&](PartialSums& partial, Index b) { partial.add(rows, b); }).sums;
+      sum_rows(rows.x.blocks(), context, zero, [&](PartialSums& partial, Index b) { partial.add(rows, b); }).sums;
   require_finite(sums, rows, context);
   return sums;
 }

@@ -11,6 +11,19 @@
 namespace ecotone {
 namespace {
 
+struct GradientAndLoss {
+  Matrix gradient;
+  LossSums loss;
+  void merge(const GradientAndLoss& other) {
+    gradient += other.gradient;
+    loss.merge(other.loss);
+  }
+  template <class Archive>
+  void archive(Archive& with) {
+    with(gradient, loss);
+  }
+};
+
 double weight_of(const LinearProblem& problem, Index row) {
   return problem.weight.size() == 0 ? 1.0 : problem.weight[row];
 }
@@ -124,20 +137,13 @@ double check_labels(const LinearProblem& problem) {
 
 Optimality optimality_of(const LinearProblem& problem, const Loss& loss, const LinearScores& scores, double part,
                          const Context& context) {
-  struct Sums {
-    Matrix gradient;
-    LossSums loss;
-    void merge(const Sums& other) {
-      gradient += other.gradient;
-      loss.merge(other.loss);
-    }
-  };
+  using Sums = GradientAndLoss;
   const Index p = problem.x.cols();
   const Matrix columns = scores.weights.transpose();
   const Sums zero{Matrix::Zero(p + 1, loss.outputs()), {}};
   Pool<Scratch> pool;
   const auto sums_at = [&](const Matrix& w, const Vector& offset) {
-    return sum_blocks(problem.x.blocks(), context, zero, [&](Sums& acc, Index b) {
+    return sum_rows(problem.x.blocks(), context, zero, [&](Sums& acc, Index b) {
       const auto scratch = pool.borrow();
       const RowBlock rows = problem.x.block(b, *scratch);
       Matrix t(rows.x.rows(), w.cols());

@@ -77,9 +77,9 @@ class DirectRisk final : public FactoredRisk {
   RiskPoint at(Matrix theta) override {
     const Index size = theta.size();
     if (size > 1000) require_gram_memory(size, context_);
-    Sums sums = sum_blocks(design_.blocks(), context_,
-                           Sums{{}, Matrix::Zero(theta.rows(), theta.cols()), Matrix::Zero(size, size)},
-                           [&](Sums& acc, Index b) { add_block(acc, b, theta); });
+    Sums sums = sum_rows(design_.blocks(), context_,
+                         Sums{{}, Matrix::Zero(theta.rows(), theta.cols()), Matrix::Zero(size, size)},
+                         [&](Sums& acc, Index b) { add_block(acc, b, theta); });
     for (Index k = 0; k < theta.cols(); ++k) {
       hessian_diagonal(sums.hessian, k) += 2.0 * penalty_;
     }
@@ -112,6 +112,10 @@ class DirectRisk final : public FactoredRisk {
       loss.merge(other.loss);
       gradient += other.gradient;
       hessian += other.hessian;
+    }
+    template <class Archive>
+    void archive(Archive& with) {
+      with(loss, gradient, hessian);
     }
   };
   struct Workspace {

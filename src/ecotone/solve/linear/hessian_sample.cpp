@@ -15,7 +15,11 @@ struct Workspace {
   Matrix tile;
 };
 
-std::size_t copies_for(const Context& context) { return static_cast<std::size_t>(context.threads()) + 6; }
+std::size_t copies_for(const Context& context) {
+  // Ranks exchange some of them, packed and unpacked.
+  const auto ranks = static_cast<std::size_t>(context.ranks().size());
+  return static_cast<std::size_t>(context.threads()) + 6 + (ranks > 1 ? 2 * ranks + 4 : 0);
+}
 
 std::size_t gram_bytes(Index size) {
   return static_cast<std::size_t>(size) * static_cast<std::size_t>(size) * sizeof(double);
@@ -60,7 +64,7 @@ Matrix weighted_gram(const Standardised& design, std::span<const Index> columns,
   const Index chosen = (design.blocks() + stride - 1) / stride;
   Index rows = 0;
   for (Index b = 0; b < design.blocks(); b += stride) rows += design.rows_in(b);
-  Matrix gram = sum_blocks(chosen, context, Matrix(Matrix::Zero(size, size)), [&](Matrix& sum, Index i) {
+  Matrix gram = sum_rows(chosen, context, Matrix(Matrix::Zero(size, size)), [&](Matrix& sum, Index i) {
     const auto work = pool.borrow();
     const Index b = i * stride;
     if (all) {

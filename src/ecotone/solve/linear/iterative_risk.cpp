@@ -11,6 +11,8 @@ constexpr Index max_products = 5000;
 
 struct NoSums {
   void merge(const NoSums&) {}
+  template <class Archive>
+  void archive(Archive&) {}
 };
 
 class IterativeRisk final : public CurvedRisk {
@@ -21,6 +23,7 @@ class IterativeRisk final : public CurvedRisk {
   }
 
   RiskPoint at(Matrix theta) override {
+    shared_ = false;
     auto [gradient, sums] = design_.sweep(theta, LossSums{}, context_, [&](Index first, MatrixView t, LossSums& acc) {
       loss_.evaluate(first, t, curvature_.middleRows(first, t.rows()), acc);
     });
@@ -60,7 +63,10 @@ class IterativeRisk final : public CurvedRisk {
     return step;
   }
 
-  Vector row_curvature(Index k) const override { return loss_.curvature_entry(0, curvature_, k, k); }
+  Vector row_curvature(Index k) const override {
+    share();
+    return loss_.curvature_entry(0, curvature_, k, k);
+  }
 
   LossSums margins_along(const Matrix& direction) override {
     return design_
@@ -71,6 +77,7 @@ class IterativeRisk final : public CurvedRisk {
 
   /// Columns of Z have mean square 1: the mean curvature approximates z'Cz.
   Vector inverse_diagonal() const override {
+    share();
     double mean = 0;
     for (Index j = 0; j < loss_.outputs(); ++j) mean += loss_.curvature_entry(0, curvature_, j, j).sum();
     mean /= static_cast<double>(loss_.outputs());
@@ -90,11 +97,18 @@ class IterativeRisk final : public CurvedRisk {
     return image;
   }
 
+  /// Products need the curvature of this rank's rows alone, other uses that of all.
+  void share() const {
+    if (!shared_) design_.share(curvature_, context_);
+    shared_ = true;
+  }
+
   const Standardised& design_;
   const Loss& loss_;
   const Vector& penalty_;
   Context context_;
-  Matrix curvature_;
+  mutable Matrix curvature_;
+  mutable bool shared_ = true;
 };
 
 }  // namespace

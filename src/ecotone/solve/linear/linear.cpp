@@ -167,7 +167,7 @@ double mean_loss(const LinearProblem& problem, const LinearScores& scores, const
   whole.l1 = 1;  // so that softmax uses the scores as they are
   const auto loss = make_loss(whole, norm_of(problem, problem.weight.sum()));
   const Matrix columns = scores.weights.transpose();
-  const LossSums sums = sum_blocks(problem.x.blocks(), context, LossSums{}, [&](LossSums& acc, Index b) {
+  const LossSums sums = sum_rows(problem.x.blocks(), context, LossSums{}, [&](LossSums& acc, Index b) {
     Matrix t(problem.x.rows_in(b), columns.cols());
     problem.x.multiply(b, columns, t);
     t.rowwise() += scores.offset.transpose();

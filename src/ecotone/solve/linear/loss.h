@@ -26,6 +26,10 @@ struct LossSums {
     min_margin = std::min(min_margin, other.min_margin);
     max_margin = std::max(max_margin, other.max_margin);
   }
+  template <class Archive>
+  void archive(Archive& with) {
+    with(loss, min_margin, max_margin);
+  }
 };
 
 /// A convex loss (1/A) sum_n a_n loss_n(t_n) of the scores t_n of the rows.

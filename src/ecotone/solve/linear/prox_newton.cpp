@@ -37,6 +37,7 @@ class ProxNewton {
         loss_.evaluate(first, t, none, acc);
       }
     });
+    if (keep) design_.share(curvature_, context_);
     RiskPoint point = penalised_point(std::move(theta), gradient, sums, l2_);
     point.risk += absolute(point.theta, l1_);
     return point;

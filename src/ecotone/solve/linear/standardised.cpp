@@ -27,11 +27,19 @@ struct Spans {
     sum += other.sum;
     weight += other.weight;
   }
+  template <class Archive>
+  void archive(Archive& with) {
+    with(low, high, sum, weight);
+  }
 };
 
 struct Squares {
   RowArray sum;
   void merge(const Squares& other) { sum += other.sum; }
+  template <class Archive>
+  void archive(Archive& with) {
+    with(sum);
+  }
 };
 
 /// Sums of first and second powers around a point, and the largest distance from it.
@@ -61,6 +69,33 @@ struct Powers {
     rows += other.rows;
     weighted += other.weighted;
   }
+  template <class Archive>
+  void archive(Archive& with) {
+    with(sum, square, largest, weight, rows, weighted);
+  }
+};
+
+/// Of stored values.
+struct StoredSizes {
+  RowArray square;
+  RowArray largest;
+  void merge(const StoredSizes& other) {
+    square += other.square;
+    largest = largest.max(other.largest);
+  }
+  template <class Archive>
+  void archive(Archive& with) {
+    with(square, largest);
+  }
+};
+
+struct LargestStored {
+  RowArray value;
+  void merge(const LargestStored& other) { value = value.max(other.value); }
+  template <class Archive>
+  void archive(Archive& with) {
+    with(value);
+  }
 };
 
 Spans measure_spans(const Features& x, ConstVectorView weight, const Context& context) {
@@ -68,7 +103,7 @@ Spans measure_spans(const Features& x, ConstVectorView weight, const Context& co
   const Index p = x.cols();
   const Spans zero{RowArray::Constant(p, infinity), RowArray::Constant(p, -infinity), RowArray::Zero(p), 0};
   Pool<Scratch> pool;
-  return sum_blocks(x.blocks(), context, zero, [&](Spans& acc, Index b) {
+  return sum_rows(x.blocks(), context, zero, [&](Spans& acc, Index b) {
     const auto scratch = pool.borrow();
     const RowBlock block = x.block(b, *scratch);
     for (Index i = 0; i < block.x.rows(); ++i) {
@@ -87,7 +122,7 @@ Spans measure_spans(const Features& x, ConstVectorView weight, const Context& co
 Squares measure_squares(const Features& x, ConstVectorView weight, const RowArray& mean, const RowArray& inverse_range,
                         const Context& context) {
   Pool<Scratch> pool;
-  return sum_blocks(x.blocks(), context, Squares{RowArray::Zero(x.cols())}, [&](Squares& acc, Index b) {
+  return sum_rows(x.blocks(), context, Squares{RowArray::Zero(x.cols())}, [&](Squares& acc, Index b) {
     const auto scratch = pool.borrow();
     const RowBlock block = x.block(b, *scratch);
     for (Index i = 0; i < block.x.rows(); ++i) {
@@ -102,7 +137,7 @@ Squares measure_squares(const Features& x, ConstVectorView weight, const RowArra
 template <class Acc, class Body>
 Acc over_stored(const Features& x, ConstVectorView weight, const Context& context, Acc zero, Body&& body) {
   const Csr& csr = *x.storage().csr();
-  return sum_blocks(x.blocks(), context, std::move(zero), [&](Acc& acc, Index b) {
+  return sum_rows(x.blocks(), context, std::move(zero), [&](Acc& acc, Index b) {
     for (Index i = x.first_row(b); i < x.first_row(b) + x.rows_in(b); ++i) {
       const double a = weight_of(weight, i);
       if (a == 0) continue;
@@ -161,7 +196,7 @@ bool Standardised::measure_quickly(ConstVectorView weight, Index stride, const C
   const Index p = x_.cols();
   const Powers zero{RowArray::Zero(p), RowArray::Zero(p), RowArray::Zero(p)};
   Pool<Scratch> pool;
-  const Powers powers = sum_blocks((x_.blocks() + stride - 1) / stride, context, zero, [&](Powers& acc, Index b) {
+  const Powers powers = sum_rows((x_.blocks() + stride - 1) / stride, context, zero, [&](Powers& acc, Index b) {
     const auto lease = pool.borrow();
     const RowBlock block = x_.block(b * stride, *lease);
     for (Index i = 0; i < block.x.rows(); ++i) {
@@ -198,20 +233,12 @@ void Standardised::measure_dense(ConstVectorView weight, const Context& context)
 }
 
 bool Standardised::measure_sparse_quickly(ConstVectorView weight, const Context& context) {
-  struct Sizes {
-    RowArray square;
-    RowArray largest;
-    void merge(const Sizes& other) {
-      square += other.square;
-      largest = largest.max(other.largest);
-    }
-  };
   const Index p = x_.cols();
-  const Sizes sizes = over_stored(x_, weight, context, Sizes{RowArray::Zero(p), RowArray::Zero(p)},
-                                  [](Sizes& acc, Index j, double v, double a) {
-                                    acc.square[j] += a * v * v;
-                                    acc.largest[j] = std::max(acc.largest[j], std::abs(v));
-                                  });
+  const StoredSizes sizes = over_stored(x_, weight, context, StoredSizes{RowArray::Zero(p), RowArray::Zero(p)},
+                                        [](StoredSizes& acc, Index j, double v, double a) {
+                                          acc.square[j] += a * v * v;
+                                          acc.largest[j] = std::max(acc.largest[j], std::abs(v));
+                                        });
   // Nothing overflowed or underflowed.
   const auto usual = sizes.square > 1e-280 && sizes.square < 1e280;
   if (!(usual || (sizes.square == 0.0 && sizes.largest == 0.0)).all()) return false;
@@ -223,13 +250,9 @@ bool Standardised::measure_sparse_quickly(ConstVectorView weight, const Context&
 }
 
 void Standardised::measure_sparse(ConstVectorView weight, const Context& context) {
-  struct Largest {
-    RowArray value;
-    void merge(const Largest& other) { value = value.max(other.value); }
-  };
-  const Largest range =
-      over_stored(x_, weight, context, Largest{RowArray::Zero(x_.cols())},
-                  [](Largest& acc, Index j, double v, double) { acc.value[j] = std::max(acc.value[j], std::abs(v)); });
+  const LargestStored range = over_stored(
+      x_, weight, context, LargestStored{RowArray::Zero(x_.cols())},
+      [](LargestStored& acc, Index j, double v, double) { acc.value[j] = std::max(acc.value[j], std::abs(v)); });
   const RowArray inverse_range = inverse_of(range.value);
   const Squares squares = over_stored(x_, weight, context, Squares{RowArray::Zero(x_.cols())},
                                       [&](Squares& acc, Index j, double v, double a) {
@@ -260,6 +283,12 @@ void Standardised::standardise(const RowBlock& block, Index first, Index rows, M
         ((block.x.row(first + i).transpose() - mean_).array() * inverse_.array()).matrix().transpose();
   }
   if (offset_) tile.col(p).setOnes();
+}
+
+void Standardised::share(Matrix& of_rows, const Context& context) const {
+  const Index parts = is_sparse() ? sparse_parts() : blocks();
+  share_rows(parts, context, of_rows.data(), of_rows.cols(),
+             [&](Index b) { return is_sparse() ? b * rows() / parts : std::min(first_row(b), rows()); });
 }
 
 Standardised Standardised::thinned(Index stride) const {

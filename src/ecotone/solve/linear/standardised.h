@@ -72,9 +72,12 @@ class Standardised {
   void block(Index b, std::span<const Index> columns, Scratch& scratch, Matrix& tile) const;
 
   /// One sweep over the rows: for each tile of rows, t = Z theta; `body(first_row, t, sums)` turns t into r and adds to
-  /// its sums. Returns Z'R and the sums.
+  /// its sums. Returns Z'R and the sums. Of several ranks each sweeps its own rows.
   template <class Sums, class Body>
   std::pair<Matrix, Sums> sweep(const Matrix& theta, const Sums& zero, const Context& context, Body&& body) const;
+
+  /// Gives all ranks the values of all rows that sweeps have written to the rows of each.
+  void share(Matrix& of_rows, const Context& context) const;
 
  private:
   struct Workspace {
@@ -112,19 +115,27 @@ class Standardised {
   std::shared_ptr<Pool<Workspace>> pool_ = std::make_shared<Pool<Workspace>>();
 };
 
+/// What one sweep adds up.
+template <class Sums>
+struct SweepSums {
+  Matrix product;
+  Matrix total;  // 1'R
+  Sums sums;
+  void merge(const SweepSums& other) {
+    product += other.product;
+    total += other.total;
+    sums.merge(other.sums);
+  }
+  template <class Archive>
+  void archive(Archive& with) {
+    with(product, total, sums);
+  }
+};
+
 template <class Sums, class Body>
 std::pair<Matrix, Sums> Standardised::sweep(const Matrix& theta, const Sums& zero, const Context& context,
                                             Body&& body) const {
-  struct Acc {
-    Matrix product;
-    Matrix total;  // 1'R
-    Sums sums;
-    void merge(const Acc& other) {
-      product += other.product;
-      total += other.total;
-      sums.merge(other.sums);
-    }
-  };
+  using Acc = SweepSums<Sums>;
   const Index p = x_.cols();
   const Index outputs = theta.cols();
   // Z theta = X (S^-1 theta) + (c - m'(S^-1 theta)): the values of X stay unchanged.
@@ -173,8 +184,8 @@ std::pair<Matrix, Sums> Standardised::sweep(const Matrix& theta, const Sums& zer
       }
     }
   };
-  Acc acc = is_sparse() ? sum_blocks(sparse_parts(), context, empty, sparse_part)
-                        : sum_blocks(blocks(), context, empty, dense_block);
+  Acc acc = is_sparse() ? sum_rows(sparse_parts(), context, empty, sparse_part)
+                        : sum_rows(blocks(), context, empty, dense_block);
   if (is_sparse() || folded_) {
     acc.product.topRows(p) = inverse_.asDiagonal() * (acc.product.topRows(p) - mean_ * acc.total);
     if (offset_) acc.product.row(p) = acc.total;

@@ -27,6 +27,7 @@ constexpr double newton_start_tolerance = 1e-2;
 /// it.
 std::pair<Features, bool> in_memory(const Features& x, const Context& context) {
   if (x.storage().resident()) return {x, true};
+  if (context.meets_ranks()) return {x, false};  // each rank reads its own rows
   if (at(x.rows()) * at(x.cols()) * sizeof(double) > available_memory() / 2) return {x, false};
   Matrix rows(x.rows(), x.cols());
   prefer_large_pages(rows.data(), at(rows.size()) * sizeof(double));
@@ -49,7 +50,7 @@ void check_features(const SvmProblem& p, const Features& x, const Context& conte
 
 /// Means of the columns.
 Vector column_means(const Features& x, const Context& context) {
-  const Matrix sum = sum_blocks(x.blocks(), context, Matrix(Matrix::Zero(x.cols(), 1)), [&](Matrix& acc, Index b) {
+  const Matrix sum = sum_rows(x.blocks(), context, Matrix(Matrix::Zero(x.cols(), 1)), [&](Matrix& acc, Index b) {
     x.multiply_transposed(b, Matrix::Ones(x.rows_in(b), 1), acc);
   });
   return sum.col(0) / static_cast<double>(x.rows());

@@ -46,6 +46,10 @@ struct NewtonSums {
     support += other.support;
     bounded += other.bounded;
   }
+  template <class Archive>
+  void archive(Archive& with) {
+    with(loss, between, mass[0], mass[1], gain[0], gain[1], side, hessian, slope, curvature, support, bounded);
+  }
 };
 
 /// The coefficients of one block of rows.
@@ -87,18 +91,19 @@ class Machine {
     Vector result(x.rows());
     const double moved = rows_.shift.dot(weights);
     const Matrix w = weights;
-    context_.parallel(x.blocks(), [&](Index b) {
+    each_row_block(x.blocks(), context_, [&](Index b) {
       Matrix out(x.rows_in(b), 1);
       x.multiply(b, w, out);
       result.segment(x.first_row(b), out.rows()) = out.col(0).array() - moved;
     });
+    share_rows(x.blocks(), context_, result.data(), 1, [&](Index b) { return std::min(x.first_row(b), x.rows()); });
     return result;
   }
 
   NewtonSums sums(const Vector& score, double h) const {
     const Features& x = rows_.x;
-    return sum_blocks(x.blocks(), context_, NewtonSums(x.cols()),
-                      [&](NewtonSums& sums, Index b) { add(score, h, b, sums); });
+    return sum_rows(x.blocks(), context_, NewtonSums(x.cols()),
+                    [&](NewtonSums& sums, Index b) { add(score, h, b, sums); });
   }
 
   /// Slope and curvature of the smoothed objective at `step` along a direction, from the scores alone.

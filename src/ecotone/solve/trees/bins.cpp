@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "ecotone/base/blocks.h"
 #include "ecotone/base/memory.h"
 #include "ecotone/data/dataset.h"
 
@@ -186,6 +187,18 @@ void encode_block(const RowBlock& block, const std::vector<CodeTable>& tables, T
   }
 }
 
+/// Gives all ranks the codes of all rows.
+void share_codes(const Features& x, TreeRows& binned, const Context& context) {
+  if (!context.meets_ranks()) return;
+  const Index cols = std::ssize(binned.column);
+  share_rows(x.blocks(), context, binned.by_row.data(), cols,
+             [&](Index b) { return std::min(x.first_row(b), x.rows()); });
+  parallel_rows(binned.rows, context, [&](Index first, Index last) {
+    for (Index j = 0; j < cols; ++j)
+      for (Index i = first; i < last; ++i) binned.by_column[at(j * binned.rows + i)] = binned.row(i)[j];
+  });
+}
+
 }  // namespace
 
 TreeRows bin_rows(const Features& x, ConstVectorView weight, std::span<const Index> categorical, int most,
@@ -201,10 +214,11 @@ TreeRows bin_rows(const Features& x, ConstVectorView weight, std::span<const Ind
   binned.by_row.resize(binned.by_column.size());
   std::vector<CodeTable> tables;
   for (const TreeColumn& column : binned.column) tables.emplace_back(column.edge);
-  context.parallel(x.blocks(), [&](Index b) {
+  each_row_block(x.blocks(), context, [&](Index b) {
     Scratch scratch;
     encode_block(x.block(b, scratch), tables, binned);
   });
+  share_codes(x, binned, context);
   return binned;
 }
 

@@ -17,6 +17,7 @@ struct PackedSums {
   [[gnu::vector_size(16)]] std::int64_t value = {0, 0};
 };
 constexpr int rows_shift = 47;
+constexpr Index shared_rows = 32'768;  // that ranks sum together, at least
 constexpr Index rows_at_once = (1 << 16) - 1;
 
 constexpr Index columns_at_once = 32;  // of a task
@@ -135,8 +136,10 @@ void GradientHistogram::subtract(const GradientHistogram& other, const Context& 
   });
 }
 
-GradientHistogram histogram_of(const TreeRows& data, const Gradients& gradients, std::span<const std::uint32_t> rows,
-                               const Context& context) {
+namespace {
+
+GradientHistogram histogram_here(const TreeRows& data, const Gradients& gradients, std::span<const std::uint32_t> rows,
+                                 const Context& context) {
   const Index columns = std::ssize(data.column);
   GradientHistogram histogram{std::vector<GradientSums>(at(columns * cells_per_column))};
   const Index parts = std::max<Index>(1, (std::ssize(rows) + rows_at_once - 1) / rows_at_once);
@@ -154,6 +157,21 @@ GradientHistogram histogram_of(const TreeRows& data, const Gradients& gradients,
     GradientSums* cell = histogram.cell.data() + first * cells_per_column;
     for (std::size_t c = 0; c < packed.size(); ++c) cell[c] += unpacked(packed[c]);
   });
+  return histogram;
+}
+
+}  // namespace
+
+GradientHistogram histogram_of(const TreeRows& data, const Gradients& gradients, std::span<const std::uint32_t> rows,
+                               const Context& context) {
+  const auto count = std::ssize(rows);
+  // Of few rows, to send the sums takes longer than to make them.
+  if (!context.meets_ranks() || count < shared_rows) return histogram_here(data, gradients, rows, context);
+  Ranks& ranks = context.ranks();
+  const Index first = ranks.rank() * count / ranks.size(), last = (ranks.rank() + 1) * count / ranks.size();
+  GradientHistogram histogram = histogram_here(data, gradients, rows.subspan(at(first), at(last - first)), context);
+  static_assert(sizeof(GradientSums) == 3 * sizeof(std::int64_t) && sizeof(Index) == sizeof(std::int64_t));
+  ranks.sum("histogram", {reinterpret_cast<std::int64_t*>(histogram.cell.data()), 3 * histogram.cell.size()});
   return histogram;
 }
 

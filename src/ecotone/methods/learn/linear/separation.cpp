@@ -23,13 +23,17 @@ struct ClassRanges {
     low = low.cwiseMin(other.low);
     high = high.cwiseMax(other.high);
   }
+  template <class Archive>
+  void archive(Archive& with) {
+    with(low, high);
+  }
 };
 
 bool counts(const LinearProblem& problem, Index row) { return problem.weight.size() == 0 || problem.weight[row] > 0; }
 
 ClassRanges class_ranges(const LinearProblem& problem, const Context& context) {
   const Features& x = problem.x;
-  return sum_blocks(x.blocks(), context, ClassRanges(problem.classes, x.cols()), [&](ClassRanges& sum, Index b) {
+  return sum_rows(x.blocks(), context, ClassRanges(problem.classes, x.cols()), [&](ClassRanges& sum, Index b) {
     Scratch scratch;
     const RowBlock block = x.block(b, scratch);
     for (Index i = 0; i < block.x.rows(); ++i) {

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "ecotone/base/error.h"
+#include "ecotone/base/shared_tasks.h"
 #include "ecotone/methods/learn/trees/trees.h"
 #include "ecotone/methods/refits.h"
 
@@ -70,7 +71,7 @@ class TreesChooser {
           "trees: rounds and leaves are chosen without refitting the stages before it, which would take long");
     std::vector<LeftOut> found(numbers.size());
     std::mutex fitting_stages;
-    context_.parallel(std::ssize(numbers), [&](Index k) {
+    const auto fit_fold = [&](Index k) {
       const InnerFold& fold = folds[numbers[at(k)]];
       std::optional<TrainView> again = view_;
       if (refit) {
@@ -78,7 +79,9 @@ class TreesChooser {
         again = refitted_view("trees", view_, refits, fold, numbers[at(k)], context_);
       }
       if (again && again->x.cols() > 0 && !fold.held.empty()) found[at(k)] = losses_of(*again, fold);
-    });
+    };
+    share_tasks(std::ssize(numbers), context_, 0, fit_fold,
+                [&](Index k, auto& with) { with(found[at(k)].loss, found[at(k)].weight); });
     std::erase_if(found, [](const LeftOut& fold) { return fold.loss.empty(); });
     if (!found.empty()) take_least(found, what);
   }

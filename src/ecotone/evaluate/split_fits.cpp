@@ -6,6 +6,7 @@
 
 #include "ecotone/base/at_hand.h"
 #include "ecotone/base/progress.h"
+#include "ecotone/base/shared_tasks.h"
 #include "ecotone/evaluate/columns/importance.h"
 #include "ecotone/evaluate/finished_work.h"
 #include "ecotone/evaluate/fit_archive.h"
@@ -173,7 +174,13 @@ class SplitFits {
       run(left[at(i)]);
       progress.advance();
     };
-    context_.parallel(std::ssize(left), run_one, fits_at_once(data_.x));
+    const auto archive_of = [&](Index i, auto& with) {
+      std::vector<std::pair<std::string, std::string>> said = messages_[left[at(i)]]->items();
+      const std::size_t before = said.size();
+      with(fit_of(left[at(i)]), said);
+      if (before == 0) messages_[left[at(i)]]->append(said);  // made by another rank
+    };
+    share_tasks(std::ssize(left), context_, fits_at_once(data_.x), run_one, archive_of);
     pass_on(messages_, context_);
     return std::move(fits_);
   }

@@ -232,8 +232,12 @@ void run_evaluate(const EvaluateFlags& flags, Session& session) {
   check_choice(flags, given.grids);
   require_separate(files_read(given.data, flags.read), {flags.predictions, flags.page.report, flags.resume});
   require_csv_name("--save-predictions", flags.predictions);
-  require_writable(flags.predictions);
-  require_page(flags.page);
+  if (session.leads()) {
+    require_writable(flags.predictions);
+    require_page(flags.page);
+  }
+  if (!flags.resume.empty() && session.context().ranks().size() > 1)
+    option_error("resume_alone", "evaluate: --resume keeps the work of one process; several ranks cannot resume");
   Resume resume(flags.resume, session);
   const Context& context = session.context();
   const Dataset data = read_checked(given.data, for_pipelines(flags.read, given.grids), flags.strict, session);
@@ -246,6 +250,7 @@ void run_evaluate(const EvaluateFlags& flags, Session& session) {
     if (cost) session.timed("cost", [&] { add_cost(scored, data, given.grids, options, context); });
     return scored;
   });
+  if (!session.leads()) return;
   std::string table = session.json() ? "" : evaluation_table(evaluation, flags.metric);
   if (flags.importance && !session.json()) table += importance_table(evaluation);
   session.timed("write", [&] {

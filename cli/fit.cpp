@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/arguments.h"
+#include "cli/ranks.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"
 #include "ecotone/choose/guard.h"
@@ -39,9 +40,10 @@ void run_fit(const FitFlags& flags, Session& session) {
   const Pipeline& pipeline = given.pipelines.front();
   if (flags.guard) plain_counterpart(pipeline);  // refuses before anything is read
   require_separate(files_read(given.data, flags.read), {flags.output});
-  require_writable(flags.output);
+  if (session.leads()) require_writable(flags.output);
   const Context& context = session.context();
   const Dataset data = read_checked(given.data, for_pipelines(flags.read, given.pipelines), flags.strict, session);
+  require_rows_for_ranks(data, context);
   const TrainView view = train_view(data, context);
   if (data.y && data.rows() > 0 && view.labelled() == 0 && pipeline.predicts())
     data_error("no_labels", "fit: no row of a source domain has a label in column '{}'", data.schema.label);
@@ -53,6 +55,7 @@ void run_fit(const FitFlags& flags, Session& session) {
   warn_one_answer(model, view, context);
   context.check_cancelled();
   if (flags.no_rows) model.require_no_rows();
+  if (!session.leads()) return;
   session.timed("write", [&] { model.save(flags.output); });
   session.say(fit_text(model, data, view, guard_note(model, flags.output)) +
               fmt::format("wrote    {}\n", flags.output));

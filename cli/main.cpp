@@ -6,6 +6,7 @@
 #include "cli/complete.h"
 #include "cli/errors.h"
 #include "cli/output.h"
+#include "cli/ranks.h"
 #include "cli/signals.h"
 #include "cli/verbs.h"
 #include "ecotone/base/memory.h"
@@ -35,9 +36,11 @@ int run(int argc, char** argv) {
   }
   const Verb* verb = line.parse(argc, argv);
   if (!verb) return 0;
+  refuse_ranks(verb->name);
   Session session(line.common());
   verb->run(session);
   session.finish();
+  leave_ranks();
   return session.status();
 }
 
@@ -51,6 +54,7 @@ int main(int argc, char** argv) {
   try {
     install_signals();
     ecotone::stop_waiting_when(&cancel_flag());
+    ranks_of_run();
     return run(argc, argv);
   } catch (const ClosedPipe&) {
     return 0;
@@ -58,7 +62,9 @@ int main(int argc, char** argv) {
     ecotone::Error error = current_error();
     if (error.kind() == ecotone::ErrorKind::cancelled && asked_to_end())
       error = {error.kind(), error.code(), "stopped by SIGTERM: another program asked ecotone to end"};
+    error = error_of_rank(error);
     const int status = report_error(error, json);
+    end_ranks(status);
     // Out of memory, even a normal exit is unsafe: the BLAS would join its threads, which still wait for memory.
     if (error.code() == "not_enough_memory") _exit(status);
     return status;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/output.h"
+#include "cli/ranks.h"
 #include "cli/signals.h"
 #include "ecotone/report/text/line.h"
 
@@ -15,12 +16,18 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 
 }  // namespace
 
-Session::Session(const CommonFlags& flags) : flags_(flags), terminal_(flags.quiet) {}
+Session::Session(const CommonFlags& flags)
+    : flags_(flags),
+      ranks_(ranks_of_run()),
+      terminal_(leads() ? flags.quiet ? Says::warnings : Says::all : Says::nothing) {}
 
 const Context& Session::context() {
   if (!context_)
-    context_.emplace(Context::Settings{
-        .threads = flags_.threads, .seed = flags_.seed, .observer = &terminal_, .cancel = &cancel_flag()});
+    context_.emplace(Context::Settings{.threads = flags_.threads,
+                                       .seed = flags_.seed,
+                                       .observer = &terminal_,
+                                       .cancel = &cancel_flag(),
+                                       .ranks = ranks_});
   return *context_;
 }
 
@@ -29,11 +36,11 @@ Context Session::uncancelled_context() {
 }
 
 void Session::say(const std::string& text) {
-  if (!flags_.json) write_standard_output(printable(text));  // names in a file must not control the terminal
+  if (!flags_.json && leads()) write_standard_output(printable(text));  // names in a file must not control the terminal
 }
 
 void Session::print(Json document) {
-  if (!flags_.json) return;
+  if (!flags_.json || !leads()) return;
   Json warnings = terminal_.warnings();
   Json notes = terminal_.notes();
   if (!warnings.empty()) document["warnings"] = std::move(warnings);
@@ -47,6 +54,10 @@ void Session::finish() {
   std::string text = "timing:";
   for (const auto& [part, seconds] : timings_) text += fmt::format(" {} {:.3f} s,", part, seconds);
   terminal_.line(text + fmt::format(" total {:.3f} s", seconds_since(begin_)));
+  if (context_ && context_->ranks().size() > 1) {
+    const Traffic& sent = context_->ranks().traffic();
+    terminal_.line(fmt::format("ranks: {} messages, {} bytes of rank 0", sent.messages, sent.bytes));
+  }
   if (const std::string stages = terminal_.stage_times(); !stages.empty())
     terminal_.line(fmt::format("timing of fitted stages: {}", stages));
 }

@@ -29,6 +29,9 @@ class Session {
  public:
   explicit Session(const CommonFlags& flags);
 
+  /// Whether this process writes the results: the only one, or the first of several ranks.
+  bool leads() const { return rank() == 0; }
+
   bool json() const { return flags_.json; }
   std::uint64_t seed() const { return flags_.seed; }
   const std::string& command() const { return flags_.command; }
@@ -75,7 +78,10 @@ class Session {
     Clock::time_point begin_ = Clock::now();
   };
 
+  int rank() const { return ranks_ ? ranks_->rank() : 0; }
+
   CommonFlags flags_;
+  Communicator* ranks_;
   Terminal terminal_;
   std::optional<Context> context_;
   int status_ = 0;

@@ -32,8 +32,8 @@ bool shows_bars() {
 
 }  // namespace
 
-Terminal::Terminal(bool quiet)
-    : quiet_(quiet), bars_(!quiet && shows_bars()), begun_(Clock::now()), progress_(begun_) {}
+Terminal::Terminal(Says says)
+    : says_(says), bars_(says == Says::all && shows_bars()), begun_(Clock::now()), progress_(begun_) {}
 
 Terminal::~Terminal() {
   ticker_.reset();
@@ -47,16 +47,16 @@ void Terminal::warning(std::string_view code, std::string_view message) {
 
 void Terminal::note(std::string_view message) {
   const std::lock_guard lock(mutex_);
-  if (notes_.emplace(message).second && !quiet_) write_line(fmt::format("note: {}", message));
+  if (notes_.emplace(message).second && says_ == Says::all) write_line(fmt::format("note: {}", message));
 }
 
 void Terminal::aside(std::string_view message) {
   const std::lock_guard lock(mutex_);
-  if (!quiet_) write_line(fmt::format("note: {}", message));
+  if (says_ == Says::all) write_line(fmt::format("note: {}", message));
 }
 
 void Terminal::progress(std::string_view what, Index done, Index total) {
-  if (quiet_) return;
+  if (says_ != Says::all) return;
   const std::lock_guard lock(mutex_);
   progress_.update(what, done, total, Clock::now());
   if (!progress_.active()) return erase_bar();
@@ -97,6 +97,7 @@ void Terminal::clear_bar() {
 }
 
 void Terminal::write_line(std::string_view text) {
+  if (says_ == Says::nothing) return;
   erase_bar();
   write_standard_error(printable(text) + "\n");
 }

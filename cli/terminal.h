@@ -18,12 +18,14 @@
 
 namespace ecotone::cli {
 
+/// What a run says: everything, no notes, bars and lines of progress, or nothing at all.
+enum class Says { all, warnings, nothing };
+
 /// Writes a run's messages to standard error: each warning and note once, a progress bar on a terminal and elsewhere a
 /// line a minute.
 class Terminal : public Observer, public StageTimes, public AtHand {
  public:
-  /// `quiet` suppresses notes, bars and lines of progress, but not warnings.
-  explicit Terminal(bool quiet);
+  explicit Terminal(Says says);
   ~Terminal() override;
 
   void warning(std::string_view code, std::string_view message) override;
@@ -52,7 +54,7 @@ class Terminal : public Observer, public StageTimes, public AtHand {
   void show_progress();
 
   mutable std::mutex mutex_;
-  bool quiet_;
+  Says says_;
   bool bars_;
   bool bar_shown_ = false;
   std::chrono::steady_clock::time_point drawn_{};

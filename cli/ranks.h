@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string_view>
+
+#include "ecotone/base/communicator.h"
+#include "ecotone/base/error.h"
+#include "ecotone/data/dataset.h"
+
+namespace ecotone::cli {
+
+/// The other processes of this run, where a launcher has started several (mpirun, srun); null: this process is alone.
+/// The module for MPI is loaded at the first call; option error `no_mpi` if it is not there.
+Communicator* ranks_of_run();
+
+/// Option error `not_for_ranks` if there are several ranks and the verb does not share its work.
+void refuse_ranks(std::string_view verb);
+
+/// Says that this rank has finished: a run whose ranks end at different places has failed.
+void leave_ranks();
+
+/// After an error that a rank has reported: ends all ranks. Does not return where there are several.
+void end_ranks(int status);
+
+/// Data error `rank_without_rows` if a rank would have no rows to work on; names it.
+void require_rows_for_ranks(const Dataset& data, const Context& context);
+
+/// The error with the number of the rank in front, where there are several. Ranks that all have the same error wait for
+/// the first to report it.
+Error error_of_rank(const Error& error);
+
+}  // namespace ecotone::cli

@@ -1,0 +1,155 @@
+"""Several processes on one computation: ranks that MPI starts."""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+COLUMNS = ["--label", "label", "--domain", "domain"]
+ENVIRONMENT = {
+    **os.environ,
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_btl": "self,vader",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+    "OMPI_MCA_plm_rsh_agent": "",
+    "PMIX_MCA_gds": "hash",
+}
+
+pytestmark = pytest.mark.skipif(shutil.which("mpirun") is None, reason="there is no mpirun")
+
+
+@pytest.fixture(scope="module")
+def ranks(ecotone):
+    """Runs the program as so many ranks."""
+
+    def run(count, *args, exit=0, **more):
+        done = subprocess.run(
+            ["mpirun", "-n", str(count), ecotone.path, *map(str, args)],
+            capture_output=True, text=True, timeout=120, env=ENVIRONMENT, **more,
+        )
+        assert exit in (None, done.returncode), f"exit {done.returncode}, wanted {exit}\n{done.stdout}\n{done.stderr}"
+        return done
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def data(ecotone, tmp_path_factory):
+    path = tmp_path_factory.mktemp("ranks") / "all.csv"
+    ecotone("generate", "exchangeable", "--set", "domains=6", "--set", "rows=500", "-o", path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def large(ecotone, tmp_path_factory):
+    """Enough rows for histograms to be shared; mapped."""
+    folder = tmp_path_factory.mktemp("ranks")
+    ecotone("generate", "exchangeable", "--set", "domains=4", "--set", "rows=20000", "-o", folder / "all.eco")
+    return folder / "all.eco"
+
+
+PIPELINES = [
+    "scale | logistic l2=0.01",
+    "scale | logistic",
+    "scale | logistic l1=0.01",
+    "logistic solver=lbfgs l2=0.001",
+    "scale | probit l2=0.01",
+    "scale | svm kernel=linear",
+    "scale | dica route=low_rank map=fourier rank=40 sigma=2 | logistic l2=0.1",
+    "scale | kpca route=low_rank rank=30 sigma=2 | logistic l2=0.1",
+    "scale | ridge lam=0.1",
+    "trees rounds=10 leaves=7",
+    "trees",
+]
+
+
+@pytest.mark.parametrize("pipeline", PIPELINES)
+def test_models_have_the_same_bytes_on_any_number_of_ranks(ecotone, ranks, data, tmp_path, pipeline):
+    ecotone("fit", data, pipeline, *COLUMNS, "-o", tmp_path / "alone.eco")
+    alone = (tmp_path / "alone.eco").read_bytes()
+    for count in (2, 3, 4):
+        model = tmp_path / f"{count}.eco"
+        said = ranks(count, "fit", data, pipeline, *COLUMNS, "-o", model, "--threads", 1 + count % 2)
+        assert model.read_bytes() == alone, count
+        assert said.stdout.count("wrote") == 1
+
+
+@pytest.mark.parametrize("pipeline", ["trees rounds=5", "scale | logistic l2=0.01"])
+def test_mapped_rows_and_shared_histograms(ecotone, ranks, large, tmp_path, pipeline):
+    ecotone("fit", large, pipeline, "-o", tmp_path / "alone.eco")
+    for count in (2, 3):
+        ranks(count, "fit", large, pipeline, "-o", tmp_path / "model.eco")
+        assert (tmp_path / "model.eco").read_bytes() == (tmp_path / "alone.eco").read_bytes()
+
+
+def test_evaluate_says_the_same(ecotone, ranks, data, tmp_path):
+    asked = ["evaluate", data, "scale | logistic l2={0.01,1}", "constant", *COLUMNS, "--json"]
+    alone = ecotone(*asked, "--save-predictions", tmp_path / "alone.csv").stdout
+    shared = ranks(3, *asked, "--save-predictions", tmp_path / "shared.csv").stdout
+    assert (tmp_path / "shared.csv").read_bytes() == (tmp_path / "alone.csv").read_bytes()
+    assert shared.replace("shared.csv", "alone.csv") == alone
+
+
+def nothing_left(folder, *names):
+    return sorted(path.name for path in folder.iterdir()) == sorted(names)
+
+
+def test_a_killed_rank_ends_all_and_nothing_is_written(ecotone, large, tmp_path):
+    """The launcher says which rank was killed."""
+    command = ["mpirun", "-n", "3", ecotone.path, "fit", str(large), "trees rounds=3000", "-o", str(tmp_path / "m.eco")]
+    started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+    try:
+        children, until = [], time.monotonic() + 60
+        while len(children) < 3 and time.monotonic() < until:
+            time.sleep(0.2)
+            text = pathlib.Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text()
+            children = [int(pid) for pid in text.split()]
+        time.sleep(1)
+        os.kill(children[1], signal.SIGKILL)
+        said = started.communicate(timeout=60)
+    finally:
+        started.kill()
+    assert started.returncode not in (0, None)
+    assert "rank 1" in said[1] and "signal 9" in said[1], said
+    assert nothing_left(tmp_path)
+
+
+def test_bad_data_are_an_error_of_a_rank(ranks, data, tmp_path):
+    bad = tmp_path / "bad.csv"
+    bad.write_text(data.read_text() + "1,2\n")
+    done = ranks(3, "fit", bad, "scale | logistic", *COLUMNS, "-o", tmp_path / "m.eco", exit=3)
+    assert "error: rank 0 of 3: " in done.stderr
+    assert nothing_left(tmp_path, "bad.csv")
+
+
+def test_a_rank_without_rows_is_an_error(ecotone, ranks, tmp_path):
+    ecotone("generate", "exchangeable", "--set", "domains=3", "--set", "rows=300", "-o", tmp_path / "few.csv")
+    done = ranks(4, "fit", tmp_path / "few.csv", "scale | logistic", *COLUMNS, "-o", tmp_path / "m.eco", exit=3)
+    assert "has no rows: 900 rows are 2 shares" in done.stderr and "at most 2 ranks" in done.stderr
+    assert nothing_left(tmp_path, "few.csv")
+
+
+def test_other_verbs_and_resume_are_refused(ranks, data, tmp_path):
+    assert "diagnose: only fit and evaluate" in ranks(2, "diagnose", data, *COLUMNS, exit=2).stderr
+    asked = ["evaluate", data, "constant", *COLUMNS, "--resume", tmp_path / "journal"]
+    assert "--resume keeps the work of one process" in ranks(2, *asked, exit=2).stderr
+
+
+def test_without_the_module_several_ranks_are_refused(ecotone, data, tmp_path):
+    """No cluster trains on one worker without a word."""
+    elsewhere = tmp_path / "bin" / "ecotone"
+    elsewhere.parent.mkdir()
+    shutil.copy(ecotone.path, elsewhere)
+    done = subprocess.run(
+        [str(elsewhere), "fit", str(data), "scale", *COLUMNS, "-o", str(tmp_path / "m.eco")],
+        capture_output=True, text=True, env={**os.environ, "OMPI_COMM_WORLD_SIZE": "2"},
+    )
+    assert done.returncode == 2 and "one of 2 processes" in done.stderr

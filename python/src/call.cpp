@@ -103,6 +103,48 @@ class Background {
   std::thread thread_;
 };
 
+/// Ranks that a Python object speaks for.
+class PythonRanks final : public Communicator {
+ public:
+  explicit PythonRanks(const nb::object& ranks)
+      : ranks_(ranks), rank_(nb::cast<int>(ranks.attr("rank"))), size_(nb::cast<int>(ranks.attr("size"))) {}
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  void sum(std::span<double> numbers) override { add(numbers); }
+  void sum(std::span<std::int64_t> numbers) override { add(numbers); }
+  void broadcast(std::string& text, int from) override { text = gather(text)[static_cast<std::size_t>(from)]; }
+
+  std::vector<std::string> gather(std::string_view mine) override {
+    const nb::gil_scoped_acquire lock;
+    const nb::object all = ranks_.attr("gather")(nb::bytes(mine.data(), mine.size()));
+    std::vector<std::string> texts;
+    for (const nb::handle text : all) {
+      const auto bytes = nb::cast<nb::bytes>(text);
+      texts.emplace_back(bytes.c_str(), bytes.size());
+    }
+    if (static_cast<int>(texts.size()) != size_)
+      internal_error("gather gave {} texts for {} ranks", texts.size(), size_);
+    return texts;
+  }
+
+  /// The exception that this rank raises reaches the others by way of the object.
+  void end_all(int) override {}
+
+ private:
+  template <class Number>
+  void add(std::span<Number> numbers) {
+    const std::string mine(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes());
+    const std::vector<std::string> all = gather(mine);
+    std::ranges::fill(numbers, Number{0});
+    for (const std::string& text : all)
+      for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] += reinterpret_cast<const Number*>(text.data())[i];
+  }
+
+  const nb::object& ranks_;
+  int rank_, size_;
+};
+
 /// Progress and signals; the exception that either raised.
 std::exception_ptr look_up(Messages& messages, const Settings& settings) {
   const nb::gil_scoped_acquire lock;
@@ -116,13 +158,19 @@ std::exception_ptr look_up(Messages& messages, const Settings& settings) {
 }
 
 void run_in_background(const Settings& settings, Messages& messages, const std::function<void(const Context&)>& work) {
+  std::optional<PythonRanks> ranks;
+  if (!settings.ranks.is_none()) ranks.emplace(settings.ranks);
   CancelFlag cancel;
   std::exception_ptr raised;
   std::exception_ptr thrown;
   {
     const nb::gil_scoped_release unlock;
     Background background([&] {
-      work(Context({.threads = settings.threads, .seed = settings.seed, .observer = &messages, .cancel = &cancel}));
+      work(Context({.threads = settings.threads,
+                    .seed = settings.seed,
+                    .observer = &messages,
+                    .cancel = &cancel,
+                    .ranks = ranks ? &*ranks : nullptr}));
     });
     while (!background.wait(glance)) {
       if (raised) continue;

@@ -17,7 +17,8 @@ namespace ecotone::python {
 struct Settings {
   int threads = 0;  ///< 0: all
   std::uint64_t seed = 0;
-  nanobind::object listener;  ///< has warning(code, text), note(text) and progress(what, done, total)
+  nanobind::object listener;                  ///< has warning(code, text), note(text) and progress(what, done, total)
+  nanobind::object ranks = nanobind::none();  ///< None, or has rank, size and gather(bytes) -> the bytes of all ranks
 };
 
 /// Small work is done on the calling thread, alone: starting threads would take longer than the work.

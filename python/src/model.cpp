@@ -124,8 +124,11 @@ std::vector<std::pair<bool, std::string>> statuses_of(const Model& model) {
 }  // namespace
 
 void bind_model(nb::module_& module) {
-  nb::class_<Settings>(module, "Settings", "Threads (0: all), seed, and the object that messages go to.")
-      .def(nb::init<int, std::uint64_t, nb::object>(), "threads"_a, "seed"_a, "listener"_a);
+  nb::class_<Settings>(
+      module, "Settings",
+      "Threads (0: all), seed, the object that messages go to, and one that speaks for ranks, or None.")
+      .def(nb::init<int, std::uint64_t, nb::object, nb::object>(), "threads"_a, "seed"_a, "listener"_a,
+           "ranks"_a.none() = nb::none());
   nb::class_<Prediction>(module, "Prediction", "What a model answers for rows.")
       .def_prop_ro("index", [](const Prediction& p) { return numpy_array(std::vector<std::int32_t>(p.index)); })
       .def_prop_ro("probability", [](const Prediction& p) { return numpy_array(Matrix(p.probability)); })

@@ -10,6 +10,7 @@
 #include "call.h"
 #include "data.h"
 #include "ecotone/methods/sums/parts.h"
+#include "ecotone/methods/sums/sums_route.h"
 #include "ecotone/report/json/json.h"
 #include "settings.h"
 
@@ -53,6 +54,8 @@ void bind_sums(nb::module_& module) {
   module.def("partial", partial, "data"_a, "pipeline"_a, "behind"_a.none(), "min_rows"_a, "settings"_a);
   module.def(
       "merge", [](const std::vector<nb::bytes>& files) { return bytes_of(parts_of(files)); }, "files"_a);
+  module.def(
+      "require_sums", [](const std::string& text) { require_sums(Pipeline::parse(text)); }, "pipeline"_a);
   module.def("finish", finish, "files"_a, "behind"_a.none(), "settings"_a);
   module.def(
       "inspect_sums", [](const std::vector<nb::bytes>& files) { return to_json(parts_of(files)).dump(); }, "files"_a);

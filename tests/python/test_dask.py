@@ -22,7 +22,7 @@ def frame():
 def cluster():
     # Patient with a busy machine, and without a limit on memory that a small one would meet.
     with dask.config.set({"distributed.comm.timeouts.connect": "120s"}), distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0
     ) as made:
         with distributed.Client(made) as client:
             yield client
@@ -57,6 +57,24 @@ def test_two_rounds_and_partitions_without_rows(frame, cluster):
         ecotone.dask.fit([frame.iloc[:0]], "scale | ridge", label="y", domain="site")
 
 
-def test_errors_of_workers_reach_the_caller(frame, cluster):
-    with pytest.raises(Exception, match="needs_rows|cannot be learned from sums"):
-        ecotone.dask.fit([frame], "scale | logistic", label="y", domain="site")
+@pytest.mark.parametrize("pipeline", ["scale | logistic l2=0.01", "trees rounds=5 leaves=4"])
+def test_workers_learn_together_what_needs_rows(frame, cluster, tmp_path, pipeline):
+    parts = dd.from_pandas(frame, npartitions=5)
+    ours = ecotone.dask.fit(parts, pipeline, label="y", domain="site", folder=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    X = frame.drop(columns=["y", "site"])
+    np.testing.assert_allclose(ours.predict_proba(X), one_machine(frame, pipeline).predict_proba(X), atol=1e-10)
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as one:
+        with distributed.Client(one, set_as_default=True):
+            alone = ecotone.dask.fit(parts, pipeline, label="y", domain="site")
+    assert ours.model_.bytes() == alone.model_.bytes()
+
+
+def test_errors_of_workers_reach_the_caller(frame, cluster, tmp_path):
+    with pytest.raises(Exception, match="no such column|no column|'nothing'"):
+        ecotone.dask.fit([frame], "scale | logistic", label="nothing", domain="site", folder=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(ValueError, match="adapts|target"):
+        ecotone.dask.fit([frame], "scale | weight.logistic | logistic l2=0.1", label="y", domain="site")
+    with pytest.raises(ValueError, match="cannot be learned from sums"):
+        ecotone.dask.fit([frame], "logistic", label="y", domain="site", behind=one_machine(frame, "scale"))

@@ -19,7 +19,7 @@ ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_R
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
                "OMPI_MCA_btl": "self,vader", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
 PIPELINES = ["scale | logistic l2=0.001", "scale | svm kernel=linear", "scale | dica route=low_rank map=fourier rank=200 sigma=4 | ridge lam=0.1",
-             "trees rounds=50"]
+             "trees rounds=50 leaves=31"]
 LATENCY, BANDWIDTH = 20e-6, 1e9
 
 
@@ -37,7 +37,7 @@ def fit(program, data, pipeline, folder, ranks, threads):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build")
-    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--rows", type=int, default=4_000_000)
     parser.add_argument("--times", type=int, default=3)
     options = parser.parse_args()
     program = os.path.join(options.build, "cli", "ecotone")

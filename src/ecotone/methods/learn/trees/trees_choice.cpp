@@ -80,8 +80,12 @@ class TreesChooser {
       }
       if (again && again->x.cols() > 0 && !fold.held.empty()) found[at(k)] = losses_of(*again, fold);
     };
-    share_tasks(std::ssize(numbers), context_, 0, fit_fold,
-                [&](Index k, auto& with) { with(found[at(k)].loss, found[at(k)].weight); });
+    if (context_.meets_ranks() && std::ssize(numbers) < context_.ranks().size()) {
+      for (Index k = 0; k < std::ssize(numbers); ++k) fit_fold(k);  // all ranks on each, so that none waits
+    } else {
+      share_tasks(std::ssize(numbers), context_, 0, fit_fold,
+                  [&](Index k, auto& with) { with(found[at(k)].loss, found[at(k)].weight); });
+    }
     std::erase_if(found, [](const LeftOut& fold) { return fold.loss.empty(); });
     if (!found.empty()) take_least(found, what);
   }

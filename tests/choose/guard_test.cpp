@@ -24,6 +24,7 @@ Method weight_method(double (*weight)(double)) {
   Method method;
   method.name = "weight.test";
   method.family = Family::weight;
+  method.needs_target = true;
   method.fit = [weight](const TrainView& view, const OptionValues&, const Context& context, FitCache&) {
     TrainView next = view;
     const Matrix x = view.labelled_x().to_matrix();

@@ -108,7 +108,7 @@ GuardNote note_of(const Scores& scores, Decision decision) {
 Pipeline plain_counterpart(const Pipeline& pipeline) {
   std::vector<Stage> stages;
   for (const Stage& stage : pipeline.stages()) {
-    if (stage.method->family == Family::weight) continue;
+    if (stage.method->needs_target) continue;
     if (stage.method->family == Family::adapt && stage.method->follows_learner()) continue;
     stages.push_back(stage.method->family == Family::adapt ? plain_learner(stage) : stage);
   }

@@ -212,7 +212,8 @@ struct Method {
   LoadStage load = {};
   /// Set instead of `fit` by a method that stands behind a learner and revises its predictions.
   FitBehindLearner fit_behind_learner = nullptr;
-  bool makes_sets = false;  ///< its predictions have sets or intervals; nothing may stand behind it
+  bool makes_sets = false;    ///< its predictions have sets or intervals; nothing may stand behind it
+  bool needs_target = false;  ///< it prepares source rows for a target, and does nothing to rows that it predicts
   SumsRoute sums = {};
 
   bool needs_labels() const { return learns != Learns::nothing; }
@@ -223,7 +224,8 @@ struct Method {
   bool regression_only() const { return learns == Learns::numbers; }
   /// Whether it can be learned from sums over rows, without the rows.
   bool from_sums() const { return sums.fit != nullptr; }
-  bool adapts() const { return family == Family::weight || family == Family::adapt; }
+  /// Whether it cannot be fitted without rows of a target.
+  bool adapts() const { return needs_target || family == Family::adapt; }
   bool follows_learner() const { return fit_behind_learner != nullptr; }
   /// Wherever it stands; see Pipeline::predicts_at.
   bool predicts() const { return family == Family::learn || family == Family::adapt; }

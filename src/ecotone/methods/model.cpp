@@ -318,7 +318,7 @@ TrainView Model::fit_stages(std::size_t count, TrainView view, const Context& co
     const Stage& stage = pipeline_.stages()[i];
     const Method& method = *stage.method;
     const bool behind = method.follows_learner();
-    const bool needs_numbers = method.can_predict() || method.family == Family::weight;
+    const bool needs_numbers = method.can_predict() || method.family == Family::weight || method.needs_target;
     if (view.x.cols() == 0)
       data_error("nothing_selected", "{}: the stages before it left no feature to learn from", method.name);
     if (needs_numbers && method.reads_features && !method.takes_missing && !behind)

@@ -41,7 +41,8 @@ Method weight_gaussian_method() {
        .summary = "Weights source rows by the ratio of two Gaussian densities.",
        .when = "when both samples look Gaussian and differ in spread, too.",
        .example = "impute | scale | weight.gaussian | logistic",
-       .citation = "sayed2022"});
+       .citation = "sayed2022",
+       .needs_target = true});
 }
 
 }  // namespace ecotone

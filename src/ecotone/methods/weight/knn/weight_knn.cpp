@@ -44,7 +44,8 @@ Method weight_knn_method() {
        .summary = "Weights source rows by how many target rows are among their nearest neighbours.",
        .when = "when source and target do not differ linearly and columns are few.",
        .example = "impute | scale | weight.knn k=20 | logistic",
-       .citation = "sayed2022"});
+       .citation = "sayed2022",
+       .needs_target = true});
 }
 
 }  // namespace ecotone

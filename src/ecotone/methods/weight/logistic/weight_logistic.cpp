@@ -27,7 +27,8 @@ Method weight_logistic_method() {
        .summary = "Weights source rows by how target-like a logistic classifier finds them.",
        .when = "when the target has other rows but the same rule from features to label; the first weighting to try.",
        .example = "impute | scale | weight.logistic | logistic",
-       .citation = "sayed2022"});
+       .citation = "sayed2022",
+       .needs_target = true});
 }
 
 }  // namespace ecotone

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <memory>
+
 #include "ecotone/solve/linear/linear.h"
+#include "ecotone/solve/linear/loss.h"
 
 namespace ecotone {
 
@@ -9,6 +12,9 @@ void check_shapes(const LinearProblem& problem);
 void check_finite(const LinearProblem& problem, const Context& context);
 /// Checks labels, weights and classes. Returns the sum of the weights.
 double check_labels(const LinearProblem& problem);
+
+/// The loss of the problem's rows; `norm` is A.
+std::unique_ptr<Loss> make_loss(const LinearProblem& problem, double norm);
 
 /// Risk and KKT residual of given scores (in the outputs of the loss), in the units of the features.
 struct Optimality {

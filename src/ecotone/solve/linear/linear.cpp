@@ -19,24 +19,6 @@ Vector values_of(const LinearProblem& problem) {
   return Eigen::Map<const Vector>(problem.value.data(), static_cast<Index>(problem.value.size()));
 }
 
-std::unique_ptr<Loss> make_loss(const LinearProblem& problem, double norm) {
-  const bool several = problem.family == LinearFamily::softmax || problem.classes > 2;
-  switch (problem.family) {
-    case LinearFamily::logistic:
-    case LinearFamily::softmax:
-      if (!several) return logistic_loss(problem.cls, problem.weight, norm);
-      // An l1 penalty applies to the scores themselves.
-      return softmax_loss(problem.cls, problem.classes, problem.weight, norm, problem.l1 > 0);
-    case LinearFamily::probit:
-      return probit_loss(problem.cls, problem.weight, norm);
-    case LinearFamily::poisson:
-      return poisson_loss(values_of(problem), problem.weight, norm);
-    case LinearFamily::least_squares:
-      return squared_loss(values_of(problem), problem.weight, norm);
-  }
-  internal_error("linear model: family {}", static_cast<int>(problem.family));
-}
-
 /// Whether the Hessian is formed when any solver would do.
 bool is_instant(Index rows, Index size) {
   const auto d = static_cast<double>(size);
@@ -93,6 +75,24 @@ LinearFit solve_stochastically(const LinearProblem& problem, LinearSolver solver
 }
 
 }  // namespace
+
+std::unique_ptr<Loss> make_loss(const LinearProblem& problem, double norm) {
+  const bool several = problem.family == LinearFamily::softmax || problem.classes > 2;
+  switch (problem.family) {
+    case LinearFamily::logistic:
+    case LinearFamily::softmax:
+      if (!several) return logistic_loss(problem.cls, problem.weight, norm);
+      // An l1 penalty applies to the scores themselves.
+      return softmax_loss(problem.cls, problem.classes, problem.weight, norm, problem.l1 > 0);
+    case LinearFamily::probit:
+      return probit_loss(problem.cls, problem.weight, norm);
+    case LinearFamily::poisson:
+      return poisson_loss(values_of(problem), problem.weight, norm);
+    case LinearFamily::least_squares:
+      return squared_loss(values_of(problem), problem.weight, norm);
+  }
+  internal_error("linear model: family {}", static_cast<int>(problem.family));
+}
 
 std::string_view solver_name(LinearSolver solver) {
   constexpr std::string_view names[] = {"auto", "lbfgs", "newton", "irls", "prox-newton", "sgd", "prox-sgd"};

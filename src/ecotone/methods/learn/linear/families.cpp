@@ -1,39 +1,46 @@
 #include <fmt/format.h>
 
+#include <type_traits>
+
 #include "ecotone/base/error.h"
 #include "ecotone/methods/learn/linear/linear.h"
 
 namespace ecotone {
 namespace {
 
+/// The options of a family.
 template <LinearFamily family>
-StageResult fit_family(const TrainView& view, const LinearOptions& options, const Context& context, FitCache& cache) {
+using OptionsOf = std::conditional_t<family == LinearFamily::probit, ProbitOptions, LinearOptions>;
+
+template <LinearFamily family>
+StageResult fit_family(const TrainView& view, const OptionsOf<family>& options, const Context& context, FitCache& cache) {
   return Linear::fit(family, view, no_refits(view, context), options, context, cache);
 }
 
 template <LinearFamily family>
 StageResult fit_refitting(const TrainView& view, const Refits& refits, const OptionValues& values,
                           const Context& context, FitCache& cache) {
-  return Linear::fit(family, view, refits, read_options<LinearOptions>(values), context, cache);
+  return Linear::fit(family, view, refits, read_options<OptionsOf<family>>(values), context, cache);
 }
 
 template <LinearFamily family>
-std::shared_ptr<const Fitted> load_family(const StageState& state, const LinearOptions&, const StageInput& input) {
+std::shared_ptr<const Fitted> load_family(const StageState& state, const OptionsOf<family>&, const StageInput& input) {
   return Linear::load(family, state, input);
 }
 
 /// Sums give the least squares of one penalty.
 void require_one_solution(const LinearOptions& options) {
-  if (options.l2.is_auto() || options.l1.is_auto() || *options.l1.value != 0 || options.penalise_offset)
+  if (options.l2.is_auto() || options.l1.is_auto() || *options.l1.value != 0 || options.penalise_offset ||
+      options.risk != LinearRisk::mean)
     option_error(
         "needs_rows",
-        "least_squares: from sums it is solved for a number as l2, without l1 and penalise_offset; or use ridge, "
+        "least_squares: from sums it is solved for a number as l2, without l1, penalise_offset and risk; or use ridge, "
         "which chooses its penalty by left-out domains");
 }
 
 template <LinearFamily family>
 Method method_of(Learns learns, const char* summary, const char* when) {
-  return make_method<LinearOptions, fit_family<family>, load_family<family>>(
+  return make_method<OptionsOf<family>, fit_family<family>, load_family<family>>(
       {.name = family_text(family),
        .family = Family::learn,
        .summary = summary,

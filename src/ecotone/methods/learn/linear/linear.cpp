@@ -10,11 +10,35 @@
 #include "ecotone/methods/select/selection_view.h"
 #include "ecotone/solve/linear/loss.h"
 #include "ecotone/solve/moments/least_squares.h"
+#include "ecotone/solve/robust/robust.h"
 
 namespace ecotone {
 namespace {
 
 bool is_stochastic(LinearSolver solver) { return solver == LinearSolver::sgd || solver == LinearSolver::prox_sgd; }
+
+bool looks_at_domains(const LinearOptions& options) { return options.risk != LinearRisk::mean || options.anchor > 1; }
+
+/// The same of the options of risks that look at domains.
+void check_risk(LinearFamily family, const LinearOptions& options, const Context& context) {
+  const LinearOptions defaults;
+  const bool strength = options.risk == LinearRisk::vrex || options.risk == LinearRisk::irm;
+  if (options.lam != defaults.lam && !strength)
+    context.warn("unused_option", "{}: lam is for risk=vrex and risk=irm", family_text(family));
+  if ((options.level != defaults.level || options.share != defaults.share) && options.risk != LinearRisk::cvar)
+    context.warn("unused_option", "{}: level and share are for risk=cvar", family_text(family));
+  if (!looks_at_domains(options)) return;
+  const char* what = options.risk == LinearRisk::mean ? "anchor" : "risk";
+  if (options.l1.is_auto() || *options.l1.value != 0)
+    option_error("bad_option", "{}: {} cannot have l1; use l2", family_text(family), what);
+  if (options.solver != LinearSolver::automatic)
+    option_error("bad_option", "{}: {} has a solver of its own; use solver=auto, got {}", family_text(family), what,
+                 solver_name(options.solver));
+  if (options.penalise_offset)
+    option_error("bad_option", "{}: {} leaves the offset free; use penalise_offset=false", family_text(family), what);
+  if (options.anchor > 1 && options.risk != LinearRisk::mean)
+    option_error("bad_option", "{}: anchor and risk cannot be combined; use one of them", family_text(family));
+}
 
 /// Refuses options that contradict each other and warns of those that do nothing.
 void check_combination(LinearFamily family, const LinearOptions& options, const Context& context) {
@@ -32,6 +56,7 @@ void check_combination(LinearFamily family, const LinearOptions& options, const 
     context.warn("unused_option", "{}: step, schedule, batch, reduce and epochs are for solver=sgd and solver=prox-sgd",
                  family_text(family));
   }
+  check_risk(family, options, context);
   if (options.rule != defaults.rule && !options.l1.is_auto() && !options.l2.is_auto())
     context.warn("unused_option", "{}: rule is for l1=auto and l2=auto", family_text(family));
 }
@@ -157,6 +182,57 @@ void set_growing_penalties(const TrainView& view, const Refits& refits, const Li
   cache.leave(key, GrownPenalties{view.labelled(), problem.l1, problem.l2});
 }
 
+RobustRisk robust_risk(const LinearOptions& options) {
+  switch (options.risk) {
+    case LinearRisk::vrex:
+      return RobustRisk::vrex;
+    case LinearRisk::irm:
+      return RobustRisk::irm;
+    case LinearRisk::cvar:
+      return options.level == RiskLevel::row ? RobustRisk::cvar_rows : RobustRisk::cvar_domains;
+    case LinearRisk::mean:
+      break;
+  }
+  return RobustRisk::anchor;
+}
+
+/// Domains with labelled rows of positive weight.
+Index domains_with_weight(const TrainView& view) {
+  std::vector<bool> has(view.domain.names.size());
+  for (Index i = 0; i < view.labelled(); ++i)
+    if (view.weight_of(i) > 0) has[at(view.domain.index[at(i)])] = true;
+  return std::ranges::count(has, true);
+}
+
+/// The fit of a risk that looks at domains.
+StageResult fit_domains(LinearFamily family, const TrainView& view, const LinearOptions& options,
+                        const LinearProblem& problem, Linear::Notes notes, const Context& context) {
+  const RobustProblem robust{.linear = problem,
+                             .domain = std::span(view.domain.index).first(at(view.labelled())),
+                             .domains = view.domain.count(),
+                             .risk = robust_risk(options),
+                             .lam = options.lam,
+                             .share = options.share,
+                             .gamma = options.anchor,
+                             .subtracted = {},
+                             .max_iterations = std::max(problem.max_iterations, 100)};
+  RobustFit found = fit_robust(robust, context);
+  for (Index e = 0; e < found.losses.size(); ++e) {
+    if (std::isnan(found.losses[e])) continue;
+    notes.domains.push_back({view.domain.names[at(e)], found.losses[e],
+                             found.mixture.size() > 0 ? std::optional(found.mixture[e]) : std::nullopt});
+  }
+  notes.lower = found.lower;
+  notes.solver = solver_name(found.fit.solver);
+  Status status;
+  if (!found.fit.converged)
+    status = {false, fmt::format("not converged after {} iterations, the gradient is still {:.2g}{}",
+                                 found.fit.iterations, found.fit.kkt,
+                                 options.risk == LinearRisk::irm ? "; irm is not convex, and a smaller lam may help"
+                                                                 : "; use l2 > 0 or raise max_iterations")};
+  return {std::make_shared<Linear>(family, std::move(found.fit), std::move(notes)), view, std::move(status)};
+}
+
 Status status_of(const LinearFit& fit) {
   if (fit.converged) return {};
   if (is_stochastic(fit.solver)) {
@@ -214,6 +290,10 @@ StageResult Linear::fit(LinearFamily family, const TrainView& view, const Refits
   } else {
     set_penalties(view, refits, options, problem, notes, context);
   }
+  const bool one_domain = looks_at_domains(options) && domains_with_weight(view) < 2;
+  const bool rows_alone = options.risk == LinearRisk::cvar && options.level == RiskLevel::row;
+  if (looks_at_domains(options) && (!one_domain || rows_alone))
+    return fit_domains(family, view, options, problem, std::move(notes), context);
   // Where a stochastic solver starts is part of its result, so it does not.
   const bool warm = (cache.in_order() || cache.growing()) && !is_stochastic(options.solver);
   const std::string key = warm ? start_key(family, view, options, cache) : "";
@@ -232,6 +312,7 @@ StageResult Linear::fit(LinearFamily family, const TrainView& view, const Refits
   fit.curvature.reset();  // it is the size of the rows, and a model need not hold it
   notes.solver = solver_name(fit.solver);
   Status status = status_of(fit);
+  if (one_domain && status.converged) status.text = "one_domain: the plain fit, because there are no domains to compare";
   return {std::make_shared<Linear>(family, std::move(fit), std::move(notes)), view, std::move(status)};
 }
 
@@ -322,8 +403,33 @@ StageState Linear::save() const {
     state.info["chosen_l2"] = path.l2[path.chosen];
   }
   if (notes_.fixed_l2 > 0) state.info["fixed_l2"] = notes_.fixed_l2;
+  for (const DomainRisk& each : notes_.domains) {
+    Json item = {{"domain", each.domain}, {"loss", each.loss}};
+    if (each.share) item["share"] = *each.share;
+    state.info["domain_losses"].push_back(std::move(item));
+  }
+  if (notes_.lower) state.info["lower"] = *notes_.lower;
   return state;
 }
+
+namespace {
+
+std::vector<DomainRisk> loaded_domains(const StageState& state) {
+  std::vector<DomainRisk> domains;
+  const auto found = state.info.find("domain_losses");
+  if (found == state.info.end()) return domains;
+  if (!found->is_array()) file_error("bad_model", "'domain_losses' must be a list");
+  for (const Json& item : *found) {
+    if (!item.is_object()) file_error("bad_model", "'domain_losses' must be a list of objects");
+    StageState one;
+    one.info = item;
+    domains.push_back({one.text("domain"), one.number("loss"),
+                       item.contains("share") ? std::optional(one.number("share")) : std::nullopt});
+  }
+  return domains;
+}
+
+}  // namespace
 
 std::shared_ptr<const Fitted> Linear::load(LinearFamily family, const StageState& state, const StageInput& input) {
   const auto classes = static_cast<Index>(input.classes.size());
@@ -345,7 +451,8 @@ std::shared_ptr<const Fitted> Linear::load(LinearFamily family, const StageState
   if (state.info.contains("step_size")) fit.step = state.number("step_size");
   // Models of earlier versions do not record it.
   Notes notes{state.info.contains("solver") ? state.text("solver") : "", std::nullopt,
-              state.info.contains("fixed_l2") ? state.number("fixed_l2") : 0};
+              state.info.contains("fixed_l2") ? state.number("fixed_l2") : 0, loaded_domains(state),
+              state.info.contains("lower") ? std::optional(state.number("lower")) : std::nullopt};
   if (state.has("path_loss")) {
     PenaltyPath path;
     path.l1 = state.vector("path_l1", -1);

@@ -19,6 +19,7 @@ inline const std::map<std::string, const char*> quick = {
     {"coir", "coir route=low_rank rank=20"},
     {"dica", "dica route=low_rank rank=20"},
     {"gp", "gp sigma=3 rank=20"},  // more than 4,000 rows: by a map, whose width would be searched on 2,000 of them
+    {"groupdro", "groupdro base='logistic l2=0.01'"},  // the choice of a penalty has tests of its own
     {"adaboost", "adaboost rounds=30"},
     {"trees", "trees rounds=10 leaves=8"},  // the choice of both has tests of its own
     {"forest", "forest trees=4"},

@@ -1,0 +1,93 @@
+#include "methods/align_golden.h"
+
+namespace ecotone::test {
+namespace groupdro_test {
+
+Json stage_of(const std::string& text, const TrainView& view) { return fitted(text, view).inspect()["stages"][0]; }
+
+/// The largest of the domains' losses.
+double worst_of(const Json& stage) {
+  double worst = 0;
+  for (const Json& each : stage.at("domain_losses")) worst = std::max(worst, each.at("loss").get<double>());
+  return worst;
+}
+
+TEST(Groupdro, GoldenIsSolvedExactly) {
+  const AlignGolden golden("12_robust");
+  for (const Json& task : golden.tasks("groupdro")) {
+    const double l2 = task.at("params").at("l2").get<double>();
+    const Json stage = stage_of(fmt::format("groupdro base='logistic l2={}'", l2), golden.classes("y"));
+    const Vector weights = vector_of(stage.at("base/weights"));
+    Vector theta(3);
+    theta << weights, stage.at("base").at("offset").get<double>();
+    golden.expect(task, "theta", Matrix(theta));
+    golden.expect(task, "objective", stage.at("base").at("risk").get<double>());
+    Vector losses(3);
+    Vector q(3);
+    for (Index e = 0; e < 3; ++e) {
+      losses[e] = stage.at("domain_losses")[at(e)].at("loss").get<double>();
+      q[e] = stage.at("domain_losses")[at(e)].at("share").get<double>();
+    }
+    golden.expect(task, "losses", Matrix(losses));
+    golden.expect(task, "q", Matrix(q));
+    EXPECT_LT(stage.at("gap").get<double>(), 1e-7);
+  }
+}
+
+/// What a base of any kind gets: rounds, which come near the exact optimum.
+TEST(Groupdro, RoundsComeNearTheGolden) {
+  const AlignGolden golden("12_robust");
+  const Json task = golden.tasks("groupdro").front();
+  const Json stage =
+      stage_of("groupdro base='logistic l2=0.01 solver=irls' rounds=400", golden.classes("y"));
+  EXPECT_NEAR(worst_of(stage), task.at("expect").at("losses")[0].get<double>(), 1e-3);
+  EXPECT_GT(stage.at("rounds").get<int>(), 1);
+}
+
+TEST(Groupdro, TheWorstDomainIsBetterThanOfThePlainLearner) {
+  TrainView view = overlapping(300, 3, 2, 3);
+  // In the small third domain the label is turned around.
+  for (std::size_t i = 0; i < 300; ++i)
+    if (view.domain.index[i] == 2) {
+      if (i % 3 == 0) view.domain.index[i] = 0;
+      view.y.index[i] = 1 - view.y.index[i];
+    }
+  for (const char* base : {"logistic l2=0.01", "trees rounds=10 leaves=4"}) {
+    const Json robust = stage_of(fmt::format("groupdro base='{}'", base), view);
+    const Json plain = stage_of(fmt::format("groupdro base='{}{}' rounds=1", base,
+                                            std::string(base).starts_with("log") ? " solver=irls" : ""),
+                                view);
+    EXPECT_LT(worst_of(robust), worst_of(plain)) << base;
+  }
+}
+
+TEST(Groupdro, OptionsOfTheBasePassThroughAndSurviveAFile) {
+  const TrainView view = overlapping(120, 3, 3, 3);
+  const Model model = fitted("groupdro base='svm C=0.3 tolerance=0.1' rounds=3", view);
+  EXPECT_NE(model.pipeline().text().find("base='svm C=0.3 tolerance=0.1'"), std::string::npos)
+      << model.pipeline().text();
+  EXPECT_TRUE(same_bytes(reloaded(model).predict({view.x, std::nullopt}, context()),
+                         model.predict({view.x, std::nullopt}, context())));
+}
+
+TEST(Groupdro, OwnLossesAreSubtracted) {
+  TrainView view = overlapping(200, 3, 2, 2);
+  Random random(4, "noise");
+  for (std::size_t i = 0; i < 200; ++i)
+    if (view.domain.index[i] == 1) view.y.index[i] = random.uniform() < 0.5 ? 1 : 0;
+  const Json plain = stage_of("groupdro base='logistic l2=0.01'", view);
+  const Json own = stage_of("groupdro base='logistic l2=0.01' adjust=own", view);
+  EXPECT_LT(own.at("domain_losses")[1].at("share").get<double>(),
+            plain.at("domain_losses")[1].at("share").get<double>());
+}
+
+TEST(Groupdro, RefusesABaseThatIsNoLearner) {
+  const TrainView view = overlapping(40, 2, 2, 2);
+  for (const char* base : {"scale", "scale | logistic", "groupdro", "weight.knn", "adapt.joint"})
+    EXPECT_EQ(code_of([&] { fitted(fmt::format("groupdro base='{}'", base), view); }), "bad_option") << base;
+  EXPECT_EQ(code_of([&] { fitted("groupdro base='logistic nonsense=1'", view); }), "unknown_option");
+  EXPECT_EQ(code_of([&] { fitted("groupdro base=least_squares", view); }), "needs_numbers");
+}
+
+}  // namespace groupdro_test
+}  // namespace ecotone::test

@@ -88,6 +88,8 @@ const std::vector<Exception> exceptions = {
     {"conformal", Input::two_rows, "logistic l2=0.1 | conformal", "needs_two_domains",
      "sets are for a new domain, and both rows are in one"},
     {"tgreedy", Input::one_domain, "tgreedy", "needs_two_domains", "T compares domains"},
+    {"icp", Input::one_domain, "icp", "needs_two_domains", "it compares domains"},
+    {"icp", Input::two_rows, "icp", "needs_two_domains", "it compares domains, and both rows are in one"},
     {"tgreedy", Input::two_rows, "tgreedy", "needs_two_domains", "T compares domains, and both rows are in one"},
 };
 

@@ -15,11 +15,11 @@ UNEQUAL = {
         "Scale", "DBN", "KPCA", "UDICA", "COIR", "DICA"],
     "penalties are chosen in folds of rows, and by default the loss is divided by the number of rows": [
         "Logistic", "Softmax", "Probit", "Poisson", "LeastSquares", "Ridge", "RidgeRegressor", "Step", "StepRegressor", "GP", "Calibrate",
-        "AdaptPrior", "Conformal", "ConformalRegressor"],
+        "Groupdro", "GroupdroRegressor", "AdaptPrior", "Conformal", "ConformalRegressor"],
     "the kernel's width comes from distances between rows, and the solver stops at a tolerance": ["SVM", "SVMRegressor", "DASVM"],
     "rounds are chosen in folds of rows, samples are drawn of rows, and leaves count rows": [
         "Trees", "TreesRegressor", "Forest", "ForestRegressor"],
-    "the sample of the target, and the moments of a domain, are rows": ["AdaptJoint", "Daboost", "Tgreedy", "TgreedyRegressor"],
+    "the sample of the target, and the moments of a domain, are rows": ["AdaptJoint", "Daboost", "Tgreedy", "TgreedyRegressor", "ICP", "ICPRegressor"],
 }
 OTHERS = {name: {"check_class_weight_classifiers": "boosting, and trees grown to the end, separate rows of whatever weight, so weights of classes do not move its answers far"}
           for name in ("Adaboost", "Daboost", "Forest")}
@@ -27,7 +27,7 @@ EXPECTED = {name: {check: reason for check in WEIGHTS} for reason, names in UNEQ
 for _name, _checks in OTHERS.items():
     EXPECTED.setdefault(_name, {}).update(_checks)
 
-NEEDS_DOMAINS = {name for name, each in CLASSES.items() if METHODS[each._method]["adapts"] or each._method in ("tgreedy", "conformal")}
+NEEDS_DOMAINS = {name for name, each in CLASSES.items() if METHODS[each._method]["adapts"] or each._method in ("tgreedy", "icp", "conformal")}
 ALONE = [name for name in CLASSES if name not in NEEDS_DOMAINS]
 
 

@@ -1,6 +1,8 @@
 #include "ecotone/measure/intervals.h"
 
+#include <boost/math/distributions/fisher_f.hpp>
 #include <boost/math/distributions/students_t.hpp>
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -38,6 +40,11 @@ double t_quantile(double p, double freedom) { return boost::math::quantile(boost
 double t_two_sided(double t, double freedom) {
   if (std::isinf(t)) return 0;
   return 2 * boost::math::cdf(boost::math::complement(boost::math::students_t(freedom), std::abs(t)));
+}
+
+double f_upper_tail(double f, double freedom, double freedom_below) {
+  if (std::isinf(f)) return 0;
+  return boost::math::cdf(boost::math::complement(boost::math::fisher_f(freedom, freedom_below), std::max(f, 0.0)));
 }
 
 std::optional<Interval> t_interval(std::span<const double> values) {

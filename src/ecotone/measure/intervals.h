@@ -33,6 +33,8 @@ double sorted_quantile(std::span<const double> sorted, double p);
 double t_quantile(double p, double freedom);
 /// Probability that |T| exceeds |t| for Student's t; 0 for an infinite t.
 double t_two_sided(double t, double freedom);
+/// The chance that an F statistic with these degrees of freedom is larger; 0 for infinity.
+double f_upper_tail(double f, double freedom, double freedom_below);
 /// Mean of the values with the interval mean +- t(0.975, n - 1) sd / sqrt(n); empty without values. For paired
 /// comparisons, pass the differences.
 std::optional<Interval> t_interval(std::span<const double> values);

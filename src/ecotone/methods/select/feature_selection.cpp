@@ -128,6 +128,7 @@ std::vector<double> StepSelection::held_out_loss() const {
 PathResult FeatureSelection::path() const {
   if (const auto* greedy = std::get_if<GreedySelection>(&found))
     return greedy->run.selection.path.head(greedy->run.selection.taken);
+  if (const auto* icp = std::get_if<IcpSelection>(&found)) return icp_path(icp->run);
   return std::get<StepSelection>(found).run.path;
 }
 
@@ -160,6 +161,30 @@ FeatureSelection selection_of(std::vector<std::string> classes, std::vector<Feat
 FeatureSelection select_greedy(PathRule rule, const SelectionInput& input, const GreedyOptions& options,
                                const Context& context) {
   return input.view ? greedy_on_rows(rule, input, options, context) : greedy_on_moments(rule, input, options, context);
+}
+
+FeatureSelection select_icp(const SelectionInput& input, const IcpStageOptions& options, const Context& context) {
+  if (input.view == nullptr) {
+    const auto moments = moment_columns(input.who, *input.moments, context);
+    warn_lost_digits(input.who, moments->moments, {.x = true, .y = true}, context);
+    FeatureSelection result = selection_of(moments->moments, moments->route);
+    result.found = IcpSelection{options, run_icp(*moments, options, input.who, context)};
+    return result;
+  }
+  const SelectionView near = selection_view(input.who, *input.view, {.x = true, .y = true}, context);
+  const SelectionData data(input.who, near.view);
+  const PathRoute route =
+      cheaper_route(near.view.x, near.view.domain.count(), options.most, GramKind::double_precision);
+  const auto moments = moment_columns(data, route, GramKind::double_precision, input.cache, context);
+  FeatureSelection result = selection_of(moments->moments, route);
+  IcpResult run = run_icp(*moments, options, input.who, context);
+  run.offset = near.moved_back(run.offset, [&] {
+    Vector all = Vector::Zero(near.view.x.cols());
+    for (std::size_t k = 0; k < run.selected.size(); ++k) all[run.selected[k]] = run.weights[static_cast<Index>(k)];
+    return all;
+  }());
+  result.found = IcpSelection{options, std::move(run)};
+  return result;
 }
 
 FeatureSelection select_step(const SelectionInput& input, const StepOptions& options, const Context& context) {

@@ -7,6 +7,7 @@
 
 #include "ecotone/methods/method.h"
 #include "ecotone/methods/select/greedy/greedy.h"
+#include "ecotone/methods/select/icp/icp.h"
 #include "ecotone/methods/select/step/step.h"
 
 /// What `select` shows: the whole path of a selector, beyond what it keeps as a fitted stage.
@@ -38,6 +39,12 @@ struct StepSelection {
   std::vector<double> held_out_loss() const;
 };
 
+/// A run of icp.
+struct IcpSelection {
+  IcpStageOptions options;
+  IcpResult run;
+};
+
 struct FeatureSelection {
   std::string pipeline;
   PathRoute route = PathRoute::lazy;
@@ -46,7 +53,7 @@ struct FeatureSelection {
   std::vector<std::string> domains;                   ///< those with labels
   std::vector<std::optional<double>> source_auroc;    ///< of the steps kept; empty without rows or classes
   std::vector<std::optional<double>> held_out_auroc;  ///< of the domains left out in turn
-  std::variant<GreedySelection, StepSelection> found;
+  std::variant<GreedySelection, StepSelection, IcpSelection> found;
   /// The selection of each class against the rest, if there are more than two; AUROCs and `found` are in these alone.
   std::vector<FeatureSelection> of_class;
 
@@ -64,6 +71,7 @@ FeatureSelection selection_of(std::vector<std::string> classes, std::vector<Feat
 
 FeatureSelection select_greedy(PathRule rule, const SelectionInput& input, const GreedyOptions& options,
                                const Context& context);
+FeatureSelection select_icp(const SelectionInput& input, const IcpStageOptions& options, const Context& context);
 FeatureSelection select_step(const SelectionInput& input, const StepOptions& options, const Context& context);
 
 }  // namespace ecotone

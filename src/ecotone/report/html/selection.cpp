@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "ecotone/report/html/charts/curve_chart.h"
@@ -126,8 +127,29 @@ std::string loss_figure(const PathResult& path, const std::vector<double>& held_
                      chart);
 }
 
+/// The features that icp looked at, and what it says of them.
+std::string icp_html(const FeatureSelection& selection, const IcpSelection& icp, const PathLabel& label) {
+  std::string body;
+  for (std::size_t k = 0; k < icp.run.screened.size(); ++k) {
+    const Index j = icp.run.screened[k];
+    const bool taken = std::find(icp.run.selected.begin(), icp.run.selected.end(), j) != icp.run.selected.end();
+    body += fmt::format("<tr><th scope=\"row\">{}</th><td class=\"num\">{}</td><td>{}</td></tr>\n",
+                        escape(selection.features[at(j)]), number(icp.run.pvalue[static_cast<Index>(k)]),
+                        taken ? "yes" : "-");
+  }
+  const char* words = icp.run.found ? "Features that every accepted set shares are likely causes of the label."
+                                    : "No set of features predicts alike in all domains.";
+  return fmt::format("<p>{}</p>\n{}", words,
+                     framed("Likely causes" + label.of,
+                            fmt::format("<table>\n<caption>The features that were looked at</caption>\n<thead><tr>"
+                                        "<th scope=\"col\">feature</th><th scope=\"col\" class=\"num\">p-value</th>"
+                                        "<th scope=\"col\">cause</th></tr></thead>\n<tbody>\n{}</tbody>\n</table>\n",
+                                        body)));
+}
+
 /// Charts and table of the path of two classes or numbers.
 std::string path_html(const FeatureSelection& selection, const PathLabel& label) {
+  if (const auto* icp = std::get_if<IcpSelection>(&selection.found)) return icp_html(selection, *icp, label);
   const PathResult path = selection.path();
   if (path.steps() == 0) return "<p>The path is empty.</p>\n";
   return fmt::format("<div class=\"small-charts\">\n{}{}</div>\n{}", t_figure(selection, path, label),

@@ -146,6 +146,31 @@ StepSelection read_step(const ResultField& field, std::size_t features) {
   return step;
 }
 
+IcpSelection read_icp(const ResultField& field, std::size_t features) {
+  IcpSelection icp;
+  icp.options = field.at("options").options<IcpStageOptions>();
+  IcpResult& run = icp.run;
+  const auto columns = [&](const ResultField& list) {
+    return list.each([&](const ResultField& each) { return static_cast<Index>(each.place(features)); });
+  };
+  run.selected = columns(field.at("indices"));
+  run.screened = columns(field.at("screened"));
+  run.all = field.at("screened_all").flag();
+  const std::vector<double> pvalue = field.at("pvalue").sized(run.screened.size()).numbers_or_nan();
+  run.pvalue = Eigen::Map<const Vector>(pvalue.data(), std::ssize(pvalue));
+  for (const ResultField& each : field.at("sets").items())
+    run.sets.push_back({columns(each.at("set")), each.at("p").number(), each.at("accepted").flag()});
+  run.found = field.at("status").word({"ok", "no_invariant_set"}) == 0;
+  if (const ResultField best = field.at("best"); !best.is_null())
+    run.best = static_cast<Index>(best.place(run.sets.size()));
+  if (run.found != (run.best >= 0)) field.at("best").refuse("must be a set where the status is ok");
+  run.untested = field.at("untested").whole();
+  const std::vector<double> weights = field.at("weights").sized(run.selected.size()).numbers_or_nan();
+  run.weights = Eigen::Map<const Vector>(weights.data(), std::ssize(weights));
+  run.offset = field.at("offset").number();
+  return icp;
+}
+
 /// AUROC after each step; null: none.
 std::vector<std::optional<double>> read_step_auroc(const ResultField& field, std::size_t steps) {
   if (field.is_null()) return {};
@@ -168,12 +193,15 @@ FeatureSelection read_selection_head(const ResultField& field) {
 /// A selection of two classes or numbers.
 FeatureSelection read_one_path(const ResultField& field) {
   FeatureSelection found = read_selection_head(field);
-  switch (field.at("selector").word({"tgreedy", "greedy", "step"})) {
+  switch (field.at("selector").word({"tgreedy", "greedy", "step", "icp"})) {
     case 0:
       found.found = read_greedy(field, found, PathRule::tgreedy);
       break;
     case 1:
       found.found = read_greedy(field, found, PathRule::greedy);
+      break;
+    case 3:
+      found.found = read_icp(field, found.features.size());
       break;
     default:
       found.found = read_step(field, found.features.size());

@@ -91,6 +91,7 @@ Json table_json(const StepSelection& found) {
 
 const char* selector_name(const FeatureSelection& found) {
   if (!found.of_class.empty()) return selector_name(found.of_class.front());
+  if (std::holds_alternative<IcpSelection>(found.found)) return "icp";
   const auto* greedy = std::get_if<GreedySelection>(&found.found);
   return !greedy ? "step" : greedy->rule == PathRule::tgreedy ? "tgreedy" : "greedy";
 }
@@ -152,6 +153,27 @@ Json json_of(const FeatureSelection& found, const StepSelection& step) {
                {"lodo", table_json(step)}});
   add_auroc_json(json, found);
   if (!step.run.folds.empty()) json["held_out_loss"] = json_numbers(step.held_out_loss());
+  return json;
+}
+
+Json json_of(const FeatureSelection& found, const IcpSelection& icp) {
+  const IcpResult& run = icp.run;
+  Json json = head_json(found, run.selected);
+  Json sets = Json::array();
+  for (const IcpSet& set : run.sets)
+    sets.push_back({{"set", set.features}, {"p", set.p}, {"accepted", set.accepted}});
+  json.update({{"status", icp_status(run)},
+               {"pvalue", std::vector<double>(run.pvalue.begin(), run.pvalue.end())},
+               {"screened", run.screened},
+               {"screened_all", run.all},
+               {"best", run.best < 0 ? Json(nullptr) : Json(run.best)},
+               {"untested", run.untested},
+               {"sets", std::move(sets)},
+               {"weights", std::vector<double>(run.weights.begin(), run.weights.end())},
+               {"offset", run.offset},
+               {"route", route_name(found.route)},
+               {"options", options_json(icp.options)}});
+  add_auroc_json(json, found);
   return json;
 }
 

@@ -127,6 +127,37 @@ std::string steps_text(const FeatureSelection& found, const StepSelection& step)
   return text + fmt::format("stopped   {}\n", step_summary(step.run)) + size_text(step);
 }
 
+std::string icp_set_text(const FeatureSelection& found, const IcpSet& set) {
+  std::vector<std::string> names;
+  for (const Index j : set.features) names.push_back(one_line(found.features[at(j)]));
+  return fmt::format("{{{}}} (p {:.3g})", fmt::join(names, ", "), set.p);
+}
+
+std::string steps_text(const FeatureSelection& found, const IcpSelection& icp) {
+  const IcpResult& run = icp.run;
+  std::string text = "p-value   cause  feature\n";
+  for (std::size_t k = 0; k < run.screened.size(); ++k) {
+    const bool taken = std::ranges::find(run.selected, run.screened[k]) != run.selected.end();
+    text += fmt::format("{:<8.3g}  {:<5}  {}\n", run.pvalue[static_cast<Index>(k)], taken ? "yes" : "-",
+                        one_line(found.features[at(run.screened[k])]));
+  }
+  const Index accepted = std::ranges::count(run.sets, true, &IcpSet::accepted);
+  text += fmt::format("\nstatus    {}: {} of {} accepted at alpha {}, test {}\n", icp_status(run), accepted,
+                      counted(std::ssize(run.sets), "set"), icp.options.alpha, icp_test_name(icp.options.test));
+  if (!run.found) {
+    text += "meaning   no set predicts alike in all domains: the rule is not linear, a cause is missing, or the label "
+            "was shifted\n";
+  } else {
+    if (run.selected.empty()) text += "meaning   the accepted sets share no feature: nothing says that one is a cause\n";
+    text += fmt::format("best set  {}\n", icp_set_text(found, run.sets[at(run.best)]));
+  }
+  if (!run.all)
+    text += fmt::format("looked at {} of {}, the first of the lasso path: it holds only if the causes are among them\n",
+                        run.screened.size(), counted(std::ssize(found.features), "feature"));
+  if (run.untested > 0) text += fmt::format("untested  {}, for too few rows\n", counted(run.untested, "set"));
+  return text;
+}
+
 /// The path of two classes or numbers.
 std::string path_text(const FeatureSelection& found) {
   return std::visit([&](const auto& each) { return steps_text(found, each); }, found.found);

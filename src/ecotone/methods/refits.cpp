@@ -49,6 +49,12 @@ bool only_prepares(const Pipeline& pipeline) {
                              [](const Stage& stage) { return stage.method->family == Family::prepare; });
 }
 
+bool moves_source_rows(const Pipeline& pipeline) {
+  return std::ranges::any_of(pipeline.stages(), [](const Stage& stage) {
+    return stage.method->needs_target && stage.method->family != Family::weight;
+  });
+}
+
 /// Training rows as the fit passed them on, and held-out rows as a sample of their own: what a stage makes of a new row
 /// may depend on the rows that come with it.
 Features features_by_part(const Model::Passed& passed, const TrainView& view, const InnerFold& fold,
@@ -72,7 +78,9 @@ Refitted refitted(const Upstream& upstream, MakeFolds make, std::size_t number, 
   std::vector<Index> labelled(at(view.labelled()));
   for (std::size_t i = 0; i < labelled.size(); ++i) labelled[i] = static_cast<Index>(i);
   Refitted result;
-  result.x = passed.model.needs_domain_sample()
+  // What a stage makes of rows that it was fitted on may not be what it makes of others.
+  const bool by_part = passed.model.needs_domain_sample() || moves_source_rows(upstream.pipeline);
+  result.x = by_part
                  ? features_by_part(passed, view, fold, quiet)
                  : passed.model.transform({view.labelled_x(), view.domain.take(labelled)}, quiet);
   if (passed.next.weight.size() > 0 && passed.next.weight.size() == static_cast<Index>(fold.train.size()) &&

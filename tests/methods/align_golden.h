@@ -52,6 +52,31 @@ class AlignGolden {
     return view;
   }
 
+  /// Of 11_transport: 9 source rows, then 7 target rows.
+  TrainView transport_view(bool numbers = false) const {
+    const Matrix xs = matrix_of(inputs().at("Xs"));
+    const Matrix xt = matrix_of(inputs().at("Xt"));
+    Matrix x(xs.rows() + xt.rows(), xs.cols());
+    x << xs, xt;
+    Labels y{Task::regress, {}, {}, {}};
+    if (numbers) {
+      y.value = vector_of(inputs().at("ys"));
+    } else {
+      y = class_labels({}, {});
+      for (const Json& each : inputs().at("y")) {
+        const std::string name = each.dump();
+        const auto found = std::ranges::find(y.classes, name);
+        y.index.push_back(static_cast<std::int32_t>(found - y.classes.begin()));
+        if (found == y.classes.end()) y.classes.push_back(name);
+      }
+    }
+    TrainView view = view_of(Features::dense(x), std::move(y));
+    view.domain.names = {"s", "t"};
+    view.role = {Role::source, Role::target};
+    for (std::size_t i = 9; i < 16; ++i) view.domain.index[i] = 1;
+    return view;
+  }
+
   void expect(const Json& task, const std::string& field, const Matrix& ours) const {
     const Json& wanted = task.at("expect").at(field);
     Matrix expected(1, 1);

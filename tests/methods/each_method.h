@@ -23,6 +23,7 @@ inline const std::map<std::string, const char*> quick = {
     {"adaboost", "adaboost rounds=30"},
     {"trees", "trees rounds=10 leaves=8"},  // the choice of both has tests of its own
     {"forest", "forest trees=4"},
+    {"adapt.jdot", "adapt.jdot rounds=2"},  // a plan of 1,900 x 600 rows in every round
     {"daboost", "daboost rounds=30 vote=3"},
     {"dasvm", "dasvm tolerance=0.1 rho=4000 circular=false"},  // as svm, in every round
     {"svm", "svm tolerance=0.1"},                              // nearly all of the overlapping rows are support vectors

@@ -85,10 +85,14 @@ const std::vector<Elsewhere>& elsewhere() {
       {{"dummy", "majority", "baseline", "mean"}, "use 'constant'"},
       {{"kmm", "kliep", "ulsif", "rulsif", "importance", "reweight"},
        "source rows are weighted to a target by 'weight.logistic', 'weight.knn' and 'weight.gaussian'"},
-      {{"coral", "tca", "jdot", "ot", "transport", "subspace", "dann"},
+      {{"coral", "tca", "subspace", "dann"},
        "it is not part of ecotone; 'weight.logistic', 'adapt.joint' and 'dasvm' adapt to a target, and 'dica' looks "
        "for components that vary little between domains"},
-      {{"irm", "groupdro", "vrex", "dro"}, "it is not part of ecotone; 'step' and 'ridge' have penalty=variance"}};
+      {{"ot", "emd", "sinkhorn", "ottransport"}, "use 'transport'"},
+      {{"jdot"}, "use 'adapt.jdot'"},
+      {{"irm", "vrex", "rex", "cvar"}, "it is an option of linear models, such as 'logistic risk=vrex'"},
+      {{"dro"}, "use 'groupdro'"},
+      {{"anchorregression"}, "use 'anchor'"}};
   return all;
 }
 

@@ -1,0 +1,39 @@
+#include <ranges>
+
+#include "methods/align_golden.h"
+
+namespace ecotone::test {
+namespace jdot_test {
+
+TEST(AdaptJdot, Golden) {
+  const AlignGolden golden("11_transport");
+  const Json task = golden.task("jdot_ridge");
+  const Json stage = fitted(fmt::format("adapt.jdot alpha={} l2={}", task.at("params").at("alpha").get<double>(),
+                                        task.at("params").at("l2").get<double>()),
+                            golden.transport_view(true))
+                         .inspect()["stages"][0];
+  golden.expect(task, "weights", Matrix(vector_of(stage.at("weights"))));
+  golden.expect(task, "offset", stage.at("offset").get<double>());
+  golden.expect(task, "history", Matrix(vector_of(stage.at("history"))));
+}
+
+/// On a target that is the source moved, the model moves along; the objective never rises.
+TEST(AdaptJdot, FollowsATargetThatMoved) {
+  for (const Index classes : {2, 3}) {
+    TrainView view = overlapping(150, 3, classes, 2, 150);
+    Matrix x = view.x.to_matrix();
+    for (Index i = 0; i < 150; ++i) x.row(i)[view.y.index[at(i)]] += 4;
+    x.bottomRows(150) = (x.topRows(150).array() + 1.5).matrix();
+    view.x = Features::dense(x);
+    const Model model = fitted("adapt.jdot", view);
+    const Prediction answer = model.predict({Features::dense(Matrix(x.bottomRows(150))), std::nullopt}, context());
+    EXPECT_GT(std::ranges::count_if(std::views::iota(0, 150),
+                                    [&](int i) { return answer.index[at(i)] == view.y.index[at(i)]; }),
+              140);
+    const std::vector<double> history = numbers_of(model.inspect()["stages"][0].at("history"));
+    for (std::size_t k = 1; k < history.size(); ++k) EXPECT_LE(history[k], history[k - 1] * (1 + 1e-9));
+  }
+}
+
+}  // namespace jdot_test
+}  // namespace ecotone::test

@@ -1,0 +1,75 @@
+#include "methods/align_golden.h"
+
+namespace ecotone::test {
+namespace transport_test {
+
+StageResult moved(const std::string& text, const TrainView& view) {
+  const Stage stage = Pipeline::parse(text).stages().front();
+  FitCache cache;
+  return stage.method->fit(view, stage.options, context(), cache);
+}
+
+/// Rows moved by the plan of a task.
+Matrix by_plan(const Json& task, const Matrix& target) {
+  const Matrix plan = matrix_of(task.at("expect").at("plan"));
+  Matrix result = plan * target;
+  for (Index i = 0; i < result.rows(); ++i) result.row(i) /= plan.row(i).sum();
+  return result;
+}
+
+TEST(Transport, GoldenPlansMoveRows) {
+  const AlignGolden golden("11_transport");
+  const TrainView view = golden.transport_view();
+  const Matrix target = matrix_of(golden.inputs().at("Xt"));
+  const auto expect_moved = [&](const std::string& text, const Json& task) {
+    const StageResult result = moved(text, view);
+    const Matrix x = result.next.x.to_matrix();
+    EXPECT_LT((x.topRows(9) - by_plan(task, target)).cwiseAbs().maxCoeff(), 1e-6) << text;
+    EXPECT_EQ(x.bottomRows(7), target) << "target rows stay";
+  };
+  const Json exact = golden.task("emd");
+  expect_moved("transport solver=exact", exact);
+  EXPECT_NEAR(moved("transport solver=exact", view).fitted->save().info["moved"][0]["cost"].get<double>(),
+              exact.at("expect").at("cost").get<double>(), 1e-9);
+  for (const Json& task : golden.tasks("sinkhorn"))
+    expect_moved(fmt::format("transport reg={}", task.at("params").at("reg").get<double>()), task);
+  const Json by_class = golden.task("sinkhorn_class");
+  expect_moved(fmt::format("transport solver=class reg={} eta={}", by_class.at("params").at("reg").get<double>(),
+                           by_class.at("params").at("eta").get<double>()),
+               by_class);
+}
+
+TEST(Transport, EachSourceByItselfOrAllTogether) {
+  const TrainView view = overlapping(60, 2, 2, 3, 30);
+  EXPECT_EQ(moved("transport", view).fitted->save().info["moved"].size(), 3U);
+  EXPECT_EQ(moved("transport pool_sources=true", view).fitted->save().info["moved"].size(), 1U);
+}
+
+TEST(Transport, RowsWithoutWeightStayAndPredictionsDoNotMove) {
+  TrainView view = overlapping(60, 2, 2, 2, 30);
+  view.weight = Vector::Ones(60);
+  view.weight[4] = 0;
+  for (const char* solver : {"exact", "entropic", "class"}) {
+    const StageResult result = moved(fmt::format("transport solver={}", solver), view);
+    EXPECT_EQ(result.next.x.to_matrix().row(4), view.x.to_matrix().row(4)) << solver;
+    EXPECT_NE(result.next.x.to_matrix().row(5), view.x.to_matrix().row(5)) << solver;
+    EXPECT_EQ(result.fitted->transform({view.x, std::nullopt}, context()).to_matrix(), view.x.to_matrix());
+  }
+}
+
+/// A learner that chooses its penalty in folds sees training rows moved and held-out rows as they are.
+TEST(Transport, ALearnerBehindItChoosesInFolds) {
+  const TrainView view = overlapping(120, 2, 2, 3, 40);
+  EXPECT_EQ(code_of([&] { fitted("scale | transport | logistic", view); }), "none");
+}
+
+TEST(Transport, RefusesByName) {
+  const TrainView view = overlapping(20, 2, 2, 2);
+  EXPECT_EQ(code_of([&] { fitted("transport | logistic l2=0.1", view); }), "no_target");
+  TrainView numbers = overlapping(20, 2, 2, 2, 10);
+  numbers.y = Labels{Task::regress, {}, {}, Vector::LinSpaced(20, 0, 1)};
+  EXPECT_EQ(code_of([&] { fitted("transport solver=class", numbers); }), "needs_classes");
+}
+
+}  // namespace transport_test
+}  // namespace ecotone::test

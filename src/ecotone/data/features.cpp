@@ -47,6 +47,19 @@ NonFinite first_non_finite(const Csr& x, Index first, Index last) {
   return {};
 }
 
+/// Positions in a list of rows, ordered by the row, so that every block is read once.
+std::vector<Index> ascending(std::span<const Index> rows) {
+  std::vector<Index> order(rows.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return rows[at(a)] < rows[at(b)]; });
+  return order;
+}
+
+void require_rows_of(const Features& x, std::span<const Index> chosen) {
+  for (const Index row : chosen)
+    if (row < 0 || row >= x.rows()) internal_error("features: row {} of {}", row, x.rows());
+}
+
 }  // namespace
 
 MatrixView Scratch::reserve(Index rows, Index cols) {
@@ -84,15 +97,11 @@ std::shared_ptr<const FeatureStorage> FeatureStorage::take(std::span<const Index
     gather_rows(*this, rows, out, scratch);
     return std::make_shared<DenseStorage>(std::move(out));
   }
-  // Positions in the result, ordered by the row they need: every block is read once.
-  std::vector<std::size_t> order(rows.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rows[a] < rows[b]; });
   std::optional<RowBlock> current;
-  for (const std::size_t place : order) {
-    const Index row = rows[place];
+  for (const Index place : ascending(rows)) {
+    const Index row = rows[at(place)];
     if (!current || row >= current->first + current->x.rows()) current.emplace(block(row / block_rows(), scratch));
-    out.row(static_cast<Index>(place)) = current->x.row(row - current->first);
+    out.row(place) = current->x.row(row - current->first);
   }
   return std::make_shared<DenseStorage>(std::move(out));
 }
@@ -121,13 +130,34 @@ Features Features::sparse(Csr x, std::vector<std::string> names) {
 }
 
 Features Features::take(std::span<const Index> chosen) const {
-  for (const Index row : chosen)
-    if (row < 0 || row >= rows()) internal_error("features: row {} of {}", row, rows());
+  require_rows_of(*this, chosen);
   // All rows in order: the same features, not a copy.
   bool all = static_cast<Index>(chosen.size()) == rows();
   for (std::size_t i = 0; all && i < chosen.size(); ++i) all = chosen[i] == static_cast<Index>(i);
   if (all) return *this;
   return with_storage(storage_->take(chosen));
+}
+
+Matrix Features::copy(std::span<const Index> chosen) const {
+  constexpr std::size_t together = 4096;
+  require_rows_of(*this, chosen);
+  require_memory(dense_bytes(static_cast<Index>(chosen.size()), cols()), "features", "a copy of the chosen rows",
+                 "use fewer rows or columns");
+  Matrix out(static_cast<Index>(chosen.size()), cols());
+  const std::vector<Index> order = ascending(chosen);
+  // In parts, so that rows that are derived from others do not need all of those at once.
+  for (std::size_t first = 0; first < order.size(); first += together) {
+    const auto part = std::span(order).subspan(first, std::min(together, order.size() - first));
+    std::vector<Index> rows;
+    for (const Index place : part) rows.push_back(chosen[at(place)]);
+    const Features taken = with_storage(storage_->take(rows));
+    Scratch scratch;
+    for (Index b = 0; b < taken.blocks(); ++b) {
+      const RowBlock block = taken.block(b, scratch);
+      for (Index i = 0; i < block.x.rows(); ++i) out.row(part[at(block.first + i)]) = block.x.row(i);
+    }
+  }
+  return out;
 }
 
 Features Features::head(Index count) const {

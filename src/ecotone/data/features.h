@@ -66,6 +66,9 @@ class FeatureStorage {
   virtual bool sparse() const { return csr() != nullptr; }
   /// Whether all values are already in memory (so that derived features may be too).
   virtual bool resident() const { return false; }
+  /// Whether values are read from a file whenever a block is asked for. What is made of them stays small: blocks and a
+  /// few numbers per row.
+  virtual bool in_file() const { return false; }
 
   Index block_rows() const { return block_rows_for(cols()); }
 };
@@ -98,6 +101,8 @@ class Features {
 
   /// These rows, in this order; keeps names and sparsity.
   Features take(std::span<const Index> rows) const;
+  /// The same as one dense matrix; memory is checked. For samples.
+  Matrix copy(std::span<const Index> rows) const;
   /// The first `rows` rows, without copying.
   Features head(Index rows) const;
   /// These columns, in this order; -1 stands for a column of zeros. Keeps sparsity; computed on demand if the storage

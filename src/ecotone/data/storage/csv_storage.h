@@ -26,6 +26,7 @@ class CsvStorage final : public FeatureStorage, public std::enable_shared_from_t
   Index cols() const override { return cols_; }
   RowBlock block(Index b, Scratch& scratch) const override;
   std::shared_ptr<const FeatureStorage> take(std::span<const Index> rows) const override;
+  bool in_file() const override { return true; }
 
  private:
   CsvTable table_;

@@ -5,6 +5,7 @@
 
 #include "ecotone/base/memory.h"
 #include "ecotone/data/storage/csr_storage.h"
+#include "ecotone/data/storage/subset_storage.h"
 
 namespace ecotone {
 
@@ -65,8 +66,9 @@ Matrix DerivedStorage::compute_all(const Context& context) const {
 }
 
 std::shared_ptr<const FeatureStorage> DerivedStorage::take(std::span<const Index> rows) const {
-  // Copies rows of whichever is narrower.
-  if (cols_ < base_->cols() && !base_->sparse()) return FeatureStorage::take(rows);
+  // Copies rows of whichever is narrower, unless they are many that lie in a file.
+  const bool few = !base_->in_file() || copied_from_file(static_cast<Index>(rows.size()), cols_);
+  if (cols_ < base_->cols() && !base_->sparse() && few) return FeatureStorage::take(rows);
   return std::make_shared<DerivedStorage>(base_->take(rows), cols_, map_);
 }
 

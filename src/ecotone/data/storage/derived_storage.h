@@ -25,6 +25,7 @@ class HeadStorage final : public FeatureStorage {
   const Csr* csr() const override;
   bool sparse() const override { return base_->sparse(); }
   bool resident() const override { return base_->resident(); }
+  bool in_file() const override { return base_->in_file(); }
 
  private:
   bool whole(Index b) const { return (b + 1) * block_rows() <= rows_; }
@@ -48,6 +49,7 @@ class DerivedStorage final : public FeatureStorage {
   Index cols() const override { return cols_; }
   RowBlock block(Index b, Scratch& scratch) const override;
   std::shared_ptr<const FeatureStorage> take(std::span<const Index> rows) const override;
+  bool in_file() const override { return base_->in_file(); }
 
   /// Computes rows [first, first + out.rows()); the scratch is for the base.
   void compute(Index first, MatrixView out, Scratch& scratch) const;

@@ -23,6 +23,7 @@ class DomainStorage final : public FeatureStorage {
   RowBlock block(Index b, Scratch& scratch) const override;
   /// Copies rows of the base, not of the mapped features.
   std::shared_ptr<const FeatureStorage> take(std::span<const Index> rows) const override;
+  bool in_file() const override { return base_->in_file(); }
 
  private:
   std::shared_ptr<const FeatureStorage> base_;

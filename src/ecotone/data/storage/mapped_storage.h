@@ -17,6 +17,7 @@ class MappedStorage final : public FeatureStorage, public std::enable_shared_fro
   Index cols() const override { return x_.shape[1]; }
   RowBlock block(Index b, Scratch& scratch) const override;
   std::shared_ptr<const FeatureStorage> take(std::span<const Index> rows) const override;
+  bool in_file() const override { return true; }
 
  private:
   TensorFile file_;

@@ -29,6 +29,7 @@ class PairStorage final : public FeatureStorage {
   Index cols() const override { return base_->cols(); }
   RowBlock block(Index b, Scratch& scratch) const override;
   std::shared_ptr<const FeatureStorage> take(std::span<const Index> rows) const override;
+  bool in_file() const override { return base_->in_file(); }
 
   const std::shared_ptr<const FeatureStorage>& base() const { return base_; }
   const PairRows& pairs() const { return pairs_; }

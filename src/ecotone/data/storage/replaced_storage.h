@@ -16,6 +16,7 @@ class ReplacedStorage final : public FeatureStorage {
   Index cols() const override { return base_->cols(); }
   RowBlock block(Index b, Scratch& scratch) const override;
   bool resident() const override { return base_->resident(); }
+  bool in_file() const override { return base_->in_file(); }
 
  private:
   std::shared_ptr<const FeatureStorage> base_;

@@ -4,7 +4,6 @@
 
 #include "ecotone/base/memory.h"
 #include "ecotone/data/storage/dense_storage.h"
-#include "ecotone/data/storage/mapped_storage.h"
 
 namespace ecotone {
 
@@ -41,13 +40,18 @@ std::shared_ptr<const FeatureStorage> SubsetStorage::take(std::span<const Index>
   return take_from_file(base_, chosen);
 }
 
+bool copied_from_file(Index rows, Index cols) {
+  constexpr std::size_t most = std::size_t{16} << 20;
+  const std::size_t bytes = static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols) * sizeof(double);
+  return bytes <= most && (bytes <= most / 16 || bytes <= available_memory() / 2);
+}
+
 std::shared_ptr<const FeatureStorage> take_from_file(std::shared_ptr<const FeatureStorage> base,
                                                      std::span<const Index> rows) {
   bool all = static_cast<Index>(rows.size()) == base->rows();
   for (std::size_t i = 0; all && i < rows.size(); ++i) all = rows[i] == static_cast<Index>(i);
   if (all) return base;
-  const std::size_t bytes = rows.size() * static_cast<std::size_t>(base->cols()) * sizeof(double);
-  if (bytes > available_memory() / 2)
+  if (!copied_from_file(static_cast<Index>(rows.size()), base->cols()))
     return std::make_shared<SubsetStorage>(std::move(base), std::vector<Index>(rows.begin(), rows.end()));
   return base->FeatureStorage::take(rows);
 }
@@ -55,10 +59,10 @@ std::shared_ptr<const FeatureStorage> take_from_file(std::shared_ptr<const Featu
 Features take_rows(const Features& x, std::span<const Index> rows, const Context& context) {
   constexpr Index together = 8192;
   const FeatureStorage& storage = x.storage();
-  const bool quick = storage.resident() || dynamic_cast<const MappedStorage*>(&storage) != nullptr;
   const auto count = static_cast<Index>(rows.size());
   const std::size_t bytes = rows.size() * static_cast<std::size_t>(x.cols()) * sizeof(double);
-  if (!quick || x.is_sparse() || count < 2 * together || count == x.rows() || bytes > available_memory() / 2)
+  if (!storage.resident() || x.is_sparse() || count < 2 * together || count == x.rows() ||
+      bytes > available_memory() / 2)
     return x.take(rows);
   Matrix out(count, x.cols());
   take_pages(out.data(), bytes, context);

@@ -21,18 +21,22 @@ class SubsetStorage final : public FeatureStorage {
   Index cols() const override { return base_->cols(); }
   RowBlock block(Index b, Scratch& scratch) const override;
   std::shared_ptr<const FeatureStorage> take(std::span<const Index> rows) const override;
+  bool in_file() const override { return base_->in_file(); }
 
  private:
   std::shared_ptr<const FeatureStorage> base_;
   std::vector<Index> rows_;
 };
 
-/// Rows of a storage in a file: the storage itself if they are all rows in order; a dense copy if that takes less than
-/// half of the memory; otherwise gathered on demand.
+/// Whether so many rows of a file are few enough to be copied: at most 16 MB, and half of the free memory. What reads
+/// files keeps to blocks and a few numbers per row.
+bool copied_from_file(Index rows, Index cols);
+/// Rows of a storage in a file: the storage itself if they are all rows in order; a dense copy of few; otherwise
+/// gathered on demand.
 std::shared_ptr<const FeatureStorage> take_from_file(std::shared_ptr<const FeatureStorage> base,
                                                      std::span<const Index> rows);
 
-/// As x.take(rows); rows in memory or in a mapped file are copied on all threads.
+/// As x.take(rows); rows in memory are copied on all threads.
 Features take_rows(const Features& x, std::span<const Index> rows, const Context& context);
 
 }  // namespace ecotone

@@ -9,6 +9,7 @@
 #include "ecotone/base/blocks.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/memory.h"
+#include "ecotone/data/storage/subset_storage.h"
 #include "ecotone/solve/svm/checks.h"
 #include "ecotone/solve/svm/linear_svm_newton.h"
 
@@ -23,12 +24,14 @@ constexpr Index start_rows = 20'000;
 constexpr Index start_share = 4;
 constexpr double newton_start_tolerance = 1e-2;
 
-/// The rows in memory: as they are, or a dense copy of rows that are read or computed, if half of the free memory holds
-/// it.
+/// The rows in memory: as they are, or a dense copy of rows that are computed, if half of the free memory holds it, or
+/// of few rows of a file.
 std::pair<Features, bool> in_memory(const Features& x, const Context& context) {
   if (x.storage().resident()) return {x, true};
   if (context.meets_ranks()) return {x, false};  // each rank reads its own rows
-  if (at(x.rows()) * at(x.cols()) * sizeof(double) > available_memory() / 2) return {x, false};
+  if (x.storage().in_file() ? !copied_from_file(x.rows(), x.cols())
+                            : at(x.rows()) * at(x.cols()) * sizeof(double) > available_memory() / 2)
+    return {x, false};
   Matrix rows(x.rows(), x.cols());
   prefer_large_pages(rows.data(), at(rows.size()) * sizeof(double));
   context.parallel(x.blocks(), [&](Index b) {
@@ -81,7 +84,12 @@ LinearSvmPoint start_point(const LinearSvmRows& rows, const Context& context) {
   if (n < start_share * some) return first_point(rows);
   std::vector<Index> chosen = context.random("linear svm start").sample(n, some);
   std::sort(chosen.begin(), chosen.end());
-  LinearSvmRows part{rows.x.take(chosen), Vector(some), Vector(some), rows.kind, rows.epsilon, rows.shift};
+  LinearSvmRows part{rows.x.is_sparse() ? rows.x.take(chosen) : Features::dense(rows.x.copy(chosen)),
+                     Vector(some),
+                     Vector(some),
+                     rows.kind,
+                     rows.epsilon,
+                     rows.shift};
   bool plus = false, minus = false;
   for (Index i = 0; i < some; ++i) {
     part.y[i] = rows.y[chosen[at(i)]];

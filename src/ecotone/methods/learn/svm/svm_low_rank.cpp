@@ -87,7 +87,7 @@ StageResult SvmLowRank::fit(const TrainView& view, const SvmOptions& options, co
   SvmProblem of_weights = problem;
   of_weights.tolerance = gap_share * problem.tolerance;
   const LinearSvmFit fit = fit_linear_svm(of_weights, phi, context);
-  if (!fit.kept)
+  if (!fit.kept && !phi.storage().in_file())
     context.note("svm: {} x {} numbers do not fit in half of the free memory; they are recomputed in every pass",
                  phi.rows(), phi.cols());
   fitted->platt_ = platt;

@@ -20,7 +20,7 @@ Matrix first_values(const Dataset& data) {
     const auto d = static_cast<std::size_t>(data.domain.index[static_cast<std::size_t>(i)]);
     if (seen[d]++ < looked_at) rows.push_back(i);
   }
-  const Matrix x = data.x.take(rows).to_matrix();
+  const Matrix x = data.x.copy(rows);
   Matrix first = Matrix::Zero(data.domain.count(), data.x.cols());
   for (auto i = static_cast<Index>(rows.size()) - 1; i >= 0; --i) {
     const auto d = data.domain.index[static_cast<std::size_t>(rows[static_cast<std::size_t>(i)])];

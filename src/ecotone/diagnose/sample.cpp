@@ -7,7 +7,7 @@ namespace ecotone {
 namespace {
 
 constexpr Index most_rows = 50000;                 // of a domain, in linear time
-constexpr Index most_cells = Index{1} << 26;       // half a gigabyte
+constexpr Index most_cells = Index{6} << 20;       // 48 MB
 constexpr Index most_test_cells = Index{1} << 19;  // of one side of a test: classifiers of wide tables are slow
 constexpr Index least_sample_rows = 100;
 
@@ -48,7 +48,7 @@ ShiftSample::ShiftSample(const Dataset& data, const DomainMoments& moments, Inde
     Random random = context.random("diagnose sample", static_cast<std::uint64_t>(d));
     for (const Index i : random.sample(total, held_.back())) rows.push_back(all[static_cast<std::size_t>(i)]);
   }
-  x_ = data.x.take(rows).to_matrix();
+  x_ = data.x.copy(rows);
   group_ = take_groups(data.group, rows);
   standardise(x_, moments, context);
 }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr Index fewest_telling_rows = 30;
 constexpr Index most_looked_at_rows = 20'000;
-constexpr Index most_looked_at_values = 10'000'000;
+constexpr Index most_looked_at_values = 4'000'000;
 constexpr Index most_looked_at_columns = 20'000;
 /// The square is 0.999: all but a thousandth of the label's variance.
 constexpr double nearly_one = 0.9995;
@@ -104,7 +104,7 @@ std::vector<SuspiciousColumn> suspicious_columns(const Dataset& data, const Cont
   const std::vector<Index> rows =
       spread_over(source_rows(data), std::min(most_looked_at_rows, most_looked_at_values / data.x.cols()));
   if (static_cast<Index>(rows.size()) < fewest_telling_rows) return {};
-  const Matrix x = data.x.take(rows).to_matrix();
+  const Matrix x = data.x.copy(rows);
   const std::optional<Labels> y = data.y ? std::optional(data.y->take(rows)) : std::nullopt;
   const std::vector<Column> columns = data.table_columns();
   std::vector<Index> first(columns.size(), 0);

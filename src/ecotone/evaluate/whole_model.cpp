@@ -85,7 +85,7 @@ std::pair<double, double> range_of(const Vector& values) {
 std::optional<DecisionRegions> regions_of(const Model& model, const Dataset& data, const std::vector<Index>& rows,
                                           const Context& context) {
   if (!draws_regions(data) || model.needs_domain_sample()) return {};
-  const Matrix x = data.x.take(rows).to_matrix();
+  const Matrix x = data.x.copy(rows);
   if (!x.allFinite()) return {};
   DecisionRegions regions;
   regions.x_name = data.x.name(0);
@@ -106,7 +106,7 @@ std::optional<DecisionRegions> regions_of(const Model& model, const Dataset& dat
   }
   for (const Index i : spread_over(rows, most_points)) {
     const Index row[] = {i};
-    const Matrix point = data.x.take(row).to_matrix();
+    const Matrix point = data.x.copy(row);
     regions.x.push_back(point(0, 0));
     regions.y.push_back(point(0, 1));
     const auto name = std::ranges::find(model.classes(), data.y->classes[at(data.y->index[at(i)])]);

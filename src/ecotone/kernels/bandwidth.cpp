@@ -74,7 +74,7 @@ Bandwidth median_bandwidth(const Features& x, const Context& context) {
 }
 
 Bandwidth median_bandwidth(const Features& x, KernelKind kind, const Context& context) {
-  const Matrix sample = x.take(sampled_rows(x.rows(), context)).to_matrix();
+  const Matrix sample = x.copy(sampled_rows(x.rows(), context));
   if (!sample.allFinite()) data_error("non_finite", "median distance: a row is not finite");
   return of_sample(sample, kind, context);
 }

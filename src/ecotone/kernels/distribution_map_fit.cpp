@@ -96,7 +96,7 @@ Matrix explained(const LowRankMap& map, ConstMatrixView x) {
 double choose_ranks(const LowRankMap& k1, const LowRankMap& k2, const DomainFeatures& rows, const Matrix& coordinates,
                     Index rank, DistributionMapParts& parts) {
   const std::vector<Index> chosen = spaced_rows(rows.x.rows(), looked_at);
-  const Matrix x = rows.x.take(chosen).to_matrix();
+  const Matrix x = rows.x.copy(chosen);
   const Matrix of_domain = explained(k1, coordinates);
   const Matrix of_row = explained(k2, x);
   const double trace = kernel_diagonal(k2.kernel(), x).sum();
@@ -175,7 +175,7 @@ DistributionMapFit fit_distribution_map(const Kernel& kernel, const DomainFeatur
   DistributionMapParts parts;
   parts.kernel = kernel;
   if (kernel.kind == KernelKind::linear) {
-    parts.origin = typical_row(rows.x.take(spaced_rows(rows.x.rows(), 255)).to_matrix());
+    parts.origin = typical_row(rows.x.copy(spaced_rows(rows.x.rows(), 255)));
   } else {
     parts.means = fit_low_rank(rows.x, kernel, options, context).map;
   }

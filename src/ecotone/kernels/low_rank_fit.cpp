@@ -28,7 +28,7 @@ Matrix sampled_rows(const Features& x, Index most, const Context& context) {
     rows = context.random("low-rank rows").sample(x.rows(), most);
     std::sort(rows.begin(), rows.end());
   }
-  Matrix sample = x.take(rows).to_matrix();
+  Matrix sample = x.copy(rows);
   for (Index i = 0; i < sample.rows(); ++i) {
     for (Index j = 0; j < sample.cols(); ++j) {
       if (!std::isfinite(sample(i, j)))

@@ -76,15 +76,15 @@ ColumnFacts::ColumnFacts(const Dataset& data, const Context& context) : rows_(da
     of_domain[domain].push_back(row);
     if (data.role[domain] == Role::source) sources.push_back(row);
   }
-  const Matrix all = data.x.take(sample_rows(most)).to_matrix();
-  const Matrix of_sources = data.x.take(spread_over(sources, most)).to_matrix();
+  const Matrix all = data.x.copy(sample_rows(most));
+  const Matrix of_sources = data.x.copy(spread_over(sources, most));
   for (Place& place : columns_) {
     set_scale(place, all);
     place.of_sources = distribution(place, of_sources);
   }
   for (std::vector<Index>& rows : of_domain) {
     context.check_cancelled();
-    const Matrix x = data.x.take(spread_over(rows, most)).to_matrix();
+    const Matrix x = data.x.copy(spread_over(rows, most));
     for (Place& place : columns_) place.of_domain.push_back(distribution(place, x));
   }
 }

@@ -72,7 +72,7 @@ double least_error(const RegionLoss& losses, RowLoss loss, double range) {
 }
 
 /// The columns of all rows in one matrix.
-Matrix values_of(const Dataset& data, const std::vector<Index>& rows) { return data.x.take(rows).to_matrix(); }
+Matrix values_of(const Dataset& data, const std::vector<Index>& rows) { return data.x.copy(rows); }
 
 Regions number_regions(const std::string& name, const Vector& source, const Vector& target, const SharedSide& of_source,
                        const SharedSide& of_target) {

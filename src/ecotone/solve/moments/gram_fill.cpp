@@ -10,7 +10,7 @@
 namespace ecotone {
 namespace {
 
-constexpr Index chunk_values = Index{1} << 23;  // 64 MB of doubles
+constexpr Index chunk_values = Index{1} << 22;  // 32 MB of doubles
 
 template <class Scalar>
 void add_chunk(std::vector<SymmetricTiles<Scalar>>& grams, const std::vector<Scalar>& panel, Index stride,

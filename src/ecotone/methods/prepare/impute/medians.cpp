@@ -51,9 +51,9 @@ Vector sparse_medians(const Features& x, const Context& context) {
 
 Vector column_medians(const Features& x, const Context& context) {
   if (x.is_sparse()) return sparse_medians(x, context);
-  // As many columns at once as fill about 64 MB: wide data need several passes, but never a second copy of everything.
+  // As many columns at once as fill about 32 MB: wide data need several passes, but never a second copy of everything.
   const Index at_once =
-      std::clamp<Index>((Index{8} << 20) / std::max<Index>(x.rows(), 1), 1, std::max<Index>(x.cols(), 1));
+      std::clamp<Index>((Index{4} << 20) / std::max<Index>(x.rows(), 1), 1, std::max<Index>(x.cols(), 1));
   Vector medians(x.cols());
   Matrix columns(at_once, x.rows());
   for (Index first = 0; first < x.cols(); first += at_once) {

@@ -28,7 +28,7 @@ double share_near(const Features& x, const Kernel& kernel, const Context& contex
   std::vector<Index> rows(at(x.rows()));
   std::iota(rows.begin(), rows.end(), Index{0});
   if (x.rows() > others) rows = random.sample(x.rows(), others);
-  const Matrix all = x.take(rows).to_matrix();
+  const Matrix all = x.copy(rows);
   const Index looked = std::min(probes, all.rows());
   const std::vector<Index> chosen = random.sample(all.rows(), looked);
   Matrix probe(looked, all.cols());

@@ -9,7 +9,8 @@
 namespace ecotone {
 namespace {
 
-constexpr Index sizes_at_once = 16;
+/// How many steps are scored in one pass over the rows: 16, fewer where the scores of all rows would take over 32 MB.
+Index sizes_at_once(Index rows) { return std::clamp<Index>((Index{1} << 22) / std::max<Index>(rows, 1), 1, 16); }
 
 /// Scores of all rows after steps first + 1, first + 2, ...: one column each. Steps beyond the end of the path repeat
 /// its last scores.
@@ -31,9 +32,10 @@ std::vector<std::optional<double>> of_support(const Features& chosen, const Vect
   if (!(y.array().abs() == 1).all() || path.support.empty()) return result;
   std::vector<std::uint8_t> positive;
   for (const double value : y) positive.push_back(value > 0 ? 1 : 0);
-  for (Index first = 0; first < path.steps(); first += sizes_at_once) {
+  const Index together = sizes_at_once(chosen.rows());
+  for (Index first = 0; first < path.steps(); first += together) {
     context.check_cancelled();
-    const Index count = std::min(sizes_at_once, path.steps() - first);
+    const Index count = std::min(together, path.steps() - first);
     const Matrix scores = scores_after(chosen, path, first, count, context);
     context.parallel(count, [&](Index k) {
       const Vector score = scores.col(k);

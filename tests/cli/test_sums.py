@@ -155,6 +155,6 @@ def test_diagnose_compares_domains_by_their_sums(ecotone, data, tmp_path):
 
 
 def test_methods_say_which_can_be_learned_from_sums(ecotone):
-    able = {method["name"] for method in ecotone.json("methods")["methods"] if method["from_sums"]}
+    able = {method["name"] for method in ecotone.json("methods")["methods"] if "sums" in method["routes"]}
     assert able == {"scale", "kpca", "udica", "coir", "dica", "tgreedy", "greedy", "step", "icp", "least_squares", "ridge", "anchor"}
     assert "sums over rows" in " ".join(ecotone("methods", "ridge").stdout.split())

@@ -24,6 +24,38 @@ std::string_view family_name(Family family) {
   internal_error("family {} has no name", static_cast<int>(family));
 }
 
+namespace {
+
+struct RouteInfo {
+  Route route;
+  std::string_view name, text;
+};
+
+constexpr RouteInfo route_infos[] = {
+    {Route::memory, "memory", "with its rows in memory"},
+    {Route::streamed, "streamed",
+     "with its rows in a file (.eco, or CSV with --stream): memory is for blocks of rows and a few numbers per row"},
+    {Route::sums, "sums", "from sums over rows, where the rows may not be collected (`ecotone partial`)"},
+};
+
+const RouteInfo& info_of_route(Route route) {
+  for (const RouteInfo& info : route_infos)
+    if (info.route == route) return info;
+  internal_error("route {} has no name", static_cast<int>(route));
+}
+
+}  // namespace
+
+std::string_view route_name(Route route) { return info_of_route(route).name; }
+std::string_view route_text(Route route) { return info_of_route(route).text; }
+
+std::vector<MethodRoute> Method::all_routes() const {
+  std::vector<MethodRoute> all = {{Route::memory}};
+  all.insert(all.end(), routes.begin(), routes.end());
+  if (from_sums()) all.push_back({Route::sums, sums.options});
+  return all;
+}
+
 Matrix decision_scores(const Prediction& prediction) {
   if (prediction.score.size() > 0) return prediction.score;
   // A probability of 0 or 1 has no finite logarithm. By single values, so that a row does not depend on its place.

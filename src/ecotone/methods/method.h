@@ -146,6 +146,22 @@ using FitWithRefits =
 struct Upstream;
 using FitBehindLearner = StageResult (*)(const Upstream&, const OptionValues&, const Context&);
 
+/// Where the rows may be while a method is fitted.
+enum class Route {
+  memory,    ///< in memory: every method
+  streamed,  ///< in a file: memory is for blocks of rows and for a few numbers per row
+  sums,      ///< elsewhere: sums over them are enough; see sums/sums_route.h
+};
+std::string_view route_name(Route route);
+/// One sentence on what the route is.
+std::string_view route_text(Route route);
+
+/// A route of a method, and the options with which it has that route; none: with any.
+struct MethodRoute {
+  Route route;
+  std::string options = {};
+};
+
 /// How a method is learned from sums over the rows of domains alone, where it can be; see sums/sums_route.h.
 struct RowSums;
 struct SumsResult;
@@ -156,6 +172,8 @@ struct SumsRoute {
   void (*check)(const OptionValues&) = nullptr;
   /// Of a method that learns from features drawn with the seed before any row is seen: these features of the rows.
   Features (*drawn)(const Features&, const OptionValues&, const Context&) = nullptr;
+  /// The options that it needs, for people.
+  const char* options = "";
 };
 
 /// What a method learns from the labels.
@@ -190,10 +208,11 @@ using SelectFeatures = std::function<FeatureSelection(const SelectionInput&, con
 struct Method {
   std::string name;  ///< as in pipeline text
   Family family = Family::prepare;
-  std::string summary = {};   ///< one sentence
-  std::string when = {};      ///< when to use it, after "Use it "
-  std::string example = {};   ///< a pipeline with it that predicts
-  std::string citation = {};  ///< key of docs/glossary.md; empty when there is none to cite
+  std::string summary = {};              ///< one sentence
+  std::string when = {};                 ///< when to use it, after "Use it "
+  std::string example = {};              ///< a pipeline with it that predicts
+  std::string citation = {};             ///< key of docs/glossary.md; empty when there is none to cite
+  std::vector<MethodRoute> routes = {};  ///< beside `memory`, and `sums`, which follows from `sums`
   Learns learns = Learns::nothing;
   bool reads_features = true;                 ///< false: it never looks at them, so missing values do not matter to it
   bool takes_missing = false;                 ///< missing values and infinities are values to it
@@ -224,6 +243,8 @@ struct Method {
   bool regression_only() const { return learns == Learns::numbers; }
   /// Whether it can be learned from sums over rows, without the rows.
   bool from_sums() const { return sums.fit != nullptr; }
+  /// All routes, `memory` first.
+  std::vector<MethodRoute> all_routes() const;
   /// Whether it cannot be fitted without rows of a target.
   bool adapts() const { return needs_target || family == Family::adapt; }
   bool follows_learner() const { return fit_behind_learner != nullptr; }

@@ -45,6 +45,17 @@ Json to_json(const StrategyInfo& strategy) {
   return {{"name", strategy.name}, {"summary", strategy.summary}, {"citation", strategy.citation}};
 }
 
+namespace {
+
+/// The options that each route needs, by its name.
+Json routes_json(const Method& method) {
+  Json routes = Json::object();
+  for (const MethodRoute& one : method.all_routes()) routes[std::string(route_name(one.route))] = one.options;
+  return routes;
+}
+
+}  // namespace
+
 Json to_json(const Method& method) {
   return {{"name", method.name},
           {"family", family_name(method.family)},
@@ -56,7 +67,7 @@ Json to_json(const Method& method) {
           {"needs_labels", method.needs_labels()},
           {"follows_learner", method.follows_learner()},
           {"learner_when_last", method.predicts_when_last()},
-          {"from_sums", method.from_sums()},
+          {"routes", routes_json(method)},
           {"options", to_json(method.options)}};
 }
 

@@ -101,6 +101,7 @@ Method adapt_joint_method() {
        .when = "to compare with weight.logistic; expect no gain over it.",
        .example = "impute | scale | adapt.joint",
        .citation = "bickel2007",
+       .routes = {{Route::streamed}},
        .learns = Learns::two_classes,
        .plain = "logistic",
        .penalties = {{"l2"}}});

@@ -141,6 +141,7 @@ Method adapt_prior_method() {
            "corrects nothing unless that gained in the source domains.",
        .example = "impute | scale | logistic | adapt.prior",
        .citation = "alexandari2020",
+       .routes = {{Route::streamed}},
        .learns = Learns::labels});
 }
 

@@ -204,6 +204,7 @@ Method calibrate_method() {
        .when = "when probabilities are read as such, behind a learner whose probabilities are off in new domains.",
        .example = "impute | scale | svm | calibrate",
        .citation = "platt1999",
+       .routes = {{Route::streamed}},
        .learns = Learns::labels});
 }
 

@@ -415,6 +415,7 @@ Method conformal_method() {
        .when = "when a prediction must say what else is possible in a domain that no model has seen.",
        .example = "impute | scale | logistic | conformal",
        .citation = "lee2023",
+       .routes = {{Route::streamed}},
        .learns = Learns::labels,
        .without_rows = "use another method than jackknife, which keeps a model for every domain",
        .makes_sets = true});

@@ -80,6 +80,7 @@ Method constant_method() {
        .when = "as the baseline that every other pipeline must beat.",
        .example = "constant",
        .citation = "",
+       .routes = {{Route::streamed}},
        .learns = Learns::labels,
        .reads_features = false});
 }

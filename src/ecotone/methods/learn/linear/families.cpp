@@ -47,6 +47,7 @@ Method method_of(Learns learns, const char* summary, const char* when) {
        .when = when,
        .example = fmt::format("impute | scale | {}", family_text(family)),
        .citation = "sayed2022",
+       .routes = {{Route::streamed}},
        .learns = learns,
        .penalties = {{"l1"}, {"l2"}},
        .defaults_beside = {{"l2", "l1", 0.0}},
@@ -86,6 +87,7 @@ Method least_squares_method() {
       "Linear regression by least squares (loss: half the mean squared error) with L1 and L2 penalties.",
       "first, for numbers: fast, and its weights can be read.");
   method.sums = sums_route<LinearOptions, Linear::fit_on_sums, require_one_solution>();
+  method.sums.options = "l2=NUMBER, without l1";
   return method;
 }
 

@@ -151,7 +151,8 @@ Method impute_method() {
        .when = "before any stage that needs complete rows; indicator=true where the fact that a value is missing may "
                "tell something.",
        .example = "impute strategy=median indicator=true | scale | logistic",
-       .citation = ""});
+       .citation = "",
+       .routes = {{Route::streamed}}});
 }
 
 }  // namespace ecotone

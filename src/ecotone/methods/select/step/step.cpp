@@ -190,6 +190,7 @@ Method step_method() {
        .when = "when the number of columns should follow from held-out domains instead of being set.",
        .example = "impute | scale | step | logistic",
        .citation = "",
+       .routes = {{Route::streamed}},
        .learns = Learns::two_classes,
        .select = [](const SelectionInput& input, const OptionValues& values,
                     const Context& context) { return select_step(input, read_options<StepOptions>(values), context); },

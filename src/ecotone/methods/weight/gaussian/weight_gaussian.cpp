@@ -42,6 +42,7 @@ Method weight_gaussian_method() {
        .when = "when both samples look Gaussian and differ in spread, too.",
        .example = "impute | scale | weight.gaussian | logistic",
        .citation = "sayed2022",
+       .routes = {{Route::streamed}},
        .needs_target = true});
 }
 

@@ -28,6 +28,7 @@ Method weight_logistic_method() {
        .when = "when the target has other rows but the same rule from features to label; the first weighting to try.",
        .example = "impute | scale | weight.logistic | logistic",
        .citation = "sayed2022",
+       .routes = {{Route::streamed}},
        .needs_target = true});
 }
 

@@ -1,8 +1,8 @@
 #include "ecotone/measure/intervals.h"
 
+#include <algorithm>
 #include <boost/math/distributions/fisher_f.hpp>
 #include <boost/math/distributions/students_t.hpp>
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 

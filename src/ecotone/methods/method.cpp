@@ -35,6 +35,7 @@ constexpr RouteInfo route_infos[] = {
     {Route::memory, "memory", "with its rows in memory"},
     {Route::streamed, "streamed",
      "with its rows in a file (.eco, or CSV with --stream): memory is for blocks of rows and a few numbers per row"},
+    {Route::ranks, "ranks", "with its work shared by several processes (`mpirun -n 4 ecotone fit`)"},
     {Route::sums, "sums", "from sums over rows, where the rows may not be collected (`ecotone partial`)"},
 };
 

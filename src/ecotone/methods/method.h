@@ -150,6 +150,7 @@ using FitBehindLearner = StageResult (*)(const Upstream&, const OptionValues&, c
 enum class Route {
   memory,    ///< in memory: every method
   streamed,  ///< in a file: memory is for blocks of rows and for a few numbers per row
+  ranks,     ///< shared by several processes: each reads some and all sum; see base/blocks.h, sum_rows
   sums,      ///< elsewhere: sums over them are enough; see sums/sums_route.h
 };
 std::string_view route_name(Route route);

@@ -80,9 +80,8 @@ Refitted refitted(const Upstream& upstream, MakeFolds make, std::size_t number, 
   Refitted result;
   // What a stage makes of rows that it was fitted on may not be what it makes of others.
   const bool by_part = passed.model.needs_domain_sample() || moves_source_rows(upstream.pipeline);
-  result.x = by_part
-                 ? features_by_part(passed, view, fold, quiet)
-                 : passed.model.transform({view.labelled_x(), view.domain.take(labelled)}, quiet);
+  result.x = by_part ? features_by_part(passed, view, fold, quiet)
+                     : passed.model.transform({view.labelled_x(), view.domain.take(labelled)}, quiet);
   if (passed.next.weight.size() > 0 && passed.next.weight.size() == static_cast<Index>(fold.train.size()) &&
       !only_prepares(upstream.pipeline)) {
     result.weight = Vector::Zero(view.labelled());

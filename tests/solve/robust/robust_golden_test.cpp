@@ -20,7 +20,8 @@ class RobustGolden : public testing::Test {
     std::map<std::string, std::int32_t> known;
     domain_.clear();
     for (const Json& each : inputs.at("domain"))
-      domain_.push_back(known.try_emplace(each.get<std::string>(), static_cast<std::int32_t>(known.size())).first->second);
+      domain_.push_back(
+          known.try_emplace(each.get<std::string>(), static_cast<std::int32_t>(known.size())).first->second);
     domains_ = static_cast<Index>(known.size());
   }
 
@@ -67,11 +68,11 @@ TEST_F(RobustGolden, Risks) {
         problem(squared ? LinearFamily::least_squares : LinearFamily::logistic, params.at("l2").get<double>());
     own.lam = params.value("lam", 0.0);
     own.share = params.value("a", 0.5);
-    own.risk = op == "groupdro"                                      ? RobustRisk::worst
-               : op.starts_with("vrex")                              ? RobustRisk::vrex
-               : op.starts_with("irm")                               ? RobustRisk::irm
+    own.risk = op == "groupdro"                                     ? RobustRisk::worst
+               : op.starts_with("vrex")                             ? RobustRisk::vrex
+               : op.starts_with("irm")                              ? RobustRisk::irm
                : params.value("level", std::string("row")) == "row" ? RobustRisk::cvar_rows
-                                                                     : RobustRisk::cvar_domains;
+                                                                    : RobustRisk::cvar_domains;
     // Of irm's local optima the reference has the one near 0; along the path we find one that is lower.
     own.from_zero = op == "irm_squared";
     const RobustFit fit = fit_robust(own, Context({.threads = 2}));
@@ -113,8 +114,7 @@ TEST_F(RobustGolden, RowsOfWeightZeroAndTwoDoNotDifferFromRowsLeftOutAndTwice) {
   for (const RobustRisk risk : {RobustRisk::vrex, RobustRisk::irm, RobustRisk::cvar_domains, RobustRisk::cvar_rows}) {
     LinearProblem linear{.x = x_, .cls = cls_, .weight = weight};
     linear.l2 = 0.01;
-    const RobustProblem weighted{
-        .linear = linear, .domain = domain_, .domains = domains_, .risk = risk, .share = 0.7};
+    const RobustProblem weighted{.linear = linear, .domain = domain_, .domains = domains_, .risk = risk, .share = 0.7};
     std::vector<std::int32_t> cls;
     std::vector<std::int32_t> domain;
     for (const Index i : rows) {

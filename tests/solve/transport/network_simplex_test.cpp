@@ -133,10 +133,9 @@ TEST(NetworkSimplex, RefusesByName) {
   EXPECT_EQ(code_of([&] { exact_transport(Vector::Ones(1), b, squared_distance_costs(x, y), "t", two); }),
             "too_many_rows");
   const Matrix far = Matrix::Constant(1, 1, 1e200);
-  EXPECT_EQ(code_of([&] {
-              exact_transport(Vector::Ones(1), Vector::Ones(1), squared_distance_costs(x, far), "t", two);
-            }),
-            "non_finite");
+  EXPECT_EQ(
+      code_of([&] { exact_transport(Vector::Ones(1), Vector::Ones(1), squared_distance_costs(x, far), "t", two); }),
+      "non_finite");
 }
 
 }  // namespace network_simplex_test

@@ -50,8 +50,8 @@ TEST(Sinkhorn, ASmallRegIsNearTheExactPlan) {
   for (Index k = 0; k < 80; ++k) x.data()[k] = random.normal();
   for (Index k = 0; k < 60; ++k) y.data()[k] = 0.5 + random.normal();
   const ExactPlan exact = exact_transport(equal(40), equal(30), squared_distance_costs(x, y), "t", two);
-  const EntropicPlan near = entropic_transport(x, y, equal(40), equal(30), {}, 0,
-                                               {.reg = 0.004, .tolerance = 1e-4}, "t", two);
+  const EntropicPlan near =
+      entropic_transport(x, y, equal(40), equal(30), {}, 0, {.reg = 0.004, .tolerance = 1e-4}, "t", two);
   EXPECT_TRUE(near.converged);
   EXPECT_NEAR(near.cost, exact.cost, 0.05 * exact.cost);
 }

@@ -17,6 +17,7 @@ class ShareStorage final : public FeatureStorage, public std::enable_shared_from
   Index cols() const override { return file_->cols(); }
   RowBlock block(Index b, Scratch& scratch) const override;
   std::shared_ptr<const FeatureStorage> take(std::span<const Index> rows) const override;
+  bool in_file() const override { return file_->in_file(); }
 
  private:
   std::shared_ptr<const FeatureStorage> file_;

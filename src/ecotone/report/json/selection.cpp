@@ -160,8 +160,7 @@ Json json_of(const FeatureSelection& found, const IcpSelection& icp) {
   const IcpResult& run = icp.run;
   Json json = head_json(found, run.selected);
   Json sets = Json::array();
-  for (const IcpSet& set : run.sets)
-    sets.push_back({{"set", set.features}, {"p", set.p}, {"accepted", set.accepted}});
+  for (const IcpSet& set : run.sets) sets.push_back({{"set", set.features}, {"p", set.p}, {"accepted", set.accepted}});
   json.update({{"status", icp_status(run)},
                {"pvalue", std::vector<double>(run.pvalue.begin(), run.pvalue.end())},
                {"screened", run.screened},

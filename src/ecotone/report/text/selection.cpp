@@ -145,10 +145,12 @@ std::string steps_text(const FeatureSelection& found, const IcpSelection& icp) {
   text += fmt::format("\nstatus    {}: {} of {} accepted at alpha {}, test {}\n", icp_status(run), accepted,
                       counted(std::ssize(run.sets), "set"), icp.options.alpha, icp_test_name(icp.options.test));
   if (!run.found) {
-    text += "meaning   no set predicts alike in all domains: the rule is not linear, a cause is missing, or the label "
-            "was shifted\n";
+    text +=
+        "meaning   no set predicts alike in all domains: the rule is not linear, a cause is missing, or the label "
+        "was shifted\n";
   } else {
-    if (run.selected.empty()) text += "meaning   the accepted sets share no feature: nothing says that one is a cause\n";
+    if (run.selected.empty())
+      text += "meaning   the accepted sets share no feature: nothing says that one is a cause\n";
     text += fmt::format("best set  {}\n", icp_set_text(found, run.sets[at(run.best)]));
   }
   if (!run.all)

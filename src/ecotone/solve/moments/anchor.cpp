@@ -81,8 +81,8 @@ Vector group_squared_errors(const Moments& moments, const AnchorFit& fit) {
     const Vector x1 = moments.x1.row(g).transpose();
     const Vector xy = moments.xy.row(g).transpose();
     const Vector& w = fit.weights;
-    const double sum = moments.yy[g] - 2 * w.dot(xy) - 2 * fit.offset * moments.y1[g] +
-                       w.dot(gram_of(moments, g) * w) + 2 * fit.offset * w.dot(x1) + n * fit.offset * fit.offset;
+    const double sum = moments.yy[g] - 2 * w.dot(xy) - 2 * fit.offset * moments.y1[g] + w.dot(gram_of(moments, g) * w) +
+                       2 * fit.offset * w.dot(x1) + n * fit.offset * fit.offset;
     errors[g] = std::max(0.0, sum / n);
   }
   return errors;

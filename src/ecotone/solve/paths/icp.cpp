@@ -276,8 +276,7 @@ std::vector<Index> lasso_entries(const Moments& moments, GramColumns& columns, I
     for (const Index j : next) {
       Vector column = Vector::Zero(p);
       for (std::size_t place = 0; place < labelled.size(); ++place)
-        column += moments.weight[labelled[place]] / n *
-                  columns.column(j).row(static_cast<Index>(place)).transpose();
+        column += moments.weight[labelled[place]] / n * columns.column(j).row(static_cast<Index>(place)).transpose();
       for (Index i = 0; i < p; ++i) column[i] = (column[i] - mean[i] * mean[j]) * unit(i) * unit(j);
       entered.push_back(j);
       correlation.push_back(std::move(column));
@@ -307,8 +306,8 @@ IcpResult invariant_sets(const Moments& moments, GramColumns& columns, const Icp
   context.parallel(std::ssize(result.sets), [&](Index s) {
     IcpSet& set = result.sets[at(s)];
     bool skipped = false;
-    set.p = options.test == IcpTest::chow ? chow_p(data, set.features, skipped)
-                                          : residual_p(data, set.features, skipped);
+    set.p =
+        options.test == IcpTest::chow ? chow_p(data, set.features, skipped) : residual_p(data, set.features, skipped);
     untested[at(s)] = skipped ? 1 : 0;
   });
   result.untested = std::ranges::count(untested, 1);

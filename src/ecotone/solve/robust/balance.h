@@ -13,8 +13,8 @@ struct BalancedCells {
   Vector rows;    ///< of each cell
 };
 
-/// What row weights are multiplied by so that all cells of positive weight have the same sum of weights and the sum over
-/// all rows stays. `cell`: of each row, in [0, cells); `weight` empty: all 1.
+/// What row weights are multiplied by so that all cells of positive weight have the same sum of weights and the sum
+/// over all rows stays. `cell`: of each row, in [0, cells); `weight` empty: all 1.
 BalancedCells balanced_cells(std::span<const std::int32_t> cell, Index cells, ConstVectorView weight);
 
 }  // namespace ecotone

@@ -154,12 +154,8 @@ DomainPoint DomainLosses::part_point(const Part& part, const Matrix& theta, Doma
   const Index k = theta.cols();
   const Index extra_cols = extra == DomainExtra::none ? 0 : k;
   const Loss& loss = *part.loss;
-  const DomainSums zero{{},
-                        Matrix::Zero(scale_.size(), k),
-                        Matrix::Zero(1, k),
-                        0,
-                        Matrix::Zero(scale_.size(), extra_cols),
-                        Matrix::Zero(1, extra_cols)};
+  const DomainSums zero{{}, Matrix::Zero(scale_.size(), k),          Matrix::Zero(1, k),
+                        0,  Matrix::Zero(scale_.size(), extra_cols), Matrix::Zero(1, extra_cols)};
   const DomainSums sums = sum_blocks(part.x.blocks(), context, zero, [&](DomainSums& acc, Index b) {
     const Matrix score = block_scores(part.x, b, weights, offset);
     Matrix slope = score;
@@ -207,10 +203,13 @@ Vector DomainLosses::row_losses(const Matrix& theta, const Context& context) con
   for (const Part& part : parts_) {
     const Vector ones = Vector::Ones(part.x.rows());
     LinearProblem unit = problem_of(part);
-    const auto loss = make_loss(
-        LinearProblem{.x = unit.x, .cls = unit.cls, .classes = unit.classes, .weight = ones, .family = unit.family,
-                      .value = unit.value},
-        1.0);
+    const auto loss = make_loss(LinearProblem{.x = unit.x,
+                                              .cls = unit.cls,
+                                              .classes = unit.classes,
+                                              .weight = ones,
+                                              .family = unit.family,
+                                              .value = unit.value},
+                                1.0);
     context.parallel(part.x.blocks(), [&](Index b) {
       Matrix t = block_scores(part.x, b, weights, offset);
       Matrix none(1, 0);
@@ -235,10 +234,13 @@ Matrix DomainLosses::row_gradient(const Matrix& theta, const Vector& mass, const
   Index first = 0;
   for (const Part& part : parts_) {
     const LinearProblem own = problem_of(part);
-    const auto loss = make_loss(
-        LinearProblem{.x = own.x, .cls = own.cls, .classes = own.classes,
-                      .weight = mass.segment(first, part.x.rows()), .family = own.family, .value = own.value},
-        1.0);
+    const auto loss = make_loss(LinearProblem{.x = own.x,
+                                              .cls = own.cls,
+                                              .classes = own.classes,
+                                              .weight = mass.segment(first, part.x.rows()),
+                                              .family = own.family,
+                                              .value = own.value},
+                                1.0);
     const DomainSums zero{{}, Matrix::Zero(scale_.size(), k), Matrix::Zero(1, k), 0, {}, {}};
     const DomainSums sums = sum_blocks(part.x.blocks(), context, zero, [&](DomainSums& acc, Index b) {
       Matrix slope = block_scores(part.x, b, weights, offset);

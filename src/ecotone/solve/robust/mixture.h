@@ -4,8 +4,8 @@
 
 namespace ecotone {
 
-/// Mixtures of units (domains or rows): shares p_u r_u with 0 <= r_u <= cap and sum 1, where p are shares that sum to 1.
-/// cap = 1: only p itself; a large cap: every mixture.
+/// Mixtures of units (domains or rows): shares p_u r_u with 0 <= r_u <= cap and sum 1, where p are shares that sum
+/// to 1. cap = 1: only p itself; a large cap: every mixture.
 struct MixtureSet {
   Vector share;  ///< p
   double cap = 1;

@@ -188,9 +188,9 @@ class RobustSolver {
     std::function<Matrix(const Matrix& theta, const Vector& mass)> gradient;
   };
 
-  /// min_theta max_q <q, losses> + penalty by the method of multipliers: in each round the mixture is held near the last
-  /// one, which makes a smooth convex problem. At its optimum theta is also the best one for the mixture, so both bounds
-  /// are at hand.
+  /// min_theta max_q <q, losses> + penalty by the method of multipliers: in each round the mixture is held near the
+  /// last one, which makes a smooth convex problem. At its optimum theta is also the best one for the mixture, so both
+  /// bounds are at hand.
   RobustFit worst_of(const UnitLosses& units, const Matrix& start, Vector& r) const {
     const MixtureSet& set = units.set;
     r = Vector::Ones(set.share.size());

@@ -114,7 +114,7 @@ class SimplexTree {
         cost_(size()),
         depth_(size(), 1),
         potential_(size()),
-        first_child_(size() , -1),
+        first_child_(size(), -1),
         next_(size(), -1),
         previous_(size(), -1) {
     parent_[at_of(root_)] = -1;
@@ -134,7 +134,8 @@ class SimplexTree {
   Whole potential(int v) const { return potential_[at_of(v)]; }
   const Whole* sink_potentials() const { return potential_.data() + n_; }
 
-  /// Takes the arc from source i to sink j into the tree, whose reduced cost is negative, and drops the arc that blocks.
+  /// Takes the arc from source i to sink j into the tree, whose reduced cost is negative, and drops the arc that
+  /// blocks.
   void pivot(int i, int j, Whole cost) {
     const int second = n_ + j;
     // Where the paths to the root meet.
@@ -259,8 +260,8 @@ class SimplexTree {
   /// Depths and potentials of the part below v, which is shifted as a whole.
   void refresh(int v) {
     const std::size_t at_v = at_of(v);
-    const Whole fresh = up_[at_v] ? potential_[at_of(parent_[at_v])] - cost_[at_v]
-                                  : potential_[at_of(parent_[at_v])] + cost_[at_v];
+    const Whole fresh =
+        up_[at_v] ? potential_[at_of(parent_[at_v])] - cost_[at_v] : potential_[at_of(parent_[at_v])] + cost_[at_v];
     const Whole shift = fresh - potential_[at_v];
     stack_.assign(1, v);
     while (!stack_.empty()) {
@@ -331,8 +332,8 @@ ExactPlan exact_transport(ConstVectorView a, ConstVectorView b, const TransportC
   const Index m = b.size();
   if (n == 0 || m == 0) data_error("empty_data", "{}: there are no rows to move", who);
   if (n > most_exact_transport || m > most_exact_transport)
-    data_error("too_many_rows", "{}: an exact plan between {} and {} rows takes too long, {} is the most; {}", who, n, m,
-               most_exact_transport, "use solver=entropic, or fewer rows");
+    data_error("too_many_rows", "{}: an exact plan between {} and {} rows takes too long, {} is the most; {}", who, n,
+               m, most_exact_transport, "use solver=entropic, or fewer rows");
   const WholeMasses masses = whole_masses(a, b);
   WholeCosts whole(n, m, costs, who, context);
   const auto artificial = static_cast<Whole>(cost_steps + 1) * (n + m);

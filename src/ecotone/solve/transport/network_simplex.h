@@ -11,13 +11,13 @@
 /// Optimal transport between two sets of masses: the plan of least cost, by the network simplex method.
 ///
 /// Every source is joined to every sink. The algorithm is that of LEMON and POT (artificial root, strongly feasible
-/// trees, blocks of arcs searched in turn for the entering one), on whole numbers: masses and costs are rounded once, to
-/// 50 and 42 bits, and from there on nothing is rounded. So it ends, and its bytes are the same on every run. Arcs are
-/// not stored: beside the costs it needs a few numbers per row, and costs may be computed anew each time.
+/// trees, blocks of arcs searched in turn for the entering one), on whole numbers: masses and costs are rounded once,
+/// to 50 and 42 bits, and from there on nothing is rounded. So it ends, and its bytes are the same on every run. Arcs
+/// are not stored: beside the costs it needs a few numbers per row, and costs may be computed anew each time.
 namespace ecotone {
 
-/// Writes the costs of moving source i to the sinks from, from + 1, ..., from + count - 1; they must not be negative, and
-/// must be the same whenever they are asked for. Called from several threads.
+/// Writes the costs of moving source i to the sinks from, from + 1, ..., from + count - 1; they must not be negative,
+/// and must be the same whenever they are asked for. Called from several threads.
 using TransportCosts = std::function<void(Index i, Index from, Index count, double* out)>;
 
 struct TransportMass {

@@ -45,8 +45,8 @@ class CostStrips {
 /// are the sinks.
 using AddCosts = std::function<void(Index row, Eigen::Ref<Eigen::RowVectorXd> costs)>;
 
-/// The mean of exponents: -eps ln sum_j exp((g_j - c_j) / eps) of a row of costs, which become weights of largest value 1;
-/// `sum` is theirs.
+/// The mean of exponents: -eps ln sum_j exp((g_j - c_j) / eps) of a row of costs, which become weights of largest value
+/// 1; `sum` is theirs.
 double soft_minimum(Eigen::Ref<Eigen::RowVectorXd> row, const Vector& g, double eps, double& sum) {
   row -= g.transpose();
   const double least = row.minCoeff();
@@ -77,7 +77,12 @@ class Sinkhorn {
  public:
   Sinkhorn(ConstMatrixView x, ConstMatrixView y, ConstVectorView a, ConstVectorView b,
            std::span<const std::int32_t> cls, const Context& context)
-      : sources_(x, y), sinks_(y, x), a_(a), log_a_(a.array().log()), log_b_(b.array().log()), cls_(cls),
+      : sources_(x, y),
+        sinks_(y, x),
+        a_(a),
+        log_a_(a.array().log()),
+        log_b_(b.array().log()),
+        cls_(cls),
         context_(context) {}
 
   /// Sweeps from the plan's f and g until its row sums are the masses.

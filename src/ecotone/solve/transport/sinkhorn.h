@@ -12,21 +12,21 @@
 namespace ecotone {
 
 struct EntropicOptions {
-  double reg = 0.05;         ///< eps = reg * mean cost
-  double tolerance = 1e-9;   ///< sum of the differences of the plan's row sums from the masses
+  double reg = 0.05;        ///< eps = reg * mean cost
+  double tolerance = 1e-9;  ///< sum of the differences of the plan's row sums from the masses
   int max_sweeps = 5000;
-  double eta = 0;            ///< of classes: weight of sum_c sum_j sqrt(mass that class c sends to j) over mean cost
-  int rounds = 10;           ///< of classes: that often the weights are set anew
+  double eta = 0;   ///< of classes: weight of sum_c sum_j sqrt(mass that class c sends to j) over mean cost
+  int rounds = 10;  ///< of classes: that often the weights are set anew
 };
 
 struct EntropicPlan {
-  Vector f;              ///< of the sources: P_ij = exp((f_i + g_j - c_ij) / eps)
-  Vector g;              ///< of the sinks
-  Matrix added;          ///< of classes: classes x sinks, added to the costs; empty: nothing
+  Vector f;      ///< of the sources: P_ij = exp((f_i + g_j - c_ij) / eps)
+  Vector g;      ///< of the sinks
+  Matrix added;  ///< of classes: classes x sinks, added to the costs; empty: nothing
   double eps = 0;
   double mean_cost = 0;
-  double cost = 0;       ///< of the plan, without the entropy
-  double residual = 0;   ///< sum of the differences of the plan's row sums from the masses
+  double cost = 0;      ///< of the plan, without the entropy
+  double residual = 0;  ///< sum of the differences of the plan's row sums from the masses
   int sweeps = 0;
   bool converged = false;
 };
@@ -34,8 +34,8 @@ struct EntropicPlan {
 /// Mean of |x - y|^2 over pairs of rows, by masses: from means and variances alone.
 double mean_pair_cost(ConstMatrixView x, ConstMatrixView y, ConstVectorView a, ConstVectorView b);
 
-/// The plan that moves masses a > 0 of the rows of x to masses b > 0 of those of y; both sum to 1. `cls`: of each row of
-/// x, in [0, classes); empty: without classes. Data error `non_finite` where distances overflow.
+/// The plan that moves masses a > 0 of the rows of x to masses b > 0 of those of y; both sum to 1. `cls`: of each row
+/// of x, in [0, classes); empty: without classes. Data error `non_finite` where distances overflow.
 EntropicPlan entropic_transport(ConstMatrixView x, ConstMatrixView y, ConstVectorView a, ConstVectorView b,
                                 std::span<const std::int32_t> cls, Index classes, const EntropicOptions& options,
                                 std::string_view who, const Context& context);

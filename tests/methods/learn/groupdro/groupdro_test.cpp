@@ -38,8 +38,7 @@ TEST(Groupdro, GoldenIsSolvedExactly) {
 TEST(Groupdro, RoundsComeNearTheGolden) {
   const AlignGolden golden("12_robust");
   const Json task = golden.tasks("groupdro").front();
-  const Json stage =
-      stage_of("groupdro base='logistic l2=0.01 solver=irls' rounds=400", golden.classes("y"));
+  const Json stage = stage_of("groupdro base='logistic l2=0.01 solver=irls' rounds=400", golden.classes("y"));
   EXPECT_NEAR(worst_of(stage), task.at("expect").at("losses")[0].get<double>(), 1e-3);
   EXPECT_GT(stage.at("rounds").get<int>(), 1);
 }
@@ -54,9 +53,9 @@ TEST(Groupdro, TheWorstDomainIsBetterThanOfThePlainLearner) {
     }
   for (const char* base : {"logistic l2=0.01", "trees rounds=10 leaves=4"}) {
     const Json robust = stage_of(fmt::format("groupdro base='{}'", base), view);
-    const Json plain = stage_of(fmt::format("groupdro base='{}{}' rounds=1", base,
-                                            std::string(base).starts_with("log") ? " solver=irls" : ""),
-                                view);
+    const Json plain = stage_of(
+        fmt::format("groupdro base='{}{}' rounds=1", base, std::string(base).starts_with("log") ? " solver=irls" : ""),
+        view);
     EXPECT_LT(worst_of(robust), worst_of(plain)) << base;
   }
 }

@@ -21,9 +21,9 @@ TEST(LinearRisk, GoldenRobust) {
   for (const char* risk : {"vrex", "irm"}) {
     for (const bool squared : {false, true}) {
       for (const Json& task : golden.tasks(std::string(risk) + (squared ? "_squared" : ""))) {
-        const std::string text = fmt::format("{} l2={} risk={} lam={}", squared ? "least_squares" : "logistic",
-                                             task.at("params").at("l2").get<double>(), risk,
-                                             task.at("params").at("lam").get<double>());
+        const std::string text =
+            fmt::format("{} l2={} risk={} lam={}", squared ? "least_squares" : "logistic",
+                        task.at("params").at("l2").get<double>(), risk, task.at("params").at("lam").get<double>());
         const Json stage = stage_of(text, squared ? numbers : classes);
         // Not convex: ours is a lower local optimum than the reference's, see solve/robust.
         if (task.at("op") == "irm_squared")
@@ -69,14 +69,16 @@ TEST(LinearRisk, SeveralClassesSaveAndLoad) {
     const Model model = fitted(fmt::format("logistic l2=0.01 risk={}", risk), view);
     const Model loaded = reloaded(model);
     EXPECT_TRUE(loaded.bytes() == model.bytes()) << risk;
-    EXPECT_TRUE(
-        same_bytes(loaded.predict({view.x, std::nullopt}, context()), model.predict({view.x, std::nullopt}, context())));
+    EXPECT_TRUE(same_bytes(loaded.predict({view.x, std::nullopt}, context()),
+                           model.predict({view.x, std::nullopt}, context())));
   }
-  EXPECT_EQ(code_of([&] { fitted("poisson l2=0.1 risk=vrex", [&] {
-                            TrainView counts = view;
-                            counts.y = Labels{Task::regress, {}, {}, Vector::Ones(200)};
-                            return counts;
-                          }()); }),
+  EXPECT_EQ(code_of([&] {
+              fitted("poisson l2=0.1 risk=vrex", [&] {
+                TrainView counts = view;
+                counts.y = Labels{Task::regress, {}, {}, Vector::Ones(200)};
+                return counts;
+              }());
+            }),
             "none");
 }
 

@@ -87,7 +87,8 @@ TEST(Icp, ManyFeaturesAreScreenedByTheLasso) {
   Vector y(400);
   TrainView view = overlapping(400, 1, 2, 2);
   for (Index i = 0; i < 400; ++i) {
-    for (Index j = 0; j < 40; ++j) x(i, j) = random.normal() + (j == 3 || j == 17 ? 2.0 * view.domain.index[at(i)] : 0.0);
+    for (Index j = 0; j < 40; ++j)
+      x(i, j) = random.normal() + (j == 3 || j == 17 ? 2.0 * view.domain.index[at(i)] : 0.0);
     y[i] = 2 * x(i, 3) + x(i, 17) + 0.5 * random.normal();
   }
   view.x = Features::dense(x);

@@ -25,8 +25,7 @@ struct JdotOptions {
   static constexpr auto fields() {
     return std::tuple{
         field("alpha", &JdotOptions::alpha,
-              "Weight of the squared distance of rows beside the loss of labels; auto: 1 over its mean",
-              above(0.0)),
+              "Weight of the squared distance of rows beside the loss of labels; auto: 1 over its mean", above(0.0)),
         field("l2", &JdotOptions::l2,
               "Penalty l2 ||w||^2 added to the mean loss: logistic for classes, squared (not half) for numbers",
               at_least(0.0)),
@@ -73,7 +72,8 @@ class JdotRounds {
     if (view.weight.size() > 0) a_ = view.weight / view.weight.sum();
     b_ = Vector::Constant(target_.rows(), 1.0 / static_cast<double>(target_.rows()));
     const double mean = mean_pair_cost(source_, target_, a_, b_);
-    if (!std::isfinite(mean)) data_error("non_finite", "{}: the distances overflow; scale the features first", jdot_name);
+    if (!std::isfinite(mean))
+      data_error("non_finite", "{}: the distances overflow; scale the features first", jdot_name);
     notes_.alpha = options.alpha.value.value_or(mean > 0 ? 1 / mean : 1.0);
     classes_ = numbers_ ? 1 : static_cast<Index>(view.y.classes.size());
     if (!numbers_) {
@@ -139,8 +139,8 @@ class JdotRounds {
   }
 
   LinearFit on_source() const {
-    LinearProblem problem{.x = view_.labelled_x(), .cls = view_.y.index, .classes = std::max<Index>(classes_, 2),
-                          .weight = view_.weight};
+    LinearProblem problem{
+        .x = view_.labelled_x(), .cls = view_.y.index, .classes = std::max<Index>(classes_, 2), .weight = view_.weight};
     problem.norm_by_weights = true;
     problem.value = {view_.y.value.data(), static_cast<std::size_t>(view_.y.value.size())};
     return solve(problem);
@@ -216,8 +216,9 @@ StageResult fit_jdot(const TrainView& view, const JdotOptions& options, const Co
   const Index targets = view.x.rows() - view.labelled();
   for (const Index rows : {view.labelled(), targets})
     if (rows > most_exact_transport)
-      data_error("too_many_rows", "{}: an exact plan between {} and {} rows takes too long, {} is the most; use fewer rows",
-                 jdot_name, view.labelled(), targets, most_exact_transport);
+      data_error("too_many_rows",
+                 "{}: an exact plan between {} and {} rows takes too long, {} is the most; use fewer rows", jdot_name,
+                 view.labelled(), targets, most_exact_transport);
   const auto copies = static_cast<Index>(std::max<std::size_t>(view.y.classes.size(), 1)) + 2;
   require_memory(static_cast<std::size_t>(copies * view.x.rows() * view.x.cols()) * sizeof(double), jdot_name,
                  "copies of all rows", "use fewer rows or columns");
@@ -238,9 +239,10 @@ Method adapt_jdot_method() {
       {.name = "adapt.jdot",
        .family = Family::adapt,
        .summary = "Gives target rows the labels of source rows by optimal transport, and fits a linear model to them.",
-       .when = "as a candidate for `fit --guard`, with a few thousand rows at most. Assumes that classes (or the values of "
-               "numbers) have the same shares in source and target; where they differ, target rows get wrong labels. "
-               "Transport of this kind lost in 17 to 19 of 22 domains of our study.",
+       .when =
+           "as a candidate for `fit --guard`, with a few thousand rows at most. Assumes that classes (or the values of "
+           "numbers) have the same shares in source and target; where they differ, target rows get wrong labels. "
+           "Transport of this kind lost in 17 to 19 of 22 domains of our study.",
        .example = "impute | scale | adapt.jdot",
        .citation = "courty2017jdot",
        .learns = Learns::classes,

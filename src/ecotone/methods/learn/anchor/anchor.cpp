@@ -1,3 +1,5 @@
+#include "ecotone/solve/moments/anchor.h"
+
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -8,7 +10,6 @@
 #include "ecotone/methods/select/selection_view.h"
 #include "ecotone/methods/sums/sums_route.h"
 #include "ecotone/methods/weighted_sum.h"
-#include "ecotone/solve/moments/anchor.h"
 
 namespace ecotone {
 namespace {
@@ -105,9 +106,8 @@ SumsResult fit_anchor_on_sums(const RowSums& sums, const AnchorOptions& options,
 
 std::shared_ptr<const Fitted> load_anchor(const StageState& state, const AnchorOptions&, const StageInput& input) {
   AnchorFit fit{state.vector("weights", input.cols), state.number("offset")};
-  const Vector left_out = state.has("left_out_loss")
-                              ? state.vector("left_out_loss", static_cast<Index>(anchor_gammas.size()))
-                              : Vector();
+  const Vector left_out =
+      state.has("left_out_loss") ? state.vector("left_out_loss", static_cast<Index>(anchor_gammas.size())) : Vector();
   return std::make_shared<AnchorRegression>(std::move(fit), state.number("gamma"), left_out);
 }
 

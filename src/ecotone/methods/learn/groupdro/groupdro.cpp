@@ -25,9 +25,10 @@ struct GroupdroOptions {
 
   static constexpr auto fields() {
     return std::tuple{
-        field("base", &GroupdroOptions::base,
-              "The learner, with its options: base='logistic l2=0.1'. Any learner that heeds row weights; linear models "
-              "without l1 are solved exactly, others by rounds. auto: logistic, or least_squares for numbers"),
+        field(
+            "base", &GroupdroOptions::base,
+            "The learner, with its options: base='logistic l2=0.1'. Any learner that heeds row weights; linear models "
+            "without l1 are solved exactly, others by rounds. auto: logistic, or least_squares for numbers"),
         field("rounds", &GroupdroOptions::rounds, "Largest number of rounds, each of which fits the base once",
               between(1, 100000)),
         field("eta", &GroupdroOptions::eta,

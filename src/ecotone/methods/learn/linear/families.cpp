@@ -13,7 +13,8 @@ template <LinearFamily family>
 using OptionsOf = std::conditional_t<family == LinearFamily::probit, ProbitOptions, LinearOptions>;
 
 template <LinearFamily family>
-StageResult fit_family(const TrainView& view, const OptionsOf<family>& options, const Context& context, FitCache& cache) {
+StageResult fit_family(const TrainView& view, const OptionsOf<family>& options, const Context& context,
+                       FitCache& cache) {
   return Linear::fit(family, view, no_refits(view, context), options, context, cache);
 }
 
@@ -47,7 +48,7 @@ Method method_of(Learns learns, const char* summary, const char* when) {
        .when = when,
        .example = fmt::format("impute | scale | {}", family_text(family)),
        .citation = "sayed2022",
-       .routes = {{Route::streamed}},
+       .routes = {{Route::streamed}, {Route::ranks}},
        .learns = learns,
        .penalties = {{"l1"}, {"l2"}},
        .defaults_beside = {{"l2", "l1", 0.0}},

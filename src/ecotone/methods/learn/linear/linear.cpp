@@ -312,7 +312,8 @@ StageResult Linear::fit(LinearFamily family, const TrainView& view, const Refits
   fit.curvature.reset();  // it is the size of the rows, and a model need not hold it
   notes.solver = solver_name(fit.solver);
   Status status = status_of(fit);
-  if (one_domain && status.converged) status.text = "one_domain: the plain fit, because there are no domains to compare";
+  if (one_domain && status.converged)
+    status.text = "one_domain: the plain fit, because there are no domains to compare";
   return {std::make_shared<Linear>(family, std::move(fit), std::move(notes)), view, std::move(status)};
 }
 

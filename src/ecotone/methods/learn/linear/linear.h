@@ -84,21 +84,23 @@ struct LinearOptions {
         common_field("reduce", &LinearOptions::reduce, "sgd: whether the gradients of a batch are averaged or added",
                      one_of("mean", "sum")),
         common_field("epochs", &LinearOptions::epochs, "sgd: passes over the rows", between(1, 1e6)),
-        common_field("risk", &LinearOptions::risk,
-                     "What is minimised beside the penalty: the mean loss of the rows; vrex: the mean loss of domains "
-                     "plus lam times its variance over them; irm: the same mean plus lam times the squared pull of each "
-                     "domain on the scores' scale; cvar: the mean of the worst share. No target is needed. Harms where a "
-                     "domain is hard because its labels are noisy; in our study vrex changed little (11 domains better, "
-                     "10 worse of 50), and none beats mean on average. l2=auto chooses for the mean loss",
-                     one_of("mean", "vrex", "irm", "cvar")),
+        common_field(
+            "risk", &LinearOptions::risk,
+            "What is minimised beside the penalty: the mean loss of the rows; vrex: the mean loss of domains "
+            "plus lam times its variance over them; irm: the same mean plus lam times the squared pull of each "
+            "domain on the scores' scale; cvar: the mean of the worst share. No target is needed. Harms where a "
+            "domain is hard because its labels are noisy; in our study vrex changed little (11 domains better, "
+            "10 worse of 50), and none beats mean on average. l2=auto chooses for the mean loss",
+            one_of("mean", "vrex", "irm", "cvar")),
         common_field("lam", &LinearOptions::lam, "Strength of risk=vrex and risk=irm", at_least(0.0)),
         common_field("level", &LinearOptions::level,
                      "risk=cvar: the worst domains, or the worst rows, which are often those with wrong labels",
                      one_of("domain", "row")),
-        common_field("share", &LinearOptions::share,
-                     "risk=cvar: the share of domains or rows that is worst; 1: all of them; of domains, less than one: "
-                     "the worst one",
-                     Limits{.low = 0, .high = 1, .open_low = true})};
+        common_field(
+            "share", &LinearOptions::share,
+            "risk=cvar: the share of domains or rows that is worst; 1: all of them; of domains, less than one: "
+            "the worst one",
+            Limits{.low = 0, .high = 1, .open_low = true})};
   }
 };
 
@@ -129,9 +131,9 @@ class Linear : public Fitted {
   struct Notes {
     std::string solver;
     std::optional<PenaltyPath> path;
-    double fixed_l2 = 0;  ///< taken by l2=auto without a path; 0: none
-    std::vector<DomainRisk> domains = {};      ///< of a risk that looks at them
-    std::optional<double> lower = {};          ///< a bound of the risk's minimum, where it is known
+    double fixed_l2 = 0;                   ///< taken by l2=auto without a path; 0: none
+    std::vector<DomainRisk> domains = {};  ///< of a risk that looks at them
+    std::optional<double> lower = {};      ///< a bound of the risk's minimum, where it is known
   };
 
   Linear(LinearFamily family, LinearFit fit, Notes notes);

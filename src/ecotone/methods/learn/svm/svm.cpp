@@ -183,7 +183,7 @@ Method svm_method() {
            "when the boundary is curved; distributional=true where domains are many and each brings rows to predict.",
        .example = "impute | scale | svm C=10",
        .citation = "fan2005",
-       .routes = {{Route::streamed, "kernel=linear route=low_rank"}},
+       .routes = {{Route::streamed, "kernel=linear route=low_rank"}, {Route::ranks, "kernel=linear"}},
        .learns = Learns::two_classes,
        .penalties = {{"C", true}},
        .without_rows = "kernel=linear route=low_rank holds weights of the columns instead, also behind kpca "

@@ -159,6 +159,7 @@ Method trees_method() {
                "any number of threads.",
        .example = "trees",
        .citation = "friedman2001",
+       .routes = {{Route::ranks}},
        .learns = Learns::classes,
        .takes_missing = true,
        .takes_categories = true,

@@ -86,7 +86,7 @@ Method scale_method() {
                "not need it.",
        .example = "impute | scale | svm",
        .citation = "",
-       .routes = {{Route::streamed}},
+       .routes = {{Route::streamed}, {Route::ranks}},
        .sums = sums_route<ScaleOptions, Scale::fit_on_sums>()});
 }
 

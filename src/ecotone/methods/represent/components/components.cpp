@@ -297,7 +297,7 @@ Method kpca_method() {
                "components).",
        .example = "impute | scale | kpca components=10 route=low_rank | logistic",
        .citation = "schoelkopf1998",
-       .routes = {{Route::streamed, "route=low_rank"}},
+       .routes = {{Route::streamed, "route=low_rank"}, {Route::ranks, "route=low_rank"}},
        .without_rows = no_rows,
        .sums = sums_of_kind<KpcaOptions, kpca>()});
 }
@@ -311,7 +311,7 @@ Method udica_method() {
        .when = "when domains differ in their means in ways that do not matter, and labels are few or come later.",
        .example = "impute | scale | udica components=10 route=low_rank | logistic",
        .citation = "muandet2013",
-       .routes = {{Route::streamed, "route=low_rank"}},
+       .routes = {{Route::streamed, "route=low_rank"}, {Route::ranks, "route=low_rank"}},
        .without_rows = no_rows,
        .sums = sums_of_kind<UdicaOptions, udica>()});
 }
@@ -324,7 +324,7 @@ Method coir_method() {
        .when = "when few directions of many columns carry the label and domains differ little.",
        .example = "impute | scale | coir components=5 route=low_rank | logistic",
        .citation = "kim2011",
-       .routes = {{Route::streamed, "route=low_rank"}},
+       .routes = {{Route::streamed, "route=low_rank"}, {Route::ranks, "route=low_rank"}},
        .learns = Learns::labels,
        .without_rows = no_rows,
        .sums = sums_of_kind<CoirOptions, coir>()});
@@ -340,7 +340,7 @@ Method dica_method() {
                "differ again.",
        .example = "impute | scale | dica components=5 route=low_rank | logistic",
        .citation = "muandet2013",
-       .routes = {{Route::streamed, "route=low_rank"}},
+       .routes = {{Route::streamed, "route=low_rank"}, {Route::ranks, "route=low_rank"}},
        .learns = Learns::labels,
        .without_rows = no_rows,
        .sums = sums_of_kind<DicaOptions, dica>()});

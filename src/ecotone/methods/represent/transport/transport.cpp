@@ -34,8 +34,8 @@ struct TransportOptions {
               "entropic and class: weight of the entropy, as a multiple of the mean cost; the smaller, the nearer to "
               "the exact plan and the slower",
               between(1e-4, 1e4)),
-        field("eta", &TransportOptions::eta,
-              "class: weight of the classes, as a multiple of the mean cost", at_least(0.0)),
+        field("eta", &TransportOptions::eta, "class: weight of the classes, as a multiple of the mean cost",
+              at_least(0.0)),
         field("pool_sources", &TransportOptions::pool_sources,
               "Move all source rows by one plan; false: each source domain by its own"),
         common_field("tol", &TransportOptions::tol,
@@ -149,8 +149,8 @@ class Mover {
       for (const Index i : rows) cls.push_back(view_.y.index[at(i)]);
     const EntropicOptions how{
         .reg = options_.reg, .tolerance = options_.tol, .max_sweeps = options_.max_sweeps, .eta = options_.eta};
-    const EntropicPlan plan =
-        entropic_transport(x, target_, a, b_, cls, static_cast<Index>(view_.y.classes.size()), how, "transport", context_);
+    const EntropicPlan plan = entropic_transport(x, target_, a, b_, cls, static_cast<Index>(view_.y.classes.size()),
+                                                 how, "transport", context_);
     report.cost = plan.cost;
     report.residual = plan.residual;
     report.steps = plan.sweeps;
@@ -192,7 +192,8 @@ void note_class_shares(const TrainView& view, const Context& context) {
   }
   if (widest > 0.2)
     context.note(
-        "transport: the share of class '{}' is between {:.2f} and {:.2f} in the training domains; transport assumes that "
+        "transport: the share of class '{}' is between {:.2f} and {:.2f} in the training domains; transport assumes "
+        "that "
         "it is the same everywhere, and moves rows across classes where it is not",
         view.y.classes[at(of)], low, high);
 }
@@ -240,10 +241,11 @@ Method transport_method() {
       {.name = "transport",
        .family = Family::represent,
        .summary = "Moves the source rows onto the target rows by optimal transport; labels stay with their rows.",
-       .when = "as a candidate for `fit --guard`, where the target is the source moved and bent. Assumes that classes "
-               "have the same shares in source and target, and a pooled `scale` before it; where shares differ it moves "
-               "rows across classes. In our study it lost in 17 to 19 of 22 domains, by up to 45 points. It does "
-               "nothing to rows that are predicted.",
+       .when =
+           "as a candidate for `fit --guard`, where the target is the source moved and bent. Assumes that classes "
+           "have the same shares in source and target, and a pooled `scale` before it; where shares differ it moves "
+           "rows across classes. In our study it lost in 17 to 19 of 22 domains, by up to 45 points. It does "
+           "nothing to rows that are predicted.",
        .example = "impute | scale | transport | logistic",
        .citation = "courty2017",
        .needs_target = true});

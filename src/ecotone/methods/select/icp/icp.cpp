@@ -16,9 +16,8 @@ std::string icp_status(const IcpResult& result) { return result.found ? "ok" : "
 
 IcpResult run_icp(MomentColumns& moments, const IcpStageOptions& options, std::string_view who,
                   const Context& context) {
-  IcpResult result =
-      invariant_sets(moments.moments, *moments.columns,
-                     {.test = options.test, .alpha = options.alpha, .most = options.most}, who, context);
+  IcpResult result = invariant_sets(moments.moments, *moments.columns,
+                                    {.test = options.test, .alpha = options.alpha, .most = options.most}, who, context);
   if (!result.all)
     context.note(
         "{}: looks at the {} of {} features that enter the lasso path first; what it says holds only if the causes are "

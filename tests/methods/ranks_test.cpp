@@ -1,0 +1,37 @@
+// Every registered method on several ranks: the same bytes as on one.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/rank_threads.h"
+#include "ecotone/methods/registry.h"
+#include "methods/streamed.h"
+
+namespace ecotone::test {
+namespace ranks_test {
+
+std::string bytes_on(Communicator* ranks, const std::string& text, const TrainView& view) {
+  return fitted(text, view, Context({.threads = 1, .seed = 1, .ranks = ranks})).bytes();
+}
+
+class OnRanks : public testing::TestWithParam<std::string> {};
+
+/// Also those that do not say `ranks`: each rank then does the whole work.
+TEST_P(OnRanks, TheModelIsThatOfOne) {
+  const Method& tested = method(GetParam());
+  const TrainView view = suited(tested, overlapping(1900, 6, 2, 4, 300));
+  const std::string text = "scale | " + alone_with(tested, options_of_route(tested, Route::ranks).value_or(""));
+  const std::string expected = bytes_on(nullptr, text, view);
+  RankThreads(3).run([&](Communicator& ranks) { EXPECT_TRUE(bytes_on(&ranks, text, view) == expected) << text; });
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryMethod, OnRanks, testing::ValuesIn(method_names()), [](const auto& test) {
+  std::string name = test.param;
+  std::ranges::replace(name, '.', '_');
+  return name;
+});
+
+}  // namespace ranks_test
+}  // namespace ecotone::test

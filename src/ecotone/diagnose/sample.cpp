@@ -7,7 +7,7 @@ namespace ecotone {
 namespace {
 
 constexpr Index most_rows = 50000;                 // of a domain, in linear time
-constexpr Index most_cells = Index{6} << 20;       // 48 MB
+constexpr Index most_cells = Index{4} << 20;       // 32 MB
 constexpr Index most_test_cells = Index{1} << 19;  // of one side of a test: classifiers of wide tables are slow
 constexpr Index least_sample_rows = 100;
 

@@ -19,7 +19,7 @@ UNEQUAL = {
     "the kernel's width comes from distances between rows, and the solver stops at a tolerance": ["SVM", "SVMRegressor", "DASVM"],
     "rounds are chosen in folds of rows, samples are drawn of rows, and leaves count rows": [
         "Trees", "TreesRegressor", "Forest", "ForestRegressor"],
-    "the sample of the target, and the moments of a domain, are rows": ["AdaptJoint", "Daboost", "Tgreedy", "TgreedyRegressor", "ICP", "ICPRegressor"],
+    "the sample of the target, and the moments of a domain, are rows": ["AdaptJoint", "AdaptJdot", "AdaptJdotRegressor", "Daboost", "Tgreedy", "TgreedyRegressor", "ICP", "ICPRegressor"],
 }
 OTHERS = {name: {"check_class_weight_classifiers": "boosting, and trees grown to the end, separate rows of whatever weight, so weights of classes do not move its answers far"}
           for name in ("Adaboost", "Daboost", "Forest")}

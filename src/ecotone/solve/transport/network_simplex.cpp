@@ -12,29 +12,29 @@
 namespace ecotone {
 namespace {
 
-using Whole = std::int64_t;
+using WholeNumber = std::int64_t;
 
 constexpr double mass_steps = 1125899906842624.0;  // 2^50
 constexpr double cost_steps = 4398046511104.0;     // 2^42
 
 /// Masses as whole numbers of the same sum on both sides: exact where all masses of a side are equal.
 struct WholeMasses {
-  std::vector<Whole> a;
-  std::vector<Whole> b;
+  std::vector<WholeNumber> a;
+  std::vector<WholeNumber> b;
   double unit = 0;  ///< what one stands for
 };
 
 bool all_equal(ConstVectorView values) { return (values.array() == values[0]).all(); }
 
-std::vector<Whole> rounded_masses(ConstVectorView values) {
-  std::vector<Whole> result;
+std::vector<WholeNumber> rounded_masses(ConstVectorView values) {
+  std::vector<WholeNumber> result;
   const double total = values.sum();
   double sum = 0;
-  Whole before = 0;
+  WholeNumber before = 0;
   for (Index i = 0; i < values.size(); ++i) {
     sum += values[i];
-    const Whole upto = i + 1 == values.size() ? static_cast<Whole>(mass_steps)
-                                              : static_cast<Whole>(std::llround(sum / total * mass_steps));
+    const WholeNumber upto = i + 1 == values.size() ? static_cast<WholeNumber>(mass_steps)
+                                                    : static_cast<WholeNumber>(std::llround(sum / total * mass_steps));
     result.push_back(upto - before);
     before = upto;
   }
@@ -44,10 +44,10 @@ std::vector<Whole> rounded_masses(ConstVectorView values) {
 WholeMasses whole_masses(ConstVectorView a, ConstVectorView b) {
   if (!all_equal(a) || !all_equal(b)) return {rounded_masses(a), rounded_masses(b), 1 / mass_steps};
   const Index shared = std::gcd(a.size(), b.size());
-  const Whole of_a = b.size() / shared;
-  const Whole of_b = a.size() / shared;
-  return {std::vector<Whole>(static_cast<std::size_t>(a.size()), of_a),
-          std::vector<Whole>(static_cast<std::size_t>(b.size()), of_b),
+  const WholeNumber of_a = b.size() / shared;
+  const WholeNumber of_b = a.size() / shared;
+  return {std::vector<WholeNumber>(static_cast<std::size_t>(a.size()), of_a),
+          std::vector<WholeNumber>(static_cast<std::size_t>(b.size()), of_b),
           1 / (static_cast<double>(a.size()) * static_cast<double>(of_a))};
 }
 
@@ -68,7 +68,7 @@ class WholeCosts {
     const double top = largest.maxCoeff();
     factor_ = top > 0 ? cost_steps / top : 0;
     if (n > most_kept_transport || m > most_kept_transport) return;
-    require_memory(static_cast<std::size_t>(n * m) * sizeof(Whole), who, "the costs of all pairs of rows",
+    require_memory(static_cast<std::size_t>(n * m) * sizeof(WholeNumber), who, "the costs of all pairs of rows",
                    "use fewer rows, or solver=entropic");
     kept_.resize(static_cast<std::size_t>(n * m));
     context.parallel(n, [&](Index i) {
@@ -78,7 +78,7 @@ class WholeCosts {
   }
 
   /// The costs of source i from sink `from` on; valid until the next call.
-  const Whole* row(Index i, Index from, Index count) {
+  const WholeNumber* row(Index i, Index from, Index count) {
     if (!kept_.empty()) return kept_.data() + i * m_ + from;
     real_.resize(static_cast<std::size_t>(count));
     whole_.resize(static_cast<std::size_t>(count));
@@ -91,20 +91,20 @@ class WholeCosts {
   Index m_;
   const TransportCosts& costs_;
   double factor_ = 0;
-  std::vector<Whole> kept_;
+  std::vector<WholeNumber> kept_;
   std::vector<double> real_;
-  std::vector<Whole> whole_;
+  std::vector<WholeNumber> whole_;
 
-  void fill(Index i, Index from, Index count, std::vector<double>& real, Whole* out) const {
+  void fill(Index i, Index from, Index count, std::vector<double>& real, WholeNumber* out) const {
     costs_(i, from, count, real.data());
-    for (Index j = 0; j < count; ++j) out[j] = static_cast<Whole>(std::llround(factor_ * real[at(j)]));
+    for (Index j = 0; j < count; ++j) out[j] = static_cast<WholeNumber>(std::llround(factor_ * real[at(j)]));
   }
 };
 
 /// The spanning tree: sources 0 .. n-1, sinks n .. n+m-1, and a root that is joined to all by artificial arcs.
 class SimplexTree {
  public:
-  SimplexTree(const WholeMasses& masses, Whole artificial)
+  SimplexTree(const WholeMasses& masses, WholeNumber artificial)
       : n_(static_cast<int>(masses.a.size())),
         m_(static_cast<int>(masses.b.size())),
         root_(n_ + m_),
@@ -131,12 +131,12 @@ class SimplexTree {
     }
   }
 
-  Whole potential(int v) const { return potential_[at_of(v)]; }
-  const Whole* sink_potentials() const { return potential_.data() + n_; }
+  WholeNumber potential(int v) const { return potential_[at_of(v)]; }
+  const WholeNumber* sink_potentials() const { return potential_.data() + n_; }
 
   /// Takes the arc from source i to sink j into the tree, whose reduced cost is negative, and drops the arc that
   /// blocks.
-  void pivot(int i, int j, Whole cost) {
+  void pivot(int i, int j, WholeNumber cost) {
     const int second = n_ + j;
     // Where the paths to the root meet.
     int join_a = i;
@@ -150,7 +150,7 @@ class SimplexTree {
     const int join = join_a;
     // Flow goes from the join down to i, along the arc, and from j up to the join. Of arcs that block equally, the last
     // one on this way leaves: the tree stays strongly feasible.
-    Whole least = std::numeric_limits<Whole>::max();
+    WholeNumber least = std::numeric_limits<WholeNumber>::max();
     int out = -1;
     bool out_on_first = true;
     for (int u = i; u != join; u = parent_[at_of(u)]) {
@@ -187,8 +187,8 @@ class SimplexTree {
   }
 
   /// What is left on artificial arcs: 0 at the end.
-  Whole artificial_flow() const {
-    Whole sum = 0;
+  WholeNumber artificial_flow() const {
+    WholeNumber sum = 0;
     for (int v = 0; v < n_ + m_; ++v)
       if (parent_[at_of(v)] == root_) sum += flow_[at_of(v)];
     return sum;
@@ -200,10 +200,10 @@ class SimplexTree {
   int root_;
   std::vector<int> parent_;
   std::vector<char> up_;  ///< whether the arc to the parent leads to it
-  std::vector<Whole> flow_;
-  std::vector<Whole> cost_;  ///< of the arc to the parent
+  std::vector<WholeNumber> flow_;
+  std::vector<WholeNumber> cost_;  ///< of the arc to the parent
   std::vector<int> depth_;
-  std::vector<Whole> potential_;  ///< cost + potential(from) - potential(to) is 0 on the tree
+  std::vector<WholeNumber> potential_;  ///< cost + potential(from) - potential(to) is 0 on the tree
   std::vector<int> first_child_;
   std::vector<int> next_;
   std::vector<int> previous_;
@@ -230,16 +230,16 @@ class SimplexTree {
   }
 
   /// Turns the path from `top` to `out` around and hangs `top` from `below`.
-  void hang(int top, int below, int out, Whole flow, Whole cost, bool up) {
+  void hang(int top, int below, int out, WholeNumber flow, WholeNumber cost, bool up) {
     int v = top;
     int to = below;
-    Whole new_flow = flow;
-    Whole new_cost = cost;
+    WholeNumber new_flow = flow;
+    WholeNumber new_cost = cost;
     bool new_up = up;
     for (;;) {
       const int old_parent = parent_[at_of(v)];
-      const Whole old_flow = flow_[at_of(v)];
-      const Whole old_cost = cost_[at_of(v)];
+      const WholeNumber old_flow = flow_[at_of(v)];
+      const WholeNumber old_cost = cost_[at_of(v)];
       const bool old_up = up_[at_of(v)] != 0;
       detach(v);
       attach(v, to);
@@ -260,9 +260,9 @@ class SimplexTree {
   /// Depths and potentials of the part below v, which is shifted as a whole.
   void refresh(int v) {
     const std::size_t at_v = at_of(v);
-    const Whole fresh =
+    const WholeNumber fresh =
         up_[at_v] ? potential_[at_of(parent_[at_v])] - cost_[at_v] : potential_[at_of(parent_[at_v])] + cost_[at_v];
-    const Whole shift = fresh - potential_[at_v];
+    const WholeNumber shift = fresh - potential_[at_v];
     stack_.assign(1, v);
     while (!stack_.empty()) {
       const int u = stack_.back();
@@ -284,23 +284,23 @@ class BlockSearch {
   struct Arc {
     int i = -1;
     int j = -1;
-    Whole cost = 0;
+    WholeNumber cost = 0;
   };
   /// i is -1 if no arc has a negative reduced cost.
   Arc next(WholeCosts& costs, const SimplexTree& tree) {
     const Index arcs = n_ * m_;
     Arc best;
-    Whole least = 0;
+    WholeNumber least = 0;
     Index in_block = 0;
     for (Index seen = 0; seen < arcs;) {
       const Index i = place_ / m_;
       const Index from = place_ % m_;
       const Index count = std::min({m_ - from, block_ - in_block, arcs - seen});
-      const Whole* cost = costs.row(i, from, count);
-      const Whole* sink = tree.sink_potentials() + from;
-      const Whole own = tree.potential(static_cast<int>(i));
+      const WholeNumber* cost = costs.row(i, from, count);
+      const WholeNumber* sink = tree.sink_potentials() + from;
+      const WholeNumber own = tree.potential(static_cast<int>(i));
       for (Index k = 0; k < count; ++k) {
-        const Whole reduced = cost[k] + own - sink[k];
+        const WholeNumber reduced = cost[k] + own - sink[k];
         if (reduced < least) {
           least = reduced;
           best = {static_cast<int>(i), static_cast<int>(from + k), cost[k]};
@@ -336,7 +336,7 @@ ExactPlan exact_transport(ConstVectorView a, ConstVectorView b, const TransportC
                m, most_exact_transport, "use solver=entropic, or fewer rows");
   const WholeMasses masses = whole_masses(a, b);
   WholeCosts whole(n, m, costs, who, context);
-  const auto artificial = static_cast<Whole>(cost_steps + 1) * (n + m);
+  const auto artificial = static_cast<WholeNumber>(cost_steps + 1) * (n + m);
   SimplexTree tree(masses, artificial);
   BlockSearch search(n, m);
   ExactPlan plan;
@@ -347,7 +347,7 @@ ExactPlan exact_transport(ConstVectorView a, ConstVectorView b, const TransportC
     tree.pivot(arc.i, arc.j, arc.cost);
   }
   if (tree.artificial_flow() != 0) internal_error("{}: a plan that does not move all masses", who);
-  tree.each_flow([&](int i, int j, Whole flow) {
+  tree.each_flow([&](int i, int j, WholeNumber flow) {
     plan.moved.push_back({i, j, static_cast<double>(flow) * masses.unit});
   });
   std::ranges::sort(plan.moved, [](const TransportMass& x, const TransportMass& y) {

@@ -1,0 +1,77 @@
+#include "ecotone/solve/alignment/linear_maps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "ecotone/linalg/eigen.h"
+#include "ecotone/linalg/products.h"
+
+namespace ecotone {
+namespace {
+
+constexpr int most_iterations = 500;
+constexpr double small_change = 1e-12;
+/// Eigenvalues below this part of the largest are rounding: their inverse would be, too.
+constexpr double eigen_rounding = 1e-15;
+
+Matrix symmetrised(const Matrix& a) { return 0.5 * (a + a.transpose()); }
+
+/// V diag(values) V'
+Matrix from_eigen(const Matrix& vectors, const Vector& values, const Context& context) {
+  const Matrix scaled = vectors * values.asDiagonal();
+  return product(scaled, Matrix(vectors.transpose()), context);
+}
+
+Matrix root_of(const Matrix& a, const Context& context) {
+  const SymmetricEigen eigen = symmetric_eigen(symmetrised(a), context);
+  return from_eigen(eigen.vectors, eigen.values.cwiseMax(0).cwiseSqrt(), context);
+}
+
+Matrix sandwich(const Matrix& outer, const Matrix& inner, const Context& context) {
+  return product(product(outer, inner, context), outer, context);
+}
+
+}  // namespace
+
+MatrixRoots matrix_roots(const Matrix& c, const Context& context) {
+  const SymmetricEigen eigen = symmetric_eigen(symmetrised(c), context);
+  const double floor = eigen.values.size() > 0 ? std::max(0.0, eigen.values[0]) * eigen_rounding : 0;
+  Vector root(eigen.values.size()), inverse(eigen.values.size());
+  for (Index j = 0; j < root.size(); ++j) {
+    root[j] = std::sqrt(std::max(0.0, eigen.values[j]));
+    inverse[j] = eigen.values[j] > floor ? 1 / root[j] : 0;
+  }
+  return {from_eigen(eigen.vectors, root, context), from_eigen(eigen.vectors, inverse, context)};
+}
+
+Matrix aligning_map(LinearMapKind kind, const Matrix& c, const Matrix& reference, const Context& context) {
+  const MatrixRoots own = matrix_roots(c, context);
+  if (kind == LinearMapKind::coral) return product(own.inverse, root_of(reference, context), context);
+  return sandwich(own.inverse, root_of(sandwich(own.root, reference, context), context), context);
+}
+
+Barycentre bures_barycentre(const std::vector<Matrix>& covariances, const Vector& weights, const Context& context) {
+  Barycentre found;
+  const Index d = covariances[0].rows();
+  found.covariance = Matrix::Zero(d, d);
+  for (std::size_t e = 0; e < covariances.size(); ++e)
+    found.covariance += weights[static_cast<Index>(e)] * covariances[e];
+  while (found.iterations < most_iterations && !found.converged) {
+    context.check_cancelled();
+    const MatrixRoots roots = matrix_roots(found.covariance, context);
+    Matrix sum = Matrix::Zero(d, d);
+    for (std::size_t e = 0; e < covariances.size(); ++e)
+      sum += weights[static_cast<Index>(e)] * root_of(sandwich(roots.root, covariances[e], context), context);
+    // R <- R^-1/2 (sum)^2 R^-1/2
+    Matrix next = symmetrised(sandwich(roots.inverse, product(sum, sum, context), context));
+    const double norm = found.covariance.norm();
+    found.change = norm > 0 ? (next - found.covariance).norm() / norm : 0;
+    found.covariance = std::move(next);
+    found.iterations += 1;
+    found.converged = found.change < small_change;
+  }
+  return found;
+}
+
+}  // namespace ecotone

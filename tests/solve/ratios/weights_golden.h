@@ -11,6 +11,7 @@
 #include "ecotone/base/json.h"
 #include "ecotone/data/features.h"
 #include "ecotone/measure/metrics.h"
+#include "golden_json.h"
 #include "source_dir.h"
 
 /// The golden case 08_importance_weights and how its numbers are compared.
@@ -26,11 +27,6 @@ inline Matrix read_csv(const std::filesystem::path& path) {
     for (std::string cell; std::getline(cells, cell, ',');) values.push_back(std::stod(cell));
   }
   return Eigen::Map<const Matrix>(values.data(), rows, static_cast<Index>(values.size()) / rows);
-}
-
-inline Vector vector_of(const Json& numbers) {
-  const auto values = numbers.get<std::vector<double>>();
-  return Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()));
 }
 
 class WeightsGolden : public testing::Test {

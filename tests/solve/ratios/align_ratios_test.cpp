@@ -1,0 +1,176 @@
+// Golden cases 07 to 10: kernel mean matching, KLIEP, least squares, kernel densities, shares of classes.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "ecotone/base/error.h"
+#include "ecotone/solve/ratios/class_shift.h"
+#include "ecotone/solve/ratios/kde_ratio.h"
+#include "ecotone/solve/ratios/kernel_ratio.h"
+#include "ecotone/solve/ratios/mean_matching.h"
+#include "error_code.h"
+#include "solve/alignment/align_golden.h"
+
+namespace ecotone::test {
+namespace align_ratios_test {
+
+const Context run({.threads = 2, .seed = 1});
+
+struct Samples {
+  Json inputs;
+  Matrix both;
+  Index sources = 0;
+
+  explicit Samples(const std::string& name) : inputs(golden_file("align", name).at("inputs")) {
+    const Matrix s = matrix_of(inputs.at("Xs")), t = matrix_of(inputs.at("Xt"));
+    both.resize(s.rows() + t.rows(), s.cols());
+    both << s, t;
+    sources = s.rows();
+  }
+  Features x() const { return Features::dense(both); }
+  RatioBumps bumps(double sigma) const {
+    return ratio_bumps(centre_distances(both, sources, matrix_of(inputs.at("centres")), "test", run), sigma, run);
+  }
+};
+
+TEST(MeanMatching, Golden) {
+  const Samples in("07_kmm");
+  for (const Json& each : align_tasks("07_kmm", "kmm")) {
+    AlignTask task(each);
+    const MeanMatching found = mean_matching(in.x(), in.sources,
+                                             {.sigma = std::sqrt(0.5 / task.params().at("gamma").get<double>()),
+                                              .most = task.params().at("B"),
+                                              .slack = task.params().at("eps"),
+                                              .tolerance = 1e-13,
+                                              .steps = 500000},
+                                             run);
+    task.expect("objective", found.objective);
+    task.expect("weights", found.weights);
+    EXPECT_LE(found.gap, 1e-8);
+  }
+}
+
+TEST(MeanMatching, ProjectsAndCertifiesExactly) {
+  const WeightBox box{2, 3, 4};
+  Vector v(4);
+  v << 5, 1, -1, 0.5;
+  const Vector w = nearest_in_box(v, box);
+  EXPECT_NEAR(w.sum(), 3.5, 1e-14);  // inside: only clipped
+  const Vector high = nearest_in_box(v + Vector::Constant(4, 3), box);
+  EXPECT_NEAR(high.sum(), 4, 1e-12);
+  const Vector low = nearest_in_box(v - Vector::Constant(4, 5), box);
+  EXPECT_NEAR(low.sum(), 3, 1e-12);
+  Vector gradient(4);
+  gradient << -3, -1, 2, 5;
+  EXPECT_DOUBLE_EQ(least_over_box(gradient, box), -8);
+  gradient << 1, 2, 3, 4;
+  EXPECT_DOUBLE_EQ(least_over_box(gradient, box), 2 * 1 + 1 * 2);
+}
+
+TEST(Kliep, Golden) {
+  const Samples in("08_kliep");
+  for (const Json& each : align_tasks("08_kliep", "kliep")) {
+    AlignTask task(each);
+    const KliepFit found = fit_kliep(in.bumps(task.params().at("sigma")), 1e-13, "test", run);
+    task.expect("objective", found.objective);
+    task.expect("target_ratio", found.target_ratio);
+    task.expect("weights", found.source_ratio);
+    task.expect("alpha", found.alpha);
+    EXPECT_LT(found.certificate, 1e-10);
+    const KliepFit rough = fit_kliep(in.bumps(task.params().at("sigma")), 1e-4, "test", run);
+    EXPECT_GE(rough.objective + rough.certificate, found.objective - 1e-12);
+    EXPECT_NEAR(found.source_ratio.mean(), 1, 1e-10);
+  }
+}
+
+TEST(LeastSquaresRatio, Golden) {
+  const Samples in("09_rulsif");
+  for (const Json& each : align_tasks("09_rulsif", "rulsif")) {
+    AlignTask task(each);
+    const Json& params = task.params();
+    const LeastSquaresRatio found =
+        fit_least_squares_ratio(in.bumps(params.at("sigma")), params.at("alpha"), params.at("lam"), "test", run);
+    task.expect("theta", found.theta);
+    task.expect("theta_unclipped", found.unclipped);
+    task.expect("weights", found.source_ratio);
+    task.expect("loo", found.left_out);
+  }
+}
+
+TEST(LeastSquaresRatio, ChoosesTheSmallestLeftOutScore) {
+  const Samples in("09_rulsif");
+  const KernelRatioOptions options{.alpha = 0.1, .centres = 8};
+  const KernelRatio found = least_squares_ratio(in.x(), in.sources, options, run);
+  EXPECT_GT(found.sigma, 0);
+  EXPECT_GT(found.lam, 0);
+  EXPECT_TRUE((found.ratio.array() >= 0).all());
+  const KernelRatio fixed = least_squares_ratio(
+      in.x(), in.sources, {.sigma = found.sigma, .lam = found.lam, .alpha = 0.1, .centres = 8}, run);
+  EXPECT_DOUBLE_EQ(fixed.score, found.score);
+  const KernelRatio one = least_squares_ratio(in.x(), in.sources, options, Context({.threads = 1, .seed = 1}));
+  EXPECT_TRUE(one.ratio == found.ratio);
+}
+
+TEST(Kliep, ChoosesAWidth) {
+  const Samples in("08_kliep");
+  const KernelRatio found = kliep_ratio(in.x(), in.sources, {.centres = 8}, run);
+  EXPECT_TRUE(found.converged);
+  EXPECT_GT(found.sigma, 0);
+  EXPECT_NEAR(found.ratio.mean(), 1, 1e-10);
+}
+
+TEST(KdeRatio, Golden) {
+  const Samples in("10_kde_tars");
+  for (const Json& each : align_tasks("10_kde_tars", "kde_ratio")) {
+    AlignTask task(each);
+    const KdeRatioOptions options{.skip_self = task.params().at("skip_self")};
+    task.expect("weights", Vector(kde_log_ratio(in.x(), in.sources, options, run).array().exp()));
+  }
+}
+
+TEST(KdeRatio, LeavesConstantColumnsOutAndRefusesMany) {
+  const Samples in("10_kde_tars");
+  Matrix wider(in.both.rows(), 3);
+  wider << in.both, Vector::Constant(in.both.rows(), 7);
+  EXPECT_TRUE(kde_log_ratio(Features::dense(wider), in.sources, {}, run) == kde_log_ratio(in.x(), in.sources, {}, run));
+  const Matrix many = Matrix::Random(30, 11);
+  EXPECT_EQ(code_of([&] { kde_log_ratio(Features::dense(many), 20, {}, run); }), "too_many_columns");
+}
+
+TEST(ClassShift, Golden) {
+  const Samples in("10_kde_tars");
+  const std::vector<std::int32_t> cls = indices_of(in.inputs.at("y"));
+  for (const Json& each : align_tasks("10_kde_tars", "tars")) {
+    AlignTask task(each);
+    const double sigma = std::sqrt(0.5 / task.params().at("gamma").get<double>());
+    const ClassShift found = class_shift(in.x(), cls, 3, sigma, "test", run);
+    task.expect("target_prior", found.shares);
+    task.expect("mmd2", found.mmd2);
+    EXPECT_TRUE(found.identified());
+    Vector weights(std::ssize(cls));
+    for (Index i = 0; i < weights.size(); ++i) {
+      const auto own = static_cast<double>(std::ranges::count(cls, cls[at(i)]));
+      weights[i] = found.shares[cls[at(i)]] * static_cast<double>(cls.size()) / own;
+    }
+    task.expect("weights", weights);
+  }
+}
+
+TEST(ClassShift, MinimumOverTheSimplexHoldsItsConditions) {
+  Random random(4, "simplex");
+  for (int draw = 0; draw < 20; ++draw) {
+    const Index n = 2 + draw % 7;
+    Matrix root(n, n);
+    Vector b(n);
+    for (Index i = 0; i < root.size(); ++i) root.data()[i] = random.normal();
+    for (Index i = 0; i < n; ++i) b[i] = 3 * random.normal();
+    const Matrix a = root * root.transpose();
+    const Vector p = simplex_minimum(a, b), slope = a * p - b;
+    EXPECT_NEAR(p.sum(), 1, 1e-12);
+    EXPECT_GE(p.minCoeff(), 0);
+    EXPECT_LT(p.dot(slope) - slope.minCoeff(), 1e-9);
+  }
+}
+
+}  // namespace align_ratios_test
+}  // namespace ecotone::test

@@ -6,7 +6,7 @@ import textwrap
 from . import _native
 from ._estimator import Classifies, Estimator, Regresses, Transforms
 
-ACRONYMS = {"dica", "udica", "kpca", "coir", "dbn", "svm", "gp", "dasvm", "icp"}
+ACRONYMS = {"dica", "udica", "kpca", "coir", "dbn", "svm", "gp", "dasvm", "tca", "kmm", "kliep", "kde", "icp"}
 # What every estimator takes besides its options.
 COMMON = (
     ("domain", None, "str or None", "Of a data frame: the column that names each row's domain. It is not a feature."),

@@ -115,7 +115,8 @@ def test_lists_may_be_given_in_parts(ecotone, small):
         ("RidgeCV", "use 'ridge'"),
         ("knn", "'svm'"),
         ("one_hot_encoder", "text columns become categories"),
-        ("coral", "not part of ecotone"),
+        ("dann", "not part of ecotone"),
+        ("kmm", "'weight.kmm'"),
     ],
 )
 def test_names_of_other_packages_lead_to_what_is_here(ecotone, name, words):

@@ -270,7 +270,8 @@ TrainView sparse_blocks_of_rows(Index blocks) {
 /// More blocks than threads, and enough of them for sums in several levels; fewer where rows are compared with rows,
 /// which takes minutes under a sanitizer.
 Index blocks_for(const Method& method) {
-  for (const char* name : {"svm", "dasvm", "weight.knn", "transport", "adapt.jdot"})
+  for (const char* name : {"svm", "dasvm", "weight.knn", "transport", "adapt.jdot", "weight.kde", "weight.tars",
+                           "weight.kmm", "weight.kliep", "weight.ulsif", "weight.rulsif"})
     if (method.name == name) return 4;
   return 21;
 }

@@ -18,6 +18,11 @@ inline const std::map<std::string, const char*> quick = {
     {"udica", "udica route=low_rank rank=20"},
     {"coir", "coir route=low_rank rank=20"},
     {"dica", "dica route=low_rank rank=20"},
+    {"tca", "tca route=low_rank rank=20 components=5"},
+    {"weight.kmm", "weight.kmm rank=20"},
+    {"weight.kliep", "weight.kliep sigma=3 centres=20"},  // the choice of options has tests of its own
+    {"weight.ulsif", "weight.ulsif sigma=3 lam=0.1 centres=20"},
+    {"weight.rulsif", "weight.rulsif sigma=3 lam=0.1 centres=20"},
     {"gp", "gp sigma=3 rank=20"},  // more than 4,000 rows: by a map, whose width would be searched on 2,000 of them
     {"groupdro", "groupdro base='logistic l2=0.01'"},  // the choice of a penalty has tests of its own
     {"adaboost", "adaboost rounds=30"},

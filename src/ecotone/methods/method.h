@@ -233,7 +233,7 @@ struct Method {
   /// Set instead of `fit` by a method that stands behind a learner and revises its predictions.
   FitBehindLearner fit_behind_learner = nullptr;
   bool makes_sets = false;    ///< its predictions have sets or intervals; nothing may stand behind it
-  bool needs_target = false;  ///< it prepares source rows for a target, and does nothing to rows that it predicts
+  bool needs_target = false;  ///< it prepares source rows for a target, without which it cannot be fitted
   SumsRoute sums = {};
 
   bool needs_labels() const { return learns != Learns::nothing; }

@@ -1,7 +1,11 @@
 // The golden case 08_importance_weights through stages and pipelines.
 #include "solve/ratios/weights_golden.h"
 
+#include "ecotone/solve/ratios/class_shift.h"
+#include "ecotone/solve/ratios/kernel_ratio.h"
+#include "ecotone/solve/ratios/mean_matching.h"
 #include "methods/support.h"
+#include "solve/alignment/align_golden.h"
 
 namespace ecotone::test {
 namespace weights_golden_test {
@@ -75,6 +79,77 @@ TEST_F(StageGolden, RefusesByName) {
   constant.x = Features::dense(x);
   EXPECT_EQ(code_of([&] { fitted("weight.gaussian shrink=0 flatten=none", constant); }), "singular_covariance");
   EXPECT_EQ(code_of([&] { fitted("weight.gaussian flatten=none", constant); }), "none");
+}
+
+/// A case of tests/golden/align as a view.
+struct AlignWeights {
+  Json inputs;
+  TrainView view;
+
+  explicit AlignWeights(const std::string& name) : inputs(golden_file("align", name).at("inputs")) {
+    const Matrix s = matrix_of(inputs.at("Xs")), t = matrix_of(inputs.at("Xt"));
+    Matrix both(s.rows() + t.rows(), s.cols());
+    both << s, t;
+    std::vector<std::int32_t> cls(static_cast<std::size_t>(s.rows()), 0);
+    if (inputs.contains("y")) cls = indices_of(inputs.at("y"));
+    view = view_of(Features::dense(both), class_labels({"a", "b", "c"}, cls));
+    view.domain.names = {"source", "target"};
+    view.role = {Role::source, Role::target};
+    for (Index i = s.rows(); i < both.rows(); ++i) view.domain.index[static_cast<std::size_t>(i)] = 1;
+  }
+
+  StageResult fit(const std::string& text) const {
+    const Stage stage = Pipeline::parse(text + raw).stages().front();
+    FitCache cache;
+    return stage.method->fit(view, stage.options, context(), cache);
+  }
+  Vector weights(const std::string& text) const { return fit(text).next.weight; }
+};
+
+TEST(AlignWeights, DensitiesAndClassesAreGolden) {
+  const AlignWeights in("10_kde_tars");
+  for (const Json& each : align_tasks("10_kde_tars", "kde_ratio")) {
+    AlignTask task(each);
+    task.expect("weights", in.weights(fmt::format("weight.kde skip_self={}", task.params().at("skip_self").dump())));
+  }
+  for (const Json& each : align_tasks("10_kde_tars", "tars")) {
+    AlignTask task(each);
+    const double sigma = std::sqrt(0.5 / task.params().at("gamma").get<double>());
+    for (const char* more : {"", " per_source=true"})
+      task.expect("weights", in.weights(fmt::format("weight.tars sigma={}{}", sigma, more)));
+    task.expects("target_prior");
+    task.expects("mmd2");
+  }
+}
+
+TEST(AlignWeights, MeanMatchingIsGoldenToItsTolerance) {
+  const AlignWeights in("07_kmm");
+  for (const Json& each : align_tasks("07_kmm", "kmm")) {
+    const Json& params = each.at("params");
+    const StageResult fit =
+        in.fit(fmt::format("weight.kmm sigma={} most={} slack={}", std::sqrt(0.5 / params.at("gamma").get<double>()),
+                           params.at("B").get<double>(), params.at("eps").get<double>()));
+    EXPECT_TRUE(fit.status.converged) << fit.status.text;
+    const Vector wanted = vector_of(each.at("expect").at("weights"));
+    EXPECT_LT((fit.next.weight - wanted).norm(), 0.1 * wanted.norm());
+  }
+}
+
+TEST(AlignWeights, StagesPassOnWhatSolversFind) {
+  const AlignWeights in("09_rulsif");
+  const Index sources = in.view.labelled();
+  const KernelRatioOptions given{.sigma = 1.0, .lam = 0.1, .alpha = 0.5};
+  EXPECT_LT((in.weights("weight.rulsif sigma=1 lam=0.1 alpha=0.5") -
+             least_squares_ratio(in.view.x, sources, given, context()).ratio)
+                .norm(),
+            1e-12);
+  EXPECT_TRUE(in.weights("weight.rulsif alpha=0") == in.weights("weight.ulsif"));
+  EXPECT_LT(
+      (in.weights("weight.kliep sigma=1") - kliep_ratio(in.view.x, sources, {.sigma = 1.0}, context()).ratio).norm(),
+      1e-12);
+  TrainView numbers = in.view;
+  numbers.y = {Task::regress, {}, {}, Vector::LinSpaced(sources, 0, 1)};
+  EXPECT_EQ(code_of([&] { fitted("weight.tars", numbers); }), "needs_classes");
 }
 
 }  // namespace weights_golden_test

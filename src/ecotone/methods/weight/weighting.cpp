@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "ecotone/measure/metrics.h"
@@ -86,10 +87,12 @@ class Shaping {
       : weigher_(weigher), options_(options), context_(context) {}
 
   /// The weights of the first `sources` rows; `ess` is the effective sample size to reach, 0 for none. The report
-  /// describes their product with the given weights. `group`: of all rows of x.
-  Shaped weights(const Features& x, const Groups& group, Index sources, double ess, const Vector& given,
-                 WeightReport& report) const {
-    const Vector log_weight = weigher_.log_ratio(x, sources);
+  /// describes their product with the given weights. `group`: of all rows of x; `rows`: of the view, of the sources.
+  Shaped weights(const Features& x, const Groups& group, const std::vector<Index>& rows, double ess,
+                 const Vector& given, WeightReport& report) const {
+    const Index sources = std::ssize(rows);
+    const Vector log_weight =
+        weigher_.log_ratio_of_rows ? weigher_.log_ratio_of_rows(x, rows) : weigher_.log_ratio(x, sources);
     // A comparison with NaN is false.
     if (!(log_weight.array() < std::numeric_limits<double>::infinity()).all()) {
       data_error("non_finite", "{}: the feature values are too large to estimate weights", weigher_.who);
@@ -148,7 +151,9 @@ double wanted_ess(const WeightOptions& options, Index cols) {
 /// All source rows against the target.
 Vector pooled(const TrainView& view, Index sources, double ess, const Vector& given, const Shaping& shaping,
               WeightReport& all) {
-  return shaping.weights(view.x, view.group, sources, ess, given, all).weights;
+  std::vector<Index> rows(at(sources));
+  std::iota(rows.begin(), rows.end(), Index{0});
+  return shaping.weights(view.x, view.group, rows, ess, given, all).weights;
 }
 
 /// Each source domain against the target. With (sum a)^2 / sum a^2 >= ess n_d / n in each, all together have ess.
@@ -167,7 +172,7 @@ Vector one_by_one(const TrainView& view, Index sources, double ess, const Vector
     const double part = static_cast<double>(count) / static_cast<double>(sources);
     WeightReport report;
     const std::vector<Index> both = with_target(rows, sources, view.x.rows());
-    const Shaped own = shaping.weights(view.x.take(both), take_groups(view.group, both), count, ess * part,
+    const Shaped own = shaping.weights(view.x.take(both), take_groups(view.group, both), rows, ess * part,
                                        given.size() == 0 ? given : Vector(given(rows)), report);
     together.raw(rows) = own.raw;
     together.weights(rows) = own.weights;

@@ -93,15 +93,18 @@ class Weighting : public Fitted {
 
 /// Weights of the first `sources` rows of x towards the others, as logarithms; minus infinity for a weight of 0.
 using LogRatio = std::function<Vector(const Features& x, Index sources)>;
+/// The same where labels are needed: source row i of x is row rows[i] of the view.
+using LogRatioOfRows = std::function<Vector(const Features& x, const std::vector<Index>& rows)>;
 
 /// A weight stage without its options: how it estimates weights, and which features its domain classifier sees.
 struct Weigher {
   const char* who;
-  LogRatio log_ratio;
+  LogRatio log_ratio = {};
   bool squares = false;  ///< the domain classifier of the report also sees squared features
   /// With flatten=auto, no weights are applied if fewer effective rows than columns + 1 (and than 5) would remain: a
   /// ratio of densities fitted to other rows is wild there, and flattening keeps its order.
   bool falls_back = false;
+  LogRatioOfRows log_ratio_of_rows = {};  ///< in place of log_ratio
 };
 
 /// Fits a weight stage: passes on the view with the same features and with row weights multiplied by the estimated

@@ -6,13 +6,15 @@
 #include <utility>
 
 #include "ecotone/methods/prepare/column_moments.h"
+#include "ecotone/methods/prepare/scale/domain_scale.h"
 #include "ecotone/methods/select/selection_view.h"
 
 namespace ecotone {
 
 Scale::Scale(Vector mean, Vector scale) : mean_(std::move(mean)), scale_(std::move(scale)) {}
 
-StageResult Scale::fit(const TrainView& view, const ScaleOptions&, const Context& context, FitCache&) {
+StageResult Scale::fit(const TrainView& view, const ScaleOptions& options, const Context& context, FitCache&) {
+  if (options.by == ScaleBy::domain) return DomainScale::fit(view, options, context);
   const Features x = fitting_rows(view);
   ColumnMoments moments = column_moments(x, context);
   // scale = sqrt(sum (x - mean)^2 / n)
@@ -70,24 +72,38 @@ StageState Scale::save() const {
   return state;
 }
 
-std::shared_ptr<const Fitted> Scale::load(const StageState& state, const ScaleOptions&, const StageInput& input) {
+std::shared_ptr<const Fitted> Scale::load(const StageState& state, const ScaleOptions& options,
+                                          const StageInput& input) {
+  if (options.by == ScaleBy::domain) return DomainScale::load(state, options, input);
   Vector mean = state.vector("mean", input.cols);
   Vector scale = state.vector("scale", input.cols);
   if ((scale.array() < std::numeric_limits<double>::min()).any()) file_error("bad_model", "array 'scale' must be > 0");
   return std::make_shared<Scale>(std::move(mean), std::move(scale));
 }
 
+namespace {
+
+void require_pooled(const ScaleOptions& options) {
+  if (options.by == ScaleBy::domain)
+    option_error("needs_rows", "scale: by=domain needs the rows of the domains, not sums over them; use by=all");
+}
+
+}  // namespace
+
 Method scale_method() {
   return make_method<ScaleOptions, Scale::fit, Scale::load>(
       {.name = "scale",
        .family = Family::prepare,
-       .summary = "Standardises every column to mean 0 and standard deviation 1 over the labelled source rows.",
+       .summary = "Standardises every column to mean 0 and standard deviation 1 over the labelled source rows, or "
+                  "within each domain (by=domain).",
        .when = "before stages that compare columns: penalties, kernels, neighbours, components. Trees and stumps do "
-               "not need it.",
+               "not need it. by=domain assumes that a domain shifts and stretches its columns and nothing else, as a "
+               "device does; it takes differences of class shares between domains away, and with them accuracy where "
+               "these differ: in 92 held-out domains it was better than by=all in 33 and worse in 44, so compare both.",
        .example = "impute | scale | svm",
        .citation = "",
        .routes = {{Route::streamed}, {Route::ranks}},
-       .sums = sums_route<ScaleOptions, Scale::fit_on_sums>()});
+       .sums = sums_route<ScaleOptions, Scale::fit_on_sums, require_pooled>()});
 }
 
 }  // namespace ecotone

@@ -1,0 +1,131 @@
+#include "ecotone/methods/domain_places.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "ecotone/base/memory.h"
+#include "ecotone/data/storage/domain_storage.h"
+
+namespace ecotone {
+namespace {
+
+constexpr double wide_shares = 0.25;
+
+/// The largest difference of the share of one class between two source domains.
+struct ShareSpread {
+  std::size_t cls = 0;
+  double low = 0;
+  double high = 0;
+};
+
+ShareSpread share_spread(const TrainView& view) {
+  const std::size_t classes = view.y.classes.size();
+  std::map<std::int32_t, std::vector<double>> counts;
+  for (Index i = 0; i < view.labelled(); ++i) {
+    auto& own = counts[view.domain.index[at(i)]];
+    own.resize(classes + 1, 0);
+    own[at(view.y.index[at(i)])] += 1;
+    own[classes] += 1;
+  }
+  ShareSpread widest;
+  for (std::size_t c = 0; c < classes && counts.size() > 1; ++c) {
+    double low = 1, high = 0;
+    for (const auto& each : counts) {
+      const double share = each.second[c] / each.second[classes];
+      low = std::min(low, share);
+      high = std::max(high, share);
+    }
+    if (high - low > widest.high - widest.low) widest = {c, low, high};
+  }
+  return widest;
+}
+
+}  // namespace
+
+std::vector<std::int32_t> PlacedRows::among_fresh() const {
+  std::vector<std::int32_t> found;
+  found.reserve(place.size());
+  for (const std::int32_t each : place) found.push_back(each < known ? -1 : each - static_cast<std::int32_t>(known));
+  return found;
+}
+
+PlacedRows place_rows(const Batch& batch, const std::vector<std::string>& known) {
+  PlacedRows placed;
+  placed.known = std::ssize(known);
+  if (!batch.domain) {
+    placed.place.assign(at(batch.x.rows()), static_cast<std::int32_t>(placed.known));
+    placed.fresh = {"the file"};
+    return placed;
+  }
+  std::unordered_map<std::string, std::int32_t> number;
+  for (std::size_t i = 0; i < known.size(); ++i) number.emplace(known[i], static_cast<std::int32_t>(i));
+  std::vector<std::int32_t> of_domain;
+  for (const std::string& name : batch.domain->names) {
+    const auto next = static_cast<std::int32_t>(placed.domains());
+    const auto found = number.emplace(name, next);
+    if (found.second) placed.fresh.push_back(name);
+    of_domain.push_back(found.first->second);
+  }
+  placed.place.reserve(batch.domain->index.size());
+  for (const std::int32_t d : batch.domain->index) placed.place.push_back(of_domain[at(d)]);
+  return placed;
+}
+
+Features map_by_place(const Features& x, std::vector<std::int32_t> place, Index cols, std::vector<std::string> names,
+                      PlacedMap map, const Context& context) {
+  const auto storage =
+      std::make_shared<const DomainStorage>(x.shared_storage(), std::move(place), cols, std::move(map));
+  const std::size_t bytes = static_cast<std::size_t>(x.rows()) * static_cast<std::size_t>(cols) * sizeof(double);
+  if (!x.storage().resident() || !fits_in_memory(2 * bytes)) return {storage, std::move(names)};
+  Matrix z(x.rows(), cols);
+  const Index step = storage->block_rows();
+  context.parallel((x.rows() + step - 1) / step, [&](Index b) {
+    Scratch scratch;
+    const RowBlock block = storage->block(b, scratch);
+    z.middleRows(block.first, block.x.rows()) = block.x;
+  });
+  return Features::dense(std::move(z), std::move(names));
+}
+
+Vector weights_of_all(const TrainView& view) {
+  if (view.weight.size() == 0) return {};
+  Vector all = Vector::Ones(view.x.rows());
+  all.head(view.weight.size()) = view.weight;
+  return all;
+}
+
+void tell_class_shares(const char* who, const TrainView& view, const Context& context) {
+  if (view.y.task != Task::classify || view.labelled() == 0) return;
+  const ShareSpread found = share_spread(view);
+  const double apart = found.high - found.low;
+  if (apart == 0) return;
+  const std::string text = fmt::format(
+      "{}: class '{}' is {:.0f}% to {:.0f}% of the rows of the source domains; matching the domains takes such "
+      "differences away, so rows are ranked, but wrong numbers of them may be predicted",
+      who, view.y.classes[found.cls], 100 * found.low, 100 * found.high);
+  if (apart > wide_shares)
+    context.warn("class_shares_differ", "{}", text);
+  else
+    context.note("{}", text);
+}
+
+void save_domain_names(const std::vector<std::string>& names, StageState& state) { state.info["domains"] = names; }
+
+std::vector<std::string> load_domain_names(const StageState& state) {
+  const auto found = state.info.find("domains");
+  if (found == state.info.end() || !found->is_array() || found->empty())
+    file_error("bad_model", "'domains' must be a list of names");
+  std::vector<std::string> names;
+  for (const Json& each : *found) {
+    if (!each.is_string()) file_error("bad_model", "'domains' must be a list of names");
+    names.push_back(each.get<std::string>());
+  }
+  if (std::set<std::string>(names.begin(), names.end()).size() != names.size())
+    file_error("bad_model", "'domains' has a name twice");
+  return names;
+}
+
+}  // namespace ecotone

@@ -1,0 +1,147 @@
+#include "ecotone/methods/prepare/scale/domain_scale.h"
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "ecotone/methods/requirements.h"
+
+namespace ecotone {
+namespace {
+
+/// The row of m~ that options ask for: the domain's own, or the shared one.
+Vector centre_of(const MomentPrior& prior, const GroupMoments& group, const ScaleOptions& options) {
+  if (options.centre == ScaleCentre::pooled) return prior.mean;
+  return shrunk_mean(prior, group, options.shrink_mean.value);
+}
+
+/// Those of training first, then those of the new domains.
+void append(Matrix& table, const Matrix& more) {
+  Matrix both(table.rows() + more.rows(), table.cols());
+  both << table, more;
+  table = std::move(both);
+}
+
+void warn_of_identity(const Features& x, const MomentPrior& prior, const Context& context) {
+  std::vector<std::string> names;
+  for (Index j = 0; j < x.cols(); ++j)
+    if (prior.variance[j] == 0 && prior.between[j] > 0) names.push_back(x.name(j));
+  if (names.empty()) return;
+  const std::string text =
+      fmt::format("'{}'{}", names[0], names.size() == 1 ? "" : fmt::format(" and {} more", names.size() - 1));
+  context.warn("constant_in_domains",
+               "scale: {} {} one value in every domain, so with by=domain nothing is left of {} in training", text,
+               names.size() == 1 ? "has" : "have", names.size() == 1 ? "it" : "them");
+}
+
+void require_finite_moments(const std::vector<GroupMoments>& groups, const Features& x) {
+  for (const GroupMoments& each : groups)
+    for (Index j = 0; j < x.cols(); ++j)
+      if (!std::isfinite(each.mean[j]) || !std::isfinite(each.scatter(j, 0)))
+        data_error("non_finite", "scale: column '{}' is too large to scale", x.name(j));
+}
+
+Vector prior_vector(const StageState& state, const char* name, Index cols) {
+  Vector found = state.vector(name, cols);
+  if ((found.array() < 0).any()) file_error("bad_model", "array '{}' must be >= 0", name);
+  return found;
+}
+
+}  // namespace
+
+DomainScale::DomainScale(Parts parts, const ScaleOptions& options) : parts_(std::move(parts)), options_(options) {}
+
+StageResult DomainScale::fit(const TrainView& view, const ScaleOptions& options, const Context& context) {
+  require_finite_features("scale", view.x, view.origin, context);
+  const std::vector<GroupMoments> groups = group_moments(view.x, view.domain.index, view.domain.count(),
+                                                         weights_of_all(view), ScatterKind::diagonal, "scale", context);
+  require_finite_moments(groups, view.x);
+  Parts parts{view.domain.names, Vector(view.domain.count()), {}, {}, moment_prior(groups, "scale")};
+  parts.mean.resize(parts.rows.size(), view.x.cols());
+  parts.scale.resize(parts.rows.size(), view.x.cols());
+  for (Index e = 0; e < parts.rows.size(); ++e) {
+    const GroupMoments& own = groups[at(e)];
+    parts.rows[e] = own.count;
+    parts.mean.row(e) = centre_of(parts.prior, own, options).transpose();
+    parts.scale.row(e) = shrunk_deviation(parts.prior, own, options.shrink_sd.value).transpose();
+  }
+  warn_of_identity(view.x, parts.prior, context);
+  tell_class_shares("scale by=domain", view, context);
+  return pass_on(std::make_shared<DomainScale>(std::move(parts), options), view, context);
+}
+
+Features DomainScale::transform(const Batch& batch, const Context& context) const {
+  require_finite_features("scale", batch.x, batch.origin, context);
+  PlacedRows placed = place_rows(batch, parts_.names);
+  Matrix mean = parts_.mean, scale = parts_.scale;
+  std::vector<GroupMoments> groups(placed.fresh.size(), GroupMoments(batch.x.cols(), ScatterKind::diagonal));
+  if (options_.fresh == NewDomain::sample && !groups.empty())
+    groups =
+        group_moments(batch.x, placed.among_fresh(), std::ssize(groups), {}, ScatterKind::diagonal, "scale", context);
+  require_finite_moments(groups, batch.x);
+  Matrix means(std::ssize(groups), mean.cols()), scales(std::ssize(groups), mean.cols());
+  for (Index g = 0; g < means.rows(); ++g) {
+    means.row(g) = centre_of(parts_.prior, groups[at(g)], options_).transpose();
+    scales.row(g) = shrunk_deviation(parts_.prior, groups[at(g)], options_.shrink_sd.value).transpose();
+  }
+  append(mean, means);
+  append(scale, scales);
+  const auto map = [mean, scale](ConstMatrixMap x, std::span<const std::int32_t> place, MatrixView z) {
+    for (Index i = 0; i < x.rows(); ++i) {
+      const Index e = place[at(i)];
+      z.row(i) = (x.row(i) - mean.row(e)).array() / scale.row(e).array();
+    }
+  };
+  return map_by_place(batch.x, std::move(placed.place), batch.x.cols(), batch.x.names(), map, context);
+}
+
+StageState DomainScale::save() const {
+  StageState state;
+  save_domain_names(parts_.names, state);
+  Json samples = Json::array();
+  for (Index e = 0; e < parts_.rows.size(); ++e) {
+    // |m~ - m0| / sqrt(v0) and s~ / sqrt(v0), over the columns that vary within domains
+    double moved = 0, spread = 0, count = 0;
+    for (Index j = 0; j < parts_.mean.cols(); ++j) {
+      const double deviation = std::sqrt(parts_.prior.variance[j]);
+      if (!(deviation > 0)) continue;
+      moved += std::abs(parts_.mean(e, j) - parts_.prior.mean[j]) / deviation;
+      spread += parts_.scale(e, j) / deviation;
+      count += 1;
+    }
+    samples.push_back({{"domain", parts_.names[at(e)]},
+                       {"rows", parts_.rows[e]},
+                       {"moved", count > 0 ? moved / count : 0},
+                       {"spread", count > 0 ? spread / count : 1}});
+  }
+  state.info["samples"] = std::move(samples);
+  state.set("rows", parts_.rows);
+  state.set("mean", parts_.mean);
+  state.set("scale", parts_.scale);
+  state.set("shared_mean", parts_.prior.mean);
+  state.set("shared_variance", parts_.prior.variance);
+  state.set("between", parts_.prior.between);
+  state.set("kappa", parts_.prior.kappa);
+  return state;
+}
+
+std::shared_ptr<const Fitted> DomainScale::load(const StageState& state, const ScaleOptions& options,
+                                                const StageInput& input) {
+  Parts parts;
+  parts.names = load_domain_names(state);
+  const auto count = std::ssize(parts.names);
+  parts.rows = prior_vector(state, "rows", count);
+  parts.mean = state.matrix("mean", count, input.cols);
+  parts.scale = state.matrix("scale", count, input.cols);
+  if ((parts.scale.array() < std::numeric_limits<double>::min()).any())
+    file_error("bad_model", "array 'scale' must be > 0");
+  parts.prior = {state.vector("shared_mean", input.cols),
+                 prior_vector(state, "shared_variance", input.cols),
+                 prior_vector(state, "between", input.cols),
+                 prior_vector(state, "kappa", input.cols),
+                 {}};
+  return std::make_shared<DomainScale>(std::move(parts), options);
+}
+
+}  // namespace ecotone

@@ -1,0 +1,65 @@
+#include <cmath>
+#include <tuple>
+
+#include "ecotone/methods/weight/weighting.h"
+#include "ecotone/solve/ratios/mean_matching.h"
+
+namespace ecotone {
+namespace {
+
+struct WeightKmmOptions : WeightOptions {
+  AutoNumber sigma;
+  double most = 10;
+  double slack = 0;
+  int rank = 200;
+
+  static constexpr auto fields() {
+    using O = WeightKmmOptions;
+    return std::tuple_cat(
+        std::tuple{
+            field("sigma", &O::sigma, "Width of the Gaussian kernel; auto: the median distance of rows", above(0.0)),
+            field("most", &O::most, "Largest weight B, where the mean weight is 1", at_least(1.0)),
+            field("slack", &O::slack, "The mean weight is within 1 - slack and 1 + slack", between(0.0, 1.0)),
+            field("rank", &O::rank, "Landmarks of the low-rank kernel", between(1, 100000))},
+        WeightOptions::fields());
+  }
+};
+
+StageResult fit_weight_kmm(const TrainView& view, const WeightKmmOptions& options, const Context& context, FitCache&) {
+  const MeanMatchingOptions matching{
+      .sigma = options.sigma.value, .most = options.most, .slack = options.slack, .rank = options.rank};
+  Status status;
+  const auto log_ratio = [&](const Features& x, Index sources) {
+    const MeanMatching found = mean_matching(x, sources, matching, context);
+    context.note("weight.kmm: objective {:.6g}, within {:.2g} of the minimum, after {} steps", found.objective,
+                 found.gap, found.iterations);
+    if (!found.converged)
+      status = {false, fmt::format("within {:.2g} of the minimum {:.6g} after {} steps", found.gap, found.objective,
+                                   found.iterations)};
+    return Vector(found.weights.unaryExpr([](double each) { return std::log(each); }));
+  };
+  StageResult result = weigh(view, {.who = "weight.kmm", .log_ratio = log_ratio}, options, context);
+  result.status = status;
+  return result;
+}
+
+std::shared_ptr<const Fitted> load_weight_kmm(const StageState& state, const WeightKmmOptions&, const StageInput&) {
+  return Weighting::load(state);
+}
+
+}  // namespace
+
+Method weight_kmm_method() {
+  return make_method<WeightKmmOptions, fit_weight_kmm, load_weight_kmm>(
+      {.name = "weight.kmm",
+       .family = Family::weight,
+       .summary = "Weights source rows so that their kernel mean is nearest to that of the target.",
+       .when = "when the target has other rows but the same rule from features to label, and no density should be "
+               "estimated. It assumes that the source has rows wherever the target has. Unflattened, its weights were "
+               "better than none in 29 of 92 held-out domains and worse in 46; flattened, in 22 and 34.",
+       .example = "impute | scale | weight.kmm | logistic",
+       .citation = "huang2006",
+       .needs_target = true});
+}
+
+}  // namespace ecotone

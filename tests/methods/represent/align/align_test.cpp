@@ -1,0 +1,194 @@
+// align and subspace: the golden cases, saved and loaded, and what they do with targets and new domains.
+#include "ecotone/methods/represent/align/align.h"
+
+#include "ecotone/methods/represent/subspace/subspace_stage.h"
+#include "methods/support.h"
+#include "solve/alignment/align_golden.h"
+
+namespace ecotone::test {
+namespace align_test {
+
+/// A golden case as a view; rows of targets come last in all of them.
+TrainView align_view(const Json& inputs, const Json& targets) {
+  TrainView view;
+  view.x = Features::dense(matrix_of(inputs.at("X")));
+  view.y = no_labels();
+  view.domain = domains_named(inputs.at("domain"));
+  for (const std::string& name : view.domain.names) {
+    const bool target = std::ranges::find(targets, Json(name)) != targets.end();
+    view.role.push_back(target ? Role::target : Role::source);
+  }
+  return view;
+}
+
+AlignOptions options_of(const Json& params) {
+  AlignOptions options;
+  options.map = params.at("map") == "coral" ? LinearMapKind::coral : LinearMapKind::monge;
+  options.to = params.at("to") == "target" ? AlignTo::target : AlignTo::barycentre;
+  options.shrink_mean.value = auto_number(params.at("shrink_mean"));
+  options.shrink_cov.value = auto_number(params.at("shrink_cov"));
+  options.ridge = params.at("ridge");
+  options.move_mean = params.value("move_mean", true);
+  return options;
+}
+
+void expect_case(const std::string& name) {
+  const Json inputs = golden_file("align", name).at("inputs");
+  for (const Json& each : align_tasks(name, "align")) {
+    AlignTask task(each);
+    const TrainView view = align_view(inputs, task.params().value("targets", inputs.at("target")));
+    const AlignOptions options = options_of(task.params());
+    const StageResult fit = Align::fit("align", view, options, context());
+    EXPECT_TRUE(fit.status.converged) << fit.status.text;
+    const auto& found = dynamic_cast<const Align&>(*fit.fitted);
+    task.expect("reference_mean", found.parts().reference_mean);
+    task.expect("reference_cov", found.parts().reference);
+    if (task.expects("A")) {
+      for (Index e = 0; e < std::ssize(found.parts().names); ++e) {
+        const Json& maps = task.wanted("A");
+        const std::string& domain = found.parts().names[at(e)];
+        if (maps.contains(domain)) task.compare("A", found.parts().shifts[at(e)].map, matrix_of(maps.at(domain)));
+      }
+    }
+    task.expect("Z", fit.next.x.to_matrix());
+    const Batch fresh{Features::dense(matrix_of(inputs.at("new"))), domains_named(inputs.at("new_domain"))};
+    if (task.expects("new")) {
+      const auto loaded = Align::load("align", found.save(), options, {view.x.cols(), Task::regress, {}});
+      task.expect("new", found.transform(fresh, context()).to_matrix());
+      task.expect("new", loaded->transform(fresh, context()).to_matrix());
+    }
+  }
+}
+
+TEST(Align, GoldenLinearMaps) { expect_case("03_linear_maps"); }
+
+TEST(Align, GoldenSingularCovariances) { expect_case("04_singular"); }
+
+TEST(Align, GivesTheTargetsMoments) {
+  const TrainView view = overlapping(200, 3, 2, 2, 100);
+  for (const LinearMapKind map : {LinearMapKind::coral, LinearMapKind::monge}) {
+    AlignOptions options;
+    options.map = map;
+    options.shrink_mean.value = options.shrink_cov.value = 0;
+    options.ridge = 0;
+    const StageResult fit = Align::fit("align", view, options, context());
+    const std::vector<GroupMoments> after =
+        group_moments(fit.next.x, view.domain.index, 3, {}, ScatterKind::full, "test", context());
+    for (std::size_t e = 0; e < 2; ++e) {
+      EXPECT_LT((after[e].mean - after[2].mean).norm(), 1e-10);
+      EXPECT_LT((after[e].scatter / (after[e].count - 1) - after[2].scatter / (after[2].count - 1)).norm(), 1e-10);
+    }
+    EXPECT_TRUE(same_bytes(fit.next.x.to_matrix().bottomRows(100), view.x.to_matrix().bottomRows(100)));
+  }
+}
+
+TEST(Align, WithoutSamplesARowIsAnsweredAlone) {
+  const TrainView view = overlapping(90, 3, 2, 3, 30);
+  for (const AlignTo to : {AlignTo::target, AlignTo::barycentre}) {
+    AlignOptions options;
+    options.to = to;
+    options.fresh = NewDomain::pooled;
+    const StageResult fit = Align::fit("align", view, options, context());
+    EXPECT_FALSE(fit.fitted->needs_domain_sample());
+    const Features x = overlapping(40, 3, 2, 1).x;
+    const Matrix all = fit.fitted->transform({x, std::nullopt}, context()).to_matrix();
+    const Matrix one = fit.fitted->transform({x.take(std::vector<Index>{7}), std::nullopt}, context()).to_matrix();
+    EXPECT_TRUE(same_bytes(one, Matrix(all.row(7))));
+    EXPECT_EQ(same_bytes(all, x.to_matrix()), to == AlignTo::target);
+  }
+}
+
+TEST(Align, NeedsATargetToMapToOne) {
+  AlignOptions options;
+  options.to = AlignTo::target;
+  EXPECT_EQ(code_of([&] { Align::fit("coral", overlapping(60, 3, 2, 2), options, context()); }), "no_target");
+}
+
+TEST(Align, PooledSourcesHaveOneMap) {
+  AlignOptions options;
+  options.pool_sources = true;
+  const StageResult fit = Align::fit("align", overlapping(90, 3, 2, 3, 30), options, context());
+  const auto& parts = dynamic_cast<const Align&>(*fit.fitted).parts();
+  EXPECT_TRUE(same_bytes(parts.shifts[0].map, parts.shifts[2].map));
+}
+
+TEST(Align, RefusesBrokenModels) {
+  const AlignOptions options;
+  const StageResult fit = Align::fit("align", overlapping(60, 3, 2, 2, 20), options, context());
+  const StageInput input{3, Task::classify, {}};
+  const auto load = [&](const StageState& state) { Align::load("align", state, options, input); };
+  const StageState good = fit.fitted->save();
+  EXPECT_NO_THROW(load(good));
+  StageState bad = good;
+  bad.info["to"] = "nowhere";
+  EXPECT_EQ(code_of([&] { load(bad); }), "bad_model");
+  bad = good;
+  bad.set("maps", Matrix(Matrix::Zero(3, 3)));
+  EXPECT_EQ(code_of([&] { load(bad); }), "bad_model");
+  bad = good;
+  bad.set("kappa", Vector(Vector::Constant(3, -1)));
+  EXPECT_EQ(code_of([&] { load(bad); }), "bad_model");
+}
+
+TEST(Subspace, Golden) {
+  const Json inputs = golden_file("align", "05_subspace").at("inputs");
+  const Matrix xs = matrix_of(inputs.at("Xs")), xt = matrix_of(inputs.at("Xt"));
+  Matrix both(xs.rows() + xt.rows(), xs.cols());
+  both << xs, xt;
+  TrainView view;
+  view.x = Features::dense(both);
+  view.y = no_labels();
+  view.domain = domains_named(inputs.at("source_domain"));
+  view.role.assign(view.domain.names.size(), Role::source);
+  for (Index i = 0; i < xt.rows(); ++i)
+    view.domain.index.push_back(static_cast<std::int32_t>(view.domain.names.size()));
+  view.domain.names.emplace_back("target");
+  view.role.push_back(Role::target);
+  FitCache cache;
+  for (const Json& each : align_tasks("05_subspace", "subspace_align")) {
+    AlignTask task(each);
+    SubspaceOptions options;
+    options.components.value = task.params().at("m").get<double>();
+    const StageResult fit = Subspace::fit(view, options, context(), cache);
+    const auto& found = dynamic_cast<const Subspace&>(*fit.fitted);
+    task.expect("basis", found.parts().target.vectors);
+    task.expect("variance", found.parts().target.variance);
+    task.expect("source", Matrix(fit.next.x.to_matrix().topRows(xs.rows())));
+    task.expect("target", Matrix(fit.next.x.to_matrix().bottomRows(xt.rows())));
+    options.pool_sources = true;
+    const StageResult pooled = Subspace::fit(view, options, context(), cache);
+    task.expect("source_pooled", Matrix(pooled.next.x.to_matrix().topRows(xs.rows())));
+    const auto loaded = Subspace::load(pooled.fitted->save(), options, {xs.cols(), Task::regress, {}});
+    task.expect("source_pooled",
+                Matrix(loaded->transform({view.x, view.domain}, context()).to_matrix().topRows(xs.rows())));
+  }
+}
+
+TEST(Subspace, AnswersOneRowOfANewDomainAndOtherwiseItsOwnBasis) {
+  const TrainView view = overlapping(90, 4, 2, 3, 30);
+  SubspaceOptions options;
+  options.components.value = 2;
+  FitCache cache;
+  const StageResult fit = Subspace::fit(view, options, context(), cache);
+  const Features x = overlapping(40, 4, 2, 1).x;
+  const Matrix one = fit.fitted->transform({x.head(1), std::nullopt}, context()).to_matrix();
+  EXPECT_TRUE(one.allFinite());
+  EXPECT_EQ(one.cols(), 2);
+  const Matrix all = fit.fitted->transform({x, std::nullopt}, context()).to_matrix();
+  EXPECT_LT(all.colwise().mean().norm(), 1e-10);
+  options.components.value = 5;
+  EXPECT_EQ(code_of([&] { Subspace::fit(view, options, context(), cache); }), "bad_option");
+}
+
+TEST(Align, EqualBytesForAnyNumberOfThreads) {
+  TrainView view = overlapping(3000, 5, 2, 4, 700);
+  view.weight = Vector::LinSpaced(view.labelled(), 0, 3);
+  FitCache cache;
+  const StageResult one = Align::fit("align", view, {}, context(1)), many = Align::fit("align", view, {}, context(7));
+  EXPECT_TRUE(same_bytes(one.next.x.to_matrix(), many.next.x.to_matrix()));
+  EXPECT_TRUE(same_bytes(Subspace::fit(view, {}, context(1), cache).next.x.to_matrix(),
+                         Subspace::fit(view, {}, context(7), cache).next.x.to_matrix()));
+}
+
+}  // namespace align_test
+}  // namespace ecotone::test

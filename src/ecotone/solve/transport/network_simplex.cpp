@@ -55,7 +55,7 @@ WholeMasses whole_masses(ConstVectorView a, ConstVectorView b) {
 class WholeCosts {
  public:
   WholeCosts(Index n, Index m, const TransportCosts& costs, std::string_view who, const Context& context)
-      : n_(n), m_(m), costs_(costs) {
+      : m_(m), costs_(costs) {
     Vector largest(n);
     context.parallel(n, [&](Index i) {
       std::vector<double> row(static_cast<std::size_t>(m));
@@ -87,7 +87,6 @@ class WholeCosts {
   }
 
  private:
-  Index n_;
   Index m_;
   const TransportCosts& costs_;
   double factor_ = 0;

@@ -87,7 +87,7 @@ Index rows_to_move(const TrainView& view) {
 class Mover {
  public:
   Mover(const TrainView& view, Index sources, const TransportOptions& options, const Context& context)
-      : view_(view), options_(options), context_(context), sources_(sources) {
+      : view_(view), options_(options), context_(context) {
     x_ = view.x.to_matrix();
     target_ = x_.bottomRows(x_.rows() - sources);
     b_ = Vector::Constant(target_.rows(), 1.0 / static_cast<double>(target_.rows()));
@@ -116,7 +116,6 @@ class Mover {
   const TrainView& view_;
   const TransportOptions& options_;
   const Context& context_;
-  Index sources_;
   Matrix x_;
   Matrix target_;
   Vector b_;

@@ -70,5 +70,5 @@ def test_methods_say_which_routes_they_have(ecotone):
     assert routes["scale"]["streamed"] == "" and routes["dica"]["streamed"] == "route=low_rank"
     assert "streamed" not in routes["gp"]
     listed = ecotone("methods").stdout
-    assert "streamed sums" in next(line for line in listed.splitlines() if line.startswith("scale "))
+    assert "streamed ranks sums" in next(line for line in listed.splitlines() if line.startswith("scale "))
     assert "needs route=low_rank" in " ".join(ecotone("methods", "dica").stdout.split())

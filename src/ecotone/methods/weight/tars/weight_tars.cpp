@@ -65,8 +65,14 @@ StageResult fit_weight_tars(const TrainView& view, const WeightTarsOptions& opti
     const ClassShift shift =
         class_shift(x, classes.index, std::ssize(classes.of), options.sigma.value, "weight.tars", context);
     tell_shares(shift, classes, view.y, context);
+    Vector log_weight = Vector::Zero(std::ssize(rows));
+    if (std::ssize(classes.of) > 1 && (shift.shares.array() > 0).count() == 1) {
+      context.warn("one_class",
+                   "weight.tars: the target looks like rows of one class alone, from which nothing could be learned; "
+                   "the rows stay as they are");
+      return log_weight;
+    }
     // p_c / (n_c / n_s)
-    Vector log_weight(std::ssize(rows));
     for (Index i = 0; i < log_weight.size(); ++i) {
       const std::int32_t c = classes.index[at(i)];
       log_weight[i] = std::log(shift.shares[c] * static_cast<double>(rows.size()) / classes.rows[c]);

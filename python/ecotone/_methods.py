@@ -168,7 +168,8 @@ def make_class(method, task, regressor):
             "_method": method["name"],
             "_defaults": {o["name"]: _default(o) for o in method["options"]},
             "_needs_labels": bool(task) or method["needs_labels"],
-            "_weighs": method["family"] == "weight",
+            "_weighs": method["family"] == "weight" and not method["needs_labels"],
+            **({"_task": "classify"} if method["family"] == "weight" and method["needs_labels"] else {}),  # weights of classes
             "_stages_allow_nan": method["family"] == "prepare"
             or not method["reads_features"]
             or method["takes_missing"],

@@ -23,6 +23,9 @@ UNEQUAL = {
 }
 OTHERS = {name: {"check_class_weight_classifiers": "boosting, and trees grown to the end, separate rows of whatever weight, so weights of classes do not move its answers far"}
           for name in ("Adaboost", "Daboost", "Forest")}
+EXPLAINS = "it explains and does not predict: where no set of columns is accepted, all answers are alike"
+OTHERS["ICP"] = {check: EXPLAINS for check in ("check_classifiers_train", "check_classifiers_classes")}
+OTHERS["ICPRegressor"] = {"check_regressors_train": EXPLAINS}
 # What is made of a row of a new domain depends on the other rows of it.
 OF_SAMPLES = {name: {"check_methods_subset_invariance": "a row of a new domain is compared with the others of its domain"}
               for name in ("Rank", "Align", "Coral", "Linot", "Barycentre", "Subspace")}

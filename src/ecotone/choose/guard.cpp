@@ -12,6 +12,14 @@ namespace ecotone {
 
 namespace {
 
+/// Whether an option that chooses among words has this one; true of all other options.
+bool is_choice_of(const OptionInfo& option, const Json& value) {
+  if (option.type != OptionType::choice || !value.is_string()) return true;
+  for (int k = 0; k < option.limits.n_choices; ++k)
+    if (value == option.limits.choices[static_cast<std::size_t>(k)]) return true;
+  return false;
+}
+
 /// The plain learner with the stage's options that it also has.
 Stage plain_learner(const Stage& stage) {
   if (stage.method->plain.empty())
@@ -19,7 +27,8 @@ Stage plain_learner(const Stage& stage) {
   const Method& plain = method(stage.method->plain);
   Json given = Json::object();
   for (const OptionInfo& option : plain.options)
-    if (stage.options.has(option.name)) given[option.name] = stage.options.at(option.name);
+    if (stage.options.has(option.name) && is_choice_of(option, stage.options.at(option.name)))
+      given[option.name] = stage.options.at(option.name);
   return {&plain, complete_options(plain.name, plain.options, given)};
 }
 

@@ -77,7 +77,7 @@ TEST(Tune, ChoosesByRanksWhereThereAreNoProbabilities) {
 }
 
 /// Scores of these are fitted to -1 and 1 by squared error and estimate 2 p - 1; the link leaves little of that out.
-const std::vector<std::string> by_squared_error = {"ridge", "tgreedy", "greedy", "step"};
+const std::vector<std::string> by_squared_error = {"ridge", "tgreedy", "greedy", "step", "icp"};
 
 TEST(Tune, KnowsTheMethodsWithoutProbabilities) {
   Dataset data = tiny(3, 40);

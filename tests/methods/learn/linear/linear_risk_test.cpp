@@ -22,7 +22,7 @@ TEST(LinearRisk, GoldenRobust) {
     for (const bool squared : {false, true}) {
       for (const Json& task : golden.tasks(std::string(risk) + (squared ? "_squared" : ""))) {
         const std::string text =
-            fmt::format("{} l2={} risk={} lam={}", squared ? "least_squares" : "logistic",
+            fmt::format("{} l2={} risk={} strength={}", squared ? "least_squares" : "logistic",
                         task.at("params").at("l2").get<double>(), risk, task.at("params").at("lam").get<double>());
         const Json stage = stage_of(text, squared ? numbers : classes);
         // Not convex: ours is a lower local optimum than the reference's, see solve/robust.

@@ -23,8 +23,8 @@ bool looks_at_domains(const LinearOptions& options) { return options.risk != Lin
 void check_risk(LinearFamily family, const LinearOptions& options, const Context& context) {
   const LinearOptions defaults;
   const bool strength = options.risk == LinearRisk::vrex || options.risk == LinearRisk::irm;
-  if (options.lam != defaults.lam && !strength)
-    context.warn("unused_option", "{}: lam is for risk=vrex and risk=irm", family_text(family));
+  if (options.strength != defaults.strength && !strength)
+    context.warn("unused_option", "{}: strength is for risk=vrex and risk=irm", family_text(family));
   if ((options.level != defaults.level || options.share != defaults.share) && options.risk != LinearRisk::cvar)
     context.warn("unused_option", "{}: level and share are for risk=cvar", family_text(family));
   if (!looks_at_domains(options)) return;
@@ -211,7 +211,7 @@ StageResult fit_domains(LinearFamily family, const TrainView& view, const Linear
                              .domain = std::span(view.domain.index).first(at(view.labelled())),
                              .domains = view.domain.count(),
                              .risk = robust_risk(options),
-                             .lam = options.lam,
+                             .lam = options.strength,
                              .share = options.share,
                              .gamma = options.anchor,
                              .subtracted = {},
@@ -226,10 +226,11 @@ StageResult fit_domains(LinearFamily family, const TrainView& view, const Linear
   notes.solver = solver_name(found.fit.solver);
   Status status;
   if (!found.fit.converged)
-    status = {false, fmt::format("not converged after {} iterations, the gradient is still {:.2g}{}",
-                                 found.fit.iterations, found.fit.kkt,
-                                 options.risk == LinearRisk::irm ? "; irm is not convex, and a smaller lam may help"
-                                                                 : "; use l2 > 0 or raise max_iterations")};
+    status = {false,
+              fmt::format("not converged after {} iterations, the gradient is still {:.2g}{}", found.fit.iterations,
+                          found.fit.kkt,
+                          options.risk == LinearRisk::irm ? "; irm is not convex, and a smaller strength may help"
+                                                          : "; use l2 > 0 or raise max_iterations")};
   return {std::make_shared<Linear>(family, std::move(found.fit), std::move(notes)), view, std::move(status)};
 }
 

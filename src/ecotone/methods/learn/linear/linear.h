@@ -39,7 +39,7 @@ struct LinearOptions {
   BatchReduce reduce = BatchReduce::mean;
   int epochs = 20;
   LinearRisk risk = LinearRisk::mean;
-  double lam = 10;
+  double strength = 10;
   RiskLevel level = RiskLevel::domain;
   double share = 0.5;
   double anchor = 1;  ///< an option of probit alone
@@ -87,12 +87,13 @@ struct LinearOptions {
         common_field(
             "risk", &LinearOptions::risk,
             "What is minimised beside the penalty: the mean loss of the rows; vrex: the mean loss of domains "
-            "plus lam times its variance over them; irm: the same mean plus lam times the squared pull of each "
+            "plus strength times its variance over them; irm: the same mean plus strength times the squared pull of "
+            "each "
             "domain on the scores' scale; cvar: the mean of the worst share. No target is needed. Harms where a "
             "domain is hard because its labels are noisy; in our study vrex changed little (11 domains better, "
             "10 worse of 50), and none beats mean on average. l2=auto chooses for the mean loss",
             one_of("mean", "vrex", "irm", "cvar")),
-        common_field("lam", &LinearOptions::lam, "Strength of risk=vrex and risk=irm", at_least(0.0)),
+        common_field("strength", &LinearOptions::strength, "Strength of risk=vrex and risk=irm", at_least(0.0)),
         common_field("level", &LinearOptions::level,
                      "risk=cvar: the worst domains, or the worst rows, which are often those with wrong labels",
                      one_of("domain", "row")),

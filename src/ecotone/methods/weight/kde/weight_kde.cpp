@@ -37,7 +37,7 @@ Method weight_kde_method() {
        .when =
            "for at most 5 columns (10 are refused beyond) and 20,000 rows, where the densities have any shape: all "
            "pairs of rows are compared, and densities of more columns are mostly noise. Otherwise use weight.rulsif.",
-       .example = "impute | kpca components=3 | weight.kde | ridge",
+       .example = "impute | kpca components=3 | weight.kde | svm",
        .needs_target = true});
 }
 

@@ -270,9 +270,11 @@ TrainView sparse_blocks_of_rows(Index blocks) {
 /// More blocks than threads, and enough of them for sums in several levels; fewer where rows are compared with rows,
 /// which takes minutes under a sanitizer.
 Index blocks_for(const Method& method) {
-  for (const char* name : {"svm", "dasvm", "weight.knn", "transport", "adapt.jdot", "weight.kde", "weight.tars",
-                           "weight.kmm", "weight.kliep", "weight.ulsif", "weight.rulsif"})
+  for (const char* name : {"svm", "dasvm", "weight.knn", "weight.kde", "weight.tars", "weight.kmm", "weight.kliep",
+                           "weight.ulsif", "weight.rulsif"})
     if (method.name == name) return 4;
+  for (const char* name : {"transport", "adapt.jdot"})  // every pair of rows
+    if (method.name == name) return 2;
   return 21;
 }
 

@@ -31,17 +31,19 @@ class Messages final : public Observer {
   void note(std::string_view message) override { add(std::nullopt, message); }
   void progress(std::string_view what, Index done, Index total) override {
     const std::lock_guard lock(mutex_);
-    bar_ = Bar{std::string(what), done, total};
+    if (bars_.empty() || bars_.back().what != what) bars_.push_back({.what = std::string(what)});
+    bars_.back().done = done;
+    bars_.back().total = total;
   }
 
   /// Calls of the listener need the interpreter lock, and not this object's: the listener may take its time.
   void show_progress(const nb::object& listener) {
-    std::optional<Bar> bar;
+    std::vector<Bar> bars;
     {
       const std::lock_guard lock(mutex_);
-      bar.swap(bar_);
+      bars.swap(bars_);
     }
-    if (bar) listener.attr("progress")(bar->what, bar->done, bar->total);
+    for (const Bar& bar : bars) listener.attr("progress")(bar.what, bar.done, bar.total);
   }
   void pass_on(const nb::object& listener) {
     for (const Message& message : messages_) {
@@ -64,7 +66,8 @@ class Messages final : public Observer {
   };
   std::mutex mutex_;
   std::vector<Message> messages_;
-  std::optional<Bar> bar_;
+  /// How far each bar came since the last glance, in the order of their beginnings: a short one is not lost to the next.
+  std::vector<Bar> bars_;
 
   void add(std::optional<std::string> code, std::string_view message) {
     const std::lock_guard lock(mutex_);

@@ -1,9 +1,17 @@
 #include "ecotone/base/progress.h"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 namespace ecotone {
+
+namespace {
+
+/// Reports take turns: a thread held up between its claim and its report would otherwise end a bar at 99 percent.
+std::mutex report_turn;
+
+}  // namespace
 
 Progress::Progress(Observer* observer, std::string what, Index total)
     : observer_(observer), what_(std::move(what)), total_(total) {
@@ -27,13 +35,11 @@ void Progress::advance(Index units) {
   if (!observer_ || total_ <= 0) return;
   const Index done = std::min(done_.fetch_add(units) + units, total_);
   const int percent = static_cast<int>(done * 100 / total_);
-  int shown = shown_.load();
-  while (percent > shown) {
-    if (shown_.compare_exchange_weak(shown, percent)) {
-      observer_->progress(what_, done, total_);
-      return;
-    }
-  }
+  if (percent <= shown_.load()) return;
+  const std::lock_guard lock(report_turn);
+  if (percent <= shown_.load()) return;
+  shown_ = percent;
+  observer_->progress(what_, done, total_);
 }
 
 }  // namespace ecotone

@@ -66,7 +66,8 @@ class Messages final : public Observer {
   };
   std::mutex mutex_;
   std::vector<Message> messages_;
-  /// How far each bar came since the last glance, in the order of their beginnings: a short one is not lost to the next.
+  /// How far each bar came since the last glance, in the order of their beginnings: a short one is not lost to the
+  /// next.
   std::vector<Bar> bars_;
 
   void add(std::optional<std::string> code, std::string_view message) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ecotone/base/memory.h"
+#include "ecotone/methods/domain_places.h"
 #include "ecotone/methods/method.h"
 #include "ecotone/methods/requirements.h"
 #include "ecotone/solve/transport/network_simplex.h"
@@ -164,39 +165,6 @@ class Mover {
 /// Rows of a plan beyond which even an entropic one takes too long.
 constexpr Index most_entropic_rows = 100000;
 
-/// Says what transport assumes and the data deny: equal shares of the classes in all domains.
-void note_class_shares(const TrainView& view, const Context& context) {
-  if (view.y.task != Task::classify || view.y.classes.size() < 2) return;
-  Matrix count = Matrix::Zero(view.domain.count(), static_cast<Index>(view.y.classes.size()));
-  for (Index i = 0; i < view.labelled(); ++i) count(view.domain.index[at(i)], view.y.index[at(i)]) += view.weight_of(i);
-  double widest = 0;
-  Index of = 0;
-  double low = 0;
-  double high = 0;
-  for (Index c = 0; c < count.cols(); ++c) {
-    double least = 1;
-    double most = 0;
-    for (Index e = 0; e < count.rows(); ++e) {
-      const double rows = count.row(e).sum();
-      if (!(rows > 0)) continue;
-      least = std::min(least, count(e, c) / rows);
-      most = std::max(most, count(e, c) / rows);
-    }
-    if (most - least > widest) {
-      widest = most - least;
-      of = c;
-      low = least;
-      high = most;
-    }
-  }
-  if (widest > 0.2)
-    context.note(
-        "transport: the share of class '{}' is between {:.2f} and {:.2f} in the training domains; transport assumes "
-        "that "
-        "it is the same everywhere, and moves rows across classes where it is not",
-        view.y.classes[at(of)], low, high);
-}
-
 StageResult fit_transport(const TrainView& view, const TransportOptions& options, const Context& context, FitCache&) {
   const Index sources = rows_to_move(view);
   require_target("transport", view, sources);
@@ -210,7 +178,7 @@ StageResult fit_transport(const TrainView& view, const TransportOptions& options
                view.x.rows(), most_entropic_rows);
   require_memory(static_cast<std::size_t>(3 * view.x.rows() * view.x.cols()) * sizeof(double), "transport",
                  "copies of all rows", "use fewer rows or columns");
-  note_class_shares(view, context);
+  tell_class_shares("transport", view, context);
   Mover mover(view, sources, options, context);
   std::vector<std::vector<Index>> rows(options.pool_sources ? 1 : view.domain.names.size());
   for (Index i = 0; i < sources; ++i) rows[options.pool_sources ? 0 : at(view.domain.index[at(i)])].push_back(i);

@@ -239,7 +239,7 @@ TEST(ScoreTransfer, MatchesAHandComputation) {
   const TrainView view = last_as_target(tiny(4, 25));
   const std::vector<std::string> texts = {"constant", "scale | logistic l2=0.01"};
   const Scores scores = scored(view, texts, Scorer::transfer, {.loss = RowLoss::log_loss});
-  Matrix lost(2, 3);
+  Matrix lost(2, 3), wrong(2, 3);
   for (std::int32_t d = 0; d < 3; ++d) {
     std::vector<Index> train, held;
     for (Index i = 0; i < view.labelled(); ++i)
@@ -251,6 +251,7 @@ TEST(ScoreTransfer, MatchesAHandComputation) {
       const Model model = Model::fit(Pipeline::parse(texts[static_cast<std::size_t>(c)]), part, Schema{}, on(1));
       const Prediction p = model.predict({view.x.take(held), view.domain.take(held)}, on(1));
       lost(c, d) = row_losses(view.y.take(held), p, model.classes(), RowLoss::log_loss).mean();
+      wrong(c, d) = row_losses(view.y.take(held), p, model.classes(), RowLoss::error).mean();
     }
   }
   for (Index c = 0; c < 2; ++c) {
@@ -262,6 +263,34 @@ TEST(ScoreTransfer, MatchesAHandComputation) {
     EXPECT_NEAR(*score.gain, gain.mean, 1e-12);
     EXPECT_NEAR(*score.gain_error, *gain.standard_error, 1e-12);
   }
+  const Vector points = 100 * (wrong.row(0) - wrong.row(1)).transpose();
+  const auto& gains = scores.candidates[1].by_domain;
+  ASSERT_TRUE(gains);
+  EXPECT_FALSE(scores.candidates[0].by_domain);
+  Index worst = 0;
+  EXPECT_NEAR(gains->worst, points.minCoeff(&worst), 1e-10);
+  EXPECT_NEAR(gains->mean, points.mean(), 1e-10);
+  EXPECT_EQ(gains->worst_domain, view.domain.names[static_cast<std::size_t>(worst)]);
+  EXPECT_EQ(gains->worse, (points.array() < -0.5).count());
+  EXPECT_EQ(gains->domains, 3);
+}
+
+TEST(ScoreTransfer, PointsOfNumbersArePerCentOfTheReferencesError) {
+  const TrainView view = last_as_target(tiny_regression(4, 30));
+  const Scores scores = scored(view, {"constant", "scale | ridge"}, Scorer::transfer);
+  double mean = 0;
+  for (std::int32_t d = 0; d < 3; ++d) {
+    std::vector<Index> train, held;
+    for (Index i = 0; i < view.labelled(); ++i)
+      (view.domain.index[static_cast<std::size_t>(i)] == d ? held : train).push_back(i);
+    const auto error = [&](const char* text) {
+      const Model model = Model::fit(Pipeline::parse(text), view_of_rows(view, train, held), Schema{}, on(1));
+      const Vector found = model.predict({view.x.take(held), view.domain.take(held)}, on(1)).value;
+      return std::sqrt((found - view.y.value(held)).squaredNorm() / static_cast<double>(held.size()));
+    };
+    mean += 100 * (1 - error("scale | ridge") / error("constant")) / 3;
+  }
+  EXPECT_NEAR(scores.candidates[1].by_domain.value().mean, mean, 1e-9);
 }
 
 TEST(ScoreTransfer, NeedsTwoSourceDomains) {
@@ -461,6 +490,26 @@ TEST(Choose, AGainOfOtherDomainsIsNoneWhereRowsLikeTheTargetsLose) {
   EXPECT_EQ(choose(scores), 0U);
   scores.candidates[1].importance_gain = 0.001;
   EXPECT_EQ(choose(scores), 1U);
+}
+
+TEST(Choose, AnUnevenGainIsNotTaken) {
+  Scores scores = made(Scorer::automatic, {0.5, 0.3}, 0.01);
+  const auto decided = [&](DomainGains gains) {
+    scores.candidates[1].by_domain = gains;
+    return decide(scores);
+  };
+  EXPECT_EQ(decided({.mean = 1, .worst = -4.9, .worst_domain = "b", .worse = 2, .domains = 4}).by, decided_by_gain);
+  EXPECT_EQ(decided({.mean = 1, .worst = -5, .worst_domain = "b", .worse = 1, .domains = 4}).by, "uneven_gain");
+  EXPECT_THAT(decide(scores).words, HasSubstr("5.0 points in source domain 'b'"));
+  EXPECT_EQ(decided({.mean = 1, .worst = -1, .worst_domain = "b", .worse = 3, .domains = 5}).by, "uneven_gain");
+  EXPECT_THAT(decide(scores).words, HasSubstr("in 3 of 5 source domains"));
+  EXPECT_EQ(decided({.mean = 0, .worst = 0, .worst_domain = "b", .worse = 0, .domains = 5}).by, "uneven_gain");
+  EXPECT_THAT(decide(scores).words, HasSubstr("gains nothing"));
+  // The overlap is looked at first, what the estimates say afterwards.
+  scores.candidates[1].gain_error = 0.5;
+  EXPECT_EQ(decide(scores).by, "uneven_gain");
+  scores.overlap = Overlap{.auroc = 0.96, .ess_raw = 4, .rows = 100, .cols = 4};
+  EXPECT_EQ(decide(scores).by, "no_overlap");
 }
 
 TEST(Choose, TheFirstVetoNamesTheDecision) {

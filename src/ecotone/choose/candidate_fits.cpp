@@ -88,14 +88,18 @@ std::vector<std::optional<Error>> CandidateFits::run(std::string_view purpose, s
   return result;
 }
 
+Prediction CandidateFits::predictions(const Model& model, const std::vector<Index>& rows,
+                                      const Context& context) const {
+  return model.predict({view_.x.take(rows), view_.domain.take(rows), take_origin(view_.origin, rows)}, context);
+}
+
 Vector CandidateFits::losses(const Model& model, const std::vector<Index>& rows, const Context& context) const {
   return losses(model, rows, loss_, context);
 }
 
 Vector CandidateFits::losses(const Model& model, const std::vector<Index>& rows, RowLoss loss,
                              const Context& context) const {
-  const Batch batch{view_.x.take(rows), view_.domain.take(rows), take_origin(view_.origin, rows)};
-  return row_losses(view_.y.take(rows), model.predict(batch, context), model.classes(), loss);
+  return row_losses(view_.y.take(rows), predictions(model, rows, context), model.classes(), loss);
 }
 
 Batch CandidateFits::target_batch() const {

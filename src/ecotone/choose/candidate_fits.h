@@ -65,7 +65,8 @@ class CandidateFits {
   std::vector<std::optional<Error>> run(std::string_view purpose, std::size_t parts,
                                         const std::function<TrainView(std::size_t)>& make, const Body& body);
 
-  /// Losses of some labelled rows under a fit on a part of the view.
+  /// What a fit on a part of the view predicts for some labelled rows, and their losses.
+  Prediction predictions(const Model& model, const std::vector<Index>& rows, const Context& context) const;
   Vector losses(const Model& model, const std::vector<Index>& rows, const Context& context) const;
   Vector losses(const Model& model, const std::vector<Index>& rows, RowLoss loss, const Context& context) const;
   /// The target rows as a batch.

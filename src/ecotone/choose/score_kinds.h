@@ -20,10 +20,10 @@ std::vector<CandidateScore> score_control_variate(CandidateFits& fits);
 /// Loss on source labels of the pipeline refitted on the target rows with the labels that the candidate predicted.
 std::vector<CandidateScore> score_reverse(CandidateFits& fits);
 /// The same on all source rows, whose labels the candidate has seen but the refitted pipeline has not. Its loss is
-/// circular_loss.
+/// simple_loss.
 std::vector<CandidateScore> score_circular(CandidateFits& fits);
 /// Errors for classification, squared errors for regression.
-RowLoss circular_loss(Task task);
+RowLoss simple_loss(Task task);
 /// Mean entropy of the predicted probabilities of the target rows.
 std::vector<CandidateScore> score_entropy(CandidateFits& fits);
 /// Minus the soft neighbourhood density of the predicted probabilities of the target rows.

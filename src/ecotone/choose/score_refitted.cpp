@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -69,6 +70,25 @@ TrainView reversed(const TrainView& view, const Labelled& forward, const std::ve
 Vector weights_of(const TrainView& view, const std::vector<Index>& rows) {
   if (view.weight.size() == 0) return {};
   return view.weight(rows);
+}
+
+/// What the points of domains are made of: the share of errors, or the root mean squared error.
+double domain_error(double mean_loss, Task task) { return task == Task::classify ? mean_loss : std::sqrt(mean_loss); }
+
+/// Points over the reference in each domain; none if the reference predicts numbers without an error.
+std::optional<DomainGains> domain_gains(const Vector& reference, const Vector& own, const TrainView& view,
+                                        const std::vector<InnerFold>& folds) {
+  constexpr double half_a_point = 0.5;
+  const bool numbers = view.y.task == Task::regress;
+  if (numbers && !(reference.minCoeff() > 0)) return std::nullopt;
+  const Vector gain = reference - own;
+  const Vector points = 100 * (numbers ? gain.cwiseQuotient(reference) : gain);
+  Index worst = 0;
+  DomainGains gains{.mean = points.mean(), .worst = points.minCoeff(&worst), .domains = points.size()};
+  gains.worse = (points.array() < -half_a_point).count();
+  const Index row = folds[static_cast<std::size_t>(worst)].held.front();
+  gains.worst_domain = view.domain.names[static_cast<std::size_t>(view.domain.index[static_cast<std::size_t>(row)])];
+  return gains;
 }
 
 struct WayBack {
@@ -147,13 +167,20 @@ std::vector<CandidateScore> score_transfer(CandidateFits& fits) {
         "fold_one_class",
         "transfer: {} of {} source domains cannot be treated as the target: the others have one class only",
         played - static_cast<Index>(folds.size()), played);
+  const Task task = view.y.task;
   std::vector<Vector> means(fits.candidates().size(), Vector(static_cast<Index>(folds.size())));
+  std::vector<Vector> wrong = means;
   const auto body = [&](std::size_t c, std::size_t f, const TrainView& part, FitCache& cache, const Context& context) {
     const Model model = Model::fit(fits.candidates()[c], part, fits.schema(), context, cache);
     const Vector weights = weights_of(view, folds[f].held);
     const bool counted = weights.size() > 0 && weights.sum() > 0;
-    const Vector lost = fits.losses(model, folds[f].held, context);
-    means[c][static_cast<Index>(f)] = mean_error(lost, counted ? weights : Vector()).mean;
+    const Prediction prediction = fits.predictions(model, folds[f].held, context);
+    const Labels truth = view.y.take(folds[f].held);
+    const auto mean_of_loss = [&](RowLoss loss) {
+      return mean_error(row_losses(truth, prediction, model.classes(), loss), counted ? weights : Vector()).mean;
+    };
+    means[c][static_cast<Index>(f)] = mean_of_loss(fits.loss());
+    wrong[c][static_cast<Index>(f)] = domain_error(mean_of_loss(simple_loss(task)), task);
   };
   const auto make = [&](std::size_t f) { return view_of_rows(view, folds[f].train, folds[f].held); };
   const auto errors = fits.run("score-transfer", folds.size(), make, body);
@@ -162,7 +189,10 @@ std::vector<CandidateScore> score_transfer(CandidateFits& fits) {
     losses[c].error = errors[c];
     if (!errors[c]) losses[c].value = means[c];
   }
-  return paired_scores(fits, losses, Vector());
+  std::vector<CandidateScore> scores = paired_scores(fits, losses, Vector());
+  for (std::size_t c = 1; c < scores.size(); ++c)
+    if (!errors[0] && !errors[c]) scores[c].by_domain = domain_gains(wrong[0], wrong[c], view, folds);
+  return scores;
 }
 
 std::vector<CandidateScore> score_reverse(CandidateFits& fits) {
@@ -176,7 +206,7 @@ std::vector<CandidateScore> score_reverse(CandidateFits& fits) {
   return scores_of_way_back(fits, forward, {fold.train, fold.held, fits.loss(), "score-reverse"});
 }
 
-RowLoss circular_loss(Task task) { return task == Task::classify ? RowLoss::error : RowLoss::squared; }
+RowLoss simple_loss(Task task) { return task == Task::classify ? RowLoss::error : RowLoss::squared; }
 
 std::vector<CandidateScore> score_circular(CandidateFits& fits) {
   std::vector<Index> all(static_cast<std::size_t>(fits.view().labelled()));
@@ -187,7 +217,7 @@ std::vector<CandidateScore> score_circular(CandidateFits& fits) {
     forward[c].error = full[c].error;
     if (full[c].value) forward[c].value = {full[c].value->on_target, full[c].value->model->classes()};
   }
-  return scores_of_way_back(fits, forward, {all, all, circular_loss(fits.view().y.task), "score-circular"});
+  return scores_of_way_back(fits, forward, {all, all, simple_loss(fits.view().y.task), "score-circular"});
 }
 
 }  // namespace ecotone

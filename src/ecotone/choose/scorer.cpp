@@ -124,7 +124,7 @@ Scores CandidateScorer::scores(Scorer scorer) {
                "{}: it needs unlabelled rows of a target domain; name it with --target or use --protocol adapt "
                "(evaluate)",
                info.name);
-  if (result.used == Scorer::circular) result.loss = circular_loss(fits_->view().y.task);
+  if (result.used == Scorer::circular) result.loss = simple_loss(fits_->view().y.task);
   if (scorer == Scorer::automatic && !look_first(result, *fits_)) return result;
   result.candidates = run(result.used, *fits_);
   if (result.used == Scorer::transfer && result.overlap && result.overlap->enough()) {

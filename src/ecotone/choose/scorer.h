@@ -51,6 +51,16 @@ struct ScorerOptions {
   int folds = 5;                      ///< of held-out source rows; whole domains if there are at least three
 };
 
+/// How a candidate does beside the reference in the source domains that are treated as the target in turn, in points:
+/// of accuracy for classes, per cent of the reference's root mean squared error for numbers.
+struct DomainGains {
+  double mean = 0;
+  double worst = 0;
+  std::string worst_domain;
+  Index worse = 0;  ///< domains that lose more than half a point
+  Index domains = 0;
+};
+
 /// A scorer's result for one candidate. Lower is better.
 struct CandidateScore {
   std::string pipeline;
@@ -61,7 +71,8 @@ struct CandidateScore {
   /// The gain by `importance`, which `automatic` uses besides `transfer`: other domains may gain where rows like the
   /// target's do not.
   std::optional<double> importance_gain;
-  std::optional<double> tie_break;  ///< among equal estimates the lowest is chosen
+  std::optional<DomainGains> by_domain;  ///< of the scorer `transfer`
+  std::optional<double> tie_break;       ///< among equal estimates the lowest is chosen
   /// How much less of the target's rows than the reference it classifies as the mean of all candidates does;
   /// `automatic` of classes only.
   std::optional<double> agreement_loss;

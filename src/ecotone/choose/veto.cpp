@@ -43,6 +43,28 @@ std::string beyond_sources_words(const Scores& scores, const CandidateScore&) {
       scores.overlap->words(), scores.apart, scores.freedom + 1);
 }
 
+/// The rule was written once, before any of our tables, and is not tuned.
+constexpr double most_points_lost = 5;
+
+bool uneven_gain(const Scores&, const CandidateScore& candidate) {
+  const auto& gains = candidate.by_domain;
+  return gains && (gains->mean <= 0 || 2 * gains->worse > gains->domains || gains->worst <= -most_points_lost);
+}
+
+std::string uneven_gain_words(const Scores&, const CandidateScore& candidate) {
+  const DomainGains& gains = *candidate.by_domain;
+  if (gains.mean <= 0)
+    return fmt::format("over {} source domains treated as the target in turn it gains nothing ({:+.2f} points)",
+                       gains.domains, gains.mean);
+  if (2 * gains.worse > gains.domains)
+    return fmt::format(
+        "it loses more than half a point in {} of {} source domains treated as the target in turn, though {:+.2f} "
+        "points on average",
+        gains.worse, gains.domains, gains.mean);
+  return fmt::format("it loses {:.1f} points in source domain '{}' treated as the target", -gains.worst,
+                     gains.worst_domain);
+}
+
 bool not_scored(const Scores&, const CandidateScore& candidate) { return !candidate.gain || !candidate.gain_error; }
 
 std::string not_scored_words(const Scores&, const CandidateScore& candidate) {
@@ -86,10 +108,11 @@ std::string disagrees_words(const Scores&, const CandidateScore& candidate) {
       100 * *candidate.agreement_loss);
 }
 
-constexpr std::array<Veto, 7> list = {{
+constexpr std::array<Veto, 8> list = {{
     {"few_target_rows", true, few_target_rows, few_target_rows_words},
     {"no_overlap", true, no_overlap, no_overlap_words},
     {"beyond_sources", true, beyond_sources, beyond_sources_words},
+    {"uneven_gain", false, uneven_gain, uneven_gain_words},
     {"not_scored", false, not_scored, not_scored_words},
     {"within_error", false, within_error, within_error_words},
     {"loss_near_target", false, loss_near_target, loss_near_target_words},

@@ -21,6 +21,12 @@ Json target_json(const TargetChoice& target) {
                 {"gain", json_number(score.gain)},
                 {"gain_standard_error", json_number(score.gain_error)},
                 {"importance_gain", json_number(score.importance_gain)}};
+    if (const auto& gains = score.by_domain)
+      one["by_domain"] = {{"mean", gains->mean},
+                          {"worst", gains->worst},
+                          {"worst_domain", gains->worst_domain},
+                          {"worse", gains->worse},
+                          {"domains", gains->domains}};
     if (!score.error_code.empty()) one["error"] = {{"code", score.error_code}, {"message", score.error}};
     estimates.push_back(std::move(one));
   }

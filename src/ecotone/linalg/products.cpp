@@ -113,7 +113,7 @@ Matrix transpose_product(ConstMatrixView a, ConstMatrixView b, const Context& co
                       [&](Matrix& sum, Index block) {
                         const Index first = block * block_rows;
                         const Index rows = std::min(block_rows, a.rows() - first);
-                        multiply_transposed(a.middleRows(first, rows), b.middleRows(first, rows), 1.0, sum);
+                        add_transpose_product(a.middleRows(first, rows), b.middleRows(first, rows), sum);
                       });
   }
   Matrix c(a.cols(), b.cols());

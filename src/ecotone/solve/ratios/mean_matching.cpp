@@ -20,34 +20,25 @@ namespace {
 constexpr int steps_between_checks = 10;
 
 double clipped_sum(const Vector& v, double t, double most) {
-  double sum = 0;
-  for (const double each : v) sum += std::clamp(each - t, 0.0, most);
-  return sum;
+  return (v.array() - t).cwiseMax(0.0).cwiseMin(most).sum();
 }
 
-/// t with sum clip(v - t, 0, most) = wanted: the sum falls by pieces between the breakpoints v_i - most and v_i.
+/// t with sum clip(v - t, 0, most) = wanted. The sum falls in straight pieces, so Newton's steps end at t itself once
+/// they reach its piece, which takes a few passes from near by; the middle of the bracket keeps them from circling.
 double shift_for_sum(const Vector& v, double most, double wanted) {
-  std::vector<double> breaks;
-  breaks.reserve(2 * static_cast<std::size_t>(v.size()));
-  for (const double each : v) {
-    breaks.push_back(each - most);
-    breaks.push_back(each);
+  constexpr int most_passes = 200, newton_passes = 7;
+  double low = v.minCoeff() - most, high = v.maxCoeff(), t = std::clamp(0.0, low, high);
+  for (int pass = 1; pass <= most_passes; ++pass) {
+    const double sum = clipped_sum(v, t, most);
+    if (sum == wanted) break;
+    (sum > wanted ? low : high) = t;
+    const auto inside = static_cast<double>((v.array() > t && v.array() < t + most).count());
+    double next = t + (sum - wanted) / inside;
+    if (!(next > low && next < high) || pass % newton_passes == 0) next = low + (high - low) / 2;
+    if (next == t || next <= low || next >= high) break;
+    t = next;
   }
-  std::sort(breaks.begin(), breaks.end());
-  // The first breakpoint at which the sum is no longer above what is wanted.
-  std::size_t low = 0, high = breaks.size() - 1;
-  while (low < high) {
-    const std::size_t middle = (low + high) / 2;
-    if (clipped_sum(v, breaks[middle], most) > wanted)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low == 0) return breaks[0];
-  const double left = breaks[low - 1], right = breaks[low];
-  const double at_left = clipped_sum(v, left, most), at_right = clipped_sum(v, right, most);
-  if (at_left <= at_right) return right;
-  return left + (at_left - wanted) / (at_left - at_right) * (right - left);
+  return t;
 }
 
 /// G'w and G v, in pieces that depend on the number of rows alone.
@@ -58,7 +49,7 @@ Vector reduced(const Matrix& g, const Vector& w, const Context& context) {
 Vector expanded(const Matrix& g, const Vector& v, const Context& context) {
   Vector result(g.rows());
   parallel_rows(g.rows(), context, [&](Index first, Index last) {
-    result.segment(first, last - first) = g.middleRows(first, last - first) * v;
+    multiply(g.middleRows(first, last - first), v, result.segment(first, last - first));
   });
   return result;
 }

@@ -1,7 +1,11 @@
 #include "ecotone/reproduce/recipe_data.h"
 
+#include <algorithm>
+
+#include "ecotone/data/dataset_digest.h"
 #include "ecotone/data/generate/generate.h"
 #include "ecotone/data/read.h"
+#include "ecotone/data/take_rows.h"
 #include "ecotone/reproduce/public_data.h"
 
 namespace ecotone {
@@ -45,6 +49,34 @@ Dataset TableData::load(const std::filesystem::path& folder, const Context& cont
   for (Index i = 0; data.y && i < data.rows(); ++i)
     if (data.y->missing(i)) data_error("no_label", "{}: row {} has no label", path.string(), i + 1);
   return data;
+}
+
+RecipeData RecipeData::read(JsonFields& fields, Task task) {
+  RecipeData data;
+  if (fields.has("generator"))
+    data.drawn = GeneratedData::read(fields);
+  else
+    data.table = TableData::read(fields, task);
+  if (fields.has("rows")) data.rows = fields.whole("rows", 1, 1'000'000);
+  return data;
+}
+
+void RecipeData::check() const {
+  if (drawn) drawn->check();
+}
+
+Dataset RecipeData::load(const std::filesystem::path& folder, const Context& context) const {
+  Dataset data = drawn ? drawn->draw(context) : table.load(folder, context);
+  if (rows == 0) return data;
+  std::vector<Index> kept;
+  for (Index d = 0; d < data.domain.count(); ++d)
+    for (const Index row : spread_over(data.domain.rows_of(d), rows)) kept.push_back(row);
+  std::ranges::sort(kept);
+  return take_rows(std::move(data), kept);
+}
+
+Digest RecipeData::digest(const std::filesystem::path& folder, const Context& context) const {
+  return drawn ? Digest{} : digest_of(load(folder, context.observed_by(nullptr)), context);
 }
 
 }  // namespace ecotone

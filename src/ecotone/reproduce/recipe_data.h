@@ -1,9 +1,11 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "ecotone/base/context.h"
+#include "ecotone/base/digest.h"
 #include "ecotone/data/dataset.h"
 #include "ecotone/data/formats/read_options.h"
 #include "ecotone/reproduce/json_fields.h"
@@ -33,6 +35,20 @@ struct TableData {
   /// The errors of data_file and of reading; data errors `other_data` if the table is not the one that is meant, and
   /// `no_label` if a row has none.
   Dataset load(const std::filesystem::path& folder, const Context& context) const;
+};
+
+/// Data of either kind, and the field `rows`: at most so many of each domain, at equal distances.
+struct RecipeData {
+  std::optional<GeneratedData> drawn;  ///< or else
+  TableData table;
+  Index rows = 0;  ///< 0: all
+
+  /// Drawn where there is a `generator`.
+  static RecipeData read(JsonFields& fields, Task task);
+  void check() const;
+  Dataset load(const std::filesystem::path& folder, const Context& context) const;
+  /// What the data are in a journal; empty for those that are drawn.
+  Digest digest(const std::filesystem::path& folder, const Context& context) const;
 };
 
 }  // namespace ecotone

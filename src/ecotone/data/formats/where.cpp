@@ -11,6 +11,7 @@
 #include "ecotone/data/formats/date.h"
 #include "ecotone/data/formats/number.h"
 #include "ecotone/data/formats/roles.h"
+#include "ecotone/data/take_rows.h"
 
 namespace ecotone {
 
@@ -183,18 +184,7 @@ Dataset filter_rows(Dataset data, const std::vector<std::string>& where, const s
     if (keep[i]) rows.push_back(static_cast<Index>(i));
   if (rows.empty()) data_error("empty_data", "{}: no row satisfies where", origin);
   data.dropped += data.rows() - std::ssize(rows);
-  if (data.weight.size() > 0) data.weight = Vector(data.weight(rows));
-  if (data.time.size() > 0) data.time = Vector(data.time(rows));
-  data.group = take_groups(data.group, rows);
-  data.x = data.x.take(rows);
-  data.domain = data.domain.take(rows);
-  data.origin = take_origin(data.origin, rows);
-  if (data.y) {
-    data.y = data.y->take(rows);
-    if (data.y->task == Task::classify) drop_unused_classes(*data.y);
-  }
-  data.role.assign(data.domain.names.size(), Role::source);
-  return data;
+  return take_rows(std::move(data), rows);
 }
 
 }  // namespace ecotone

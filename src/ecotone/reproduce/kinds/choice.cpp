@@ -5,7 +5,6 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/choose/choose.h"
-#include "ecotone/data/dataset_digest.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/methods/grid.h"
 #include "ecotone/reproduce/json_fields.h"
@@ -22,8 +21,7 @@ struct ChoiceData {
   std::string name;
   std::string metric;
   std::vector<std::string> candidates;
-  std::optional<GeneratedData> drawn;  ///< or else
-  TableData table;
+  RecipeData from;
 
   Task task() const { return find_metric(metric)->task; }
 };
@@ -40,10 +38,7 @@ std::vector<ChoiceData> read_choice_recipe(const ExperimentItem& item, const std
       file_error("bad_experiment", "{}: field 'metric' of data '{}' is not a metric: '{}'", where, data.name,
                  data.metric);
     data.candidates = one.texts("candidates");
-    if (one.has("generator"))
-      data.drawn = GeneratedData::read(one);
-    else
-      data.table = TableData::read(one, data.task());
+    data.from = RecipeData::read(one, data.task());
     one.finish();
     for (std::size_t i = 0; i + 1 < all.size(); ++i)
       if (all[i].name == data.name) file_error("bad_experiment", "{}: two data sets are called '{}'", where, data.name);
@@ -65,7 +60,7 @@ std::vector<CellName> check_choice(const ExperimentItem& item, const std::string
   std::vector<CellName> cells;
   for (const ChoiceData& data : read_choice_recipe(item, where)) {
     try {
-      if (data.drawn) data.drawn->check();
+      data.from.check();
       for (const Pipeline& pipeline : candidates_of(data))
         if (!pipeline.predicts()) option_error("no_learner", "\"{}\" does not end in a learner", pipeline.text());
     } catch (const Error& error) {
@@ -77,10 +72,6 @@ std::vector<CellName> check_choice(const ExperimentItem& item, const std::string
     cells.emplace_back(std::string(none), column(data, "regret"));
   }
   return cells;
-}
-
-Dataset load(const ChoiceData& data, const std::filesystem::path& folder, const Context& context) {
-  return data.drawn ? data.drawn->draw(context) : data.table.load(folder, context);
 }
 
 /// Values of the targets for one field; undefined ones are left out.
@@ -132,12 +123,12 @@ std::vector<Cell> run_choice(const ExperimentItem& item, const ReproduceOptions&
   std::vector<RepeatedPart> parts;
   for (const ChoiceData& data : all) {
     parts.push_back({data.name});
-    if (options.journal && !data.drawn)
-      parts.back().data = digest_of(load(data, options.data, context.observed_by(nullptr)), context);
+    if (options.journal) parts.back().data = data.from.digest(options.data, context);
   }
   const auto run = [&](std::size_t d, const Context& own) {
     const ChooseOptions choose{.scorers = scorers_of(all[d].task()), .metric = all[d].metric};
-    return values_of(all[d], choose_candidates(load(all[d], options.data, own), candidates_of(all[d]), choose, own));
+    return values_of(all[d],
+                     choose_candidates(all[d].from.load(options.data, own), candidates_of(all[d]), choose, own));
   };
   Cells cells;
   for (const ChoiceValues& values : run_repetitions<ChoiceValues>(item, parts, options, 1, context, run))

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "ecotone/base/error.h"
-#include "ecotone/data/dataset_digest.h"
 #include "ecotone/evaluate/score.h"
 #include "ecotone/methods/model.h"
 #include "ecotone/reproduce/json_fields.h"
@@ -23,12 +22,7 @@ struct TrustData {
   Task task = Task::classify;
   std::vector<std::string> pipelines;
   bool last = false;
-  std::optional<GeneratedData> drawn;  ///< or else
-  TableData table;
-
-  Dataset load(const std::filesystem::path& folder, const Context& context) const {
-    return drawn ? drawn->draw(context) : table.load(folder, context);
-  }
+  RecipeData from;
 };
 
 struct TrustRecipe {
@@ -56,10 +50,7 @@ TrustRecipe read_trust_recipe(const ExperimentItem& item, const std::string& whe
     data.pipelines = one.texts("pipelines");
     data.last = one.has("last") && one.flag("last");
     const int draws = one.has("draws") ? one.whole("draws", 1, 10'000) : 1;
-    if (one.has("generator"))
-      data.drawn = GeneratedData::read(one);
-    else
-      data.table = TableData::read(one, data.task);
+    data.from = RecipeData::read(one, data.task);
     one.finish();
     for (int draw = 1; draw <= draws; ++draw) {
       TrustData drawn = data;
@@ -80,7 +71,7 @@ TrustRecipe checked_recipe(const ExperimentItem& item, const std::string& where,
   TrustRecipe recipe = read_trust_recipe(item, where);
   try {
     for (const TrustData& data : recipe.data) {
-      if (data.drawn) data.drawn->check();
+      data.from.check();
       for (const std::string& text : data.pipelines) Pipeline::parse(text + behind);
     }
     for (const std::string& method : recipe.methods) Pipeline::parse("logistic | conformal method=" + method);
@@ -105,13 +96,12 @@ std::vector<Cell> run_data(const ExperimentItem& item, const std::vector<TrustDa
   std::vector<RepeatedPart> parts;
   for (const TrustData& data : all) {
     parts.push_back({data.name});
-    if (options.journal && !data.drawn)
-      parts.back().data = digest_of(data.load(options.data, context.observed_by(nullptr)), context);
+    if (options.journal) parts.back().data = data.from.digest(options.data, context);
   }
   std::vector<Cell> cells;
   for (const CellName& name : names) cells.push_back({name.first, name.second, {}});
   const auto of_part = [&](std::size_t d, const Context& own) {
-    return run(all[d], all[d].load(options.data, own), own);
+    return run(all[d], all[d].from.load(options.data, own), own);
   };
   for (const TrustValues& values : run_repetitions<TrustValues>(item, parts, options, 1, context, of_part))
     for (const auto& [name, value] : values) {
@@ -188,7 +178,7 @@ void add_judged(TrustValues& values, const std::string& row, const TrustData& da
   values.push_back({{row, data.column + " width"},
                     share ? 100 * (value.interval->high - value.interval->low)
                           : 100 * (value.interval->high / value.interval->low - 1)});
-  if (!data.drawn || data.drawn->generator == "clinics")
+  if (!data.from.drawn || data.from.drawn->generator == "clinics")
     values.push_back({{row, "all covered"}, covered ? 100.0 : 0.0});
 }
 

@@ -401,6 +401,51 @@ TEST(ExperimentChoice, RefusesWrongFields) {
   EXPECT_EQ(error_of([&] { reproduce(reads, reads.items[0], {}, on(1)); }).code(), "no_data");
 }
 
+Json records_recipe() {
+  return Json::parse(R"({
+    "paper": "key", "title": "Small", "items": [{
+      "table": "one", "title": "t", "kind": "records", "metric": "score", "repetitions": 1,
+      "rows": [{"row": "nothing", "pipeline": "@"}, {"row": "guess", "pipeline": "constant"},
+               {"row": "coral", "pipeline": "coral | @"}, {"row": "numbers", "pipeline": "anchor", "task": "regress"}],
+      "data": [{"data": "clinics", "before": "impute | scale", "learner": "logistic l2=0.01", "rows": 40,
+                "generator": "clinics"}]}]})");
+}
+
+TEST(ExperimentRecords, SaysWhatEachRowGainsAndLoses) {
+  const Experiment experiment = parse(records_recipe(), no_numbers);
+  const Reproduction result = reproduce(experiment, experiment.items[0], {}, on(2));
+  const auto found = [&](const std::string& row, const std::string& column) {
+    return std::ranges::find_if(result.rows, [&](const auto& r) { return r.row == row && r.column == column; });
+  };
+  const auto value = [&](const std::string& row, const std::string& column) { return found(row, column)->ours; };
+  EXPECT_EQ(found("nothing", "clinics")->repetitions, 8);  // domains
+  EXPECT_EQ(value("nothing", "equal"), 8);
+  EXPECT_EQ(value("nothing", "clinics worst"), 0);
+  for (const char* row : {"guess", "coral", "guard"}) {
+    EXPECT_EQ(value(row, "better") + value(row, "equal") + value(row, "worse"), 8) << row;
+    EXPECT_LE(value(row, "clinics worst"), value(row, "clinics") - value("nothing", "clinics") + 1e-9) << row;
+  }
+  EXPECT_LT(value("guess", "clinics"), value("nothing", "clinics"));
+  EXPECT_LE(value("guard", "better") + value("guard", "worse"), value("guard", "adapted"));
+  EXPECT_EQ(found("numbers", "clinics"), result.rows.end());  // a row of another task
+  EXPECT_EQ(to_json(reproduce(experiment, experiment.items[0], {}, on(1))), to_json(result));
+}
+
+TEST(ExperimentRecords, RefusesWrongFields) {
+  const auto refused = [](const char* list, const char* field, const Json& value) {
+    Json json = records_recipe();
+    json["items"][0][list][0][field] = value;
+    return refusal(json, no_numbers);
+  };
+  EXPECT_THAT(refused("rows", "row", "guess"), HasSubstr("two rows are called 'guess'"));
+  EXPECT_THAT(refused("rows", "row", "guard"), HasSubstr("two rows are called 'guard'"));
+  EXPECT_THAT(refused("rows", "task", "regress"), HasSubstr("the first row must be of every task"));
+  EXPECT_THAT(refused("rows", "task", "rank"), HasSubstr("field 'task' is 'rank'"));
+  EXPECT_THAT(refused("rows", "pipeline", "scale"), HasSubstr("does not end in a learner"));
+  EXPECT_THAT(refused("data", "learner", "logstic"), HasSubstr("did you mean 'logistic'"));
+  EXPECT_THAT(refused("data", "rows", 0), HasSubstr("'rows'"));
+}
+
 TEST(Experiment, SaysWhenRepetitionsAreFew) {
   Json json = recipe();
   json["items"][0]["repetitions"] = 40;

@@ -11,6 +11,7 @@
 #include "ecotone/reproduce/kinds/logistic_examples.h"
 #include "ecotone/reproduce/kinds/paths.h"
 #include "ecotone/reproduce/kinds/projections.h"
+#include "ecotone/reproduce/kinds/records.h"
 #include "ecotone/reproduce/kinds/shift.h"
 #include "ecotone/reproduce/kinds/trust.h"
 
@@ -80,6 +81,7 @@ const ExperimentKind& kind_of(const ExperimentItem& item) {
 std::span<const ExperimentKind> experiment_kinds() {
   static const ExperimentKind kinds[] = {shift_kind(),
                                          choice_kind(),
+                                         records_kind(),
                                          boost_kind(),
                                          boost_figure_kind(),
                                          paths_kind(),

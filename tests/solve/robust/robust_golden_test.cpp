@@ -1,4 +1,5 @@
 // The golden cases 12_robust and 13_anchor (probit) on the engine.
+#include <cmath>
 #include <map>
 
 #include "ecotone/solve/robust/robust.h"
@@ -128,6 +129,88 @@ TEST_F(RobustGolden, RowsOfWeightZeroAndTwoDoNotDifferFromRowsLeftOutAndTwice) {
     const RobustFit a = fit_robust(weighted, context);
     const RobustFit b = fit_robust(repeated, context);
     EXPECT_LT((a.fit.weights - b.fit.weights).cwiseAbs().maxCoeff(), 1e-5) << static_cast<int>(risk);
+  }
+}
+
+/// Domains of equal size: without strength, and with all domains in the worst share, every risk is plain least squares.
+TEST_F(RobustGolden, TheUnitOfLabelsDoesNotChangeTheFit) {
+  read("12_robust");
+  const Context context({.threads = 2});
+  for (std::size_t i = 0; i < domain_.size(); ++i) domain_[i] = static_cast<std::int32_t>(i % 2);
+  domains_ = 2;
+  ASSERT_EQ(domain_.size() % 2, 0U);
+  const std::vector<double> given = value_;
+  const LinearFit plain = fit_linear(problem(LinearFamily::least_squares, 0).linear, context);
+  for (const RobustRisk risk : {RobustRisk::vrex, RobustRisk::irm, RobustRisk::anchor, RobustRisk::cvar_domains,
+                                RobustRisk::cvar_rows, RobustRisk::worst}) {
+    const auto fit_of = [&](double unit) {
+      for (std::size_t i = 0; i < given.size(); ++i) value_[i] = unit * given[i];
+      RobustProblem own = problem(LinearFamily::least_squares, 0);
+      own.risk = risk;
+      own.lam = 0;
+      own.share = 1;
+      return fit_robust(own, context);
+    };
+    const RobustFit one = fit_of(1);
+    const double size = one.fit.weights.cwiseAbs().maxCoeff();
+    // The mixture of worst is found to a bound of the risk, which says less of the weights.
+    const double tolerance = risk == RobustRisk::worst ? 1e-3 : 1e-6;
+    for (const double unit : {1e-6, 1e6}) {
+      const RobustFit small = fit_of(unit);
+      EXPECT_TRUE(small.fit.converged) << static_cast<int>(risk) << " " << unit;
+      EXPECT_LT((small.fit.weights / unit - one.fit.weights).cwiseAbs().maxCoeff(), tolerance * size)
+          << static_cast<int>(risk) << " " << unit;
+    }
+    if (risk == RobustRisk::worst) continue;
+    EXPECT_LT((one.fit.weights - plain.weights).cwiseAbs().maxCoeff(), 1e-6 * size) << static_cast<int>(risk);
+    EXPECT_NEAR(one.fit.offset[0], plain.offset[0], 1e-6 * size) << static_cast<int>(risk);
+  }
+}
+
+TEST_F(RobustGolden, ADomainWithoutLabelsBeyondZeroDoesNotSetTheUnit) {
+  read("12_robust");
+  const Context context({.threads = 2});
+  const auto fit_of = [&](double unit) {
+    std::vector<double> value = value_;
+    for (std::size_t i = 0; i < value.size(); ++i) value[i] = domain_[i] == 0 ? 0 : unit * value[i];
+    RobustProblem own = problem(LinearFamily::least_squares, 0);
+    own.linear.value = value;
+    own.lam = 0;
+    return fit_robust(own, context).fit.weights;
+  };
+  const Matrix one = fit_of(1);
+  EXPECT_LT((fit_of(1e-9) * 1e9 - one).cwiseAbs().maxCoeff(), 1e-6 * one.cwiseAbs().maxCoeff());
+}
+
+TEST_F(RobustGolden, ColumnsWhoseSquaresOverflow) {
+  read("12_robust");
+  const Context context({.threads = 2});
+  const Matrix given = x_.to_matrix();
+  for (const RobustRisk risk : {RobustRisk::vrex, RobustRisk::irm, RobustRisk::worst, RobustRisk::cvar_rows}) {
+    const auto fit_of = [&](double unit) {
+      Matrix x = given;
+      x.col(0) *= unit;
+      x_ = Features::dense(x);
+      RobustProblem own = problem(LinearFamily::least_squares, 0);
+      own.risk = risk;
+      own.lam = 0.1;
+      return fit_robust(own, context).fit;
+    };
+    const LinearFit one = fit_of(1), large = fit_of(1e200);
+    EXPECT_TRUE(std::isfinite(large.kkt)) << static_cast<int>(risk);
+    EXPECT_NEAR(large.weights(0, 0) * 1e200, one.weights(0, 0), 1e-3) << static_cast<int>(risk);
+    EXPECT_NEAR(large.weights(0, 1), one.weights(0, 1), 1e-3) << static_cast<int>(risk);
+  }
+}
+
+TEST_F(RobustGolden, LossesThatOverflowAreRefused) {
+  read("12_robust");
+  for (double& y : value_) y *= 1e200;
+  for (const RobustRisk risk : {RobustRisk::vrex, RobustRisk::irm, RobustRisk::anchor, RobustRisk::cvar_domains,
+                                RobustRisk::cvar_rows, RobustRisk::worst}) {
+    RobustProblem own = problem(LinearFamily::least_squares, 0.1);
+    own.risk = risk;
+    EXPECT_EQ(code_of([&] { fit_robust(own, Context({.threads = 2})); }), "non_finite") << static_cast<int>(risk);
   }
 }
 

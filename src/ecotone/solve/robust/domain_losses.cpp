@@ -1,5 +1,6 @@
 #include "ecotone/solve/robust/domain_losses.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -36,15 +37,38 @@ Matrix block_scores(const Features& x, Index b, const Matrix& weights, const Mat
   return t;
 }
 
-/// Means and root mean squares of columns around `mean`, which is 0 where there is no offset.
+/// Largest magnitudes of columns.
+struct ColumnPeaks {
+  Vector peak;
+  void merge(const ColumnPeaks& other) { peak = peak.cwiseMax(other.peak); }
+};
+
+/// The power of two below the largest magnitude of each column, by which its values can be divided without rounding.
+Vector column_units(const Features& x, const Context& context) {
+  const ColumnPeaks zero{Vector::Zero(x.cols())};
+  const ColumnPeaks found = sum_blocks(x.blocks(), context, zero, [&](ColumnPeaks& acc, Index b) {
+    Scratch scratch;
+    const RowBlock block = x.block(b, scratch);
+    for (Index i = 0; i < block.x.rows(); ++i) acc.peak = acc.peak.cwiseMax(block.x.row(i).transpose().cwiseAbs());
+  });
+  Vector unit = Vector::Ones(x.cols());
+  for (Index j = 0; j < unit.size(); ++j)
+    if (found.peak[j] > 0) unit[j] = std::ldexp(1.0, std::ilogb(found.peak[j]));
+  return unit;
+}
+
+/// Means and root mean squares of columns around `mean`, which is 0 where there is no offset. Sums are of values in
+/// their column's unit, so that no square overflows.
 void column_coordinates(const Features& x, bool centre, const Context& context, Vector& mean, Vector& scale) {
+  constexpr double smallest = 1e-140;  // below it the penalty, l2 / scale^2, overflows
   const auto n = static_cast<double>(x.rows());
+  const Vector unit = column_units(x, context);
   const auto sums = [&](const Vector& from, bool squares) {
     return sum_blocks(x.blocks(), context, Vector(Vector::Zero(x.cols())), [&](Vector& acc, Index b) {
       Scratch scratch;
       const RowBlock block = x.block(b, scratch);
       for (Index i = 0; i < block.x.rows(); ++i) {
-        const auto moved = block.x.row(i).transpose() - from;
+        const auto moved = block.x.row(i).transpose().cwiseQuotient(unit) - from;
         if (squares)
           acc += moved.cwiseAbs2();
         else
@@ -54,9 +78,10 @@ void column_coordinates(const Features& x, bool centre, const Context& context, 
   };
   mean = Vector::Zero(x.cols());
   if (centre) mean = sums(mean, false) / n;
-  scale = (sums(mean, true) / n).cwiseSqrt();
+  scale = (sums(mean, true) / n).cwiseSqrt().cwiseProduct(unit);
+  mean = mean.cwiseProduct(unit);
   for (Index j = 0; j < scale.size(); ++j)
-    if (!(scale[j] > 1e-12 * std::abs(mean[j]))) scale[j] = 1;
+    if (!(scale[j] > std::max(1e-12 * std::abs(mean[j]), smallest))) scale[j] = 1;
 }
 
 }  // namespace
@@ -98,6 +123,24 @@ LinearProblem DomainLosses::problem_of(const Part& part) const {
   own.family = problem_.family;
   own.value = part.value;
   return own;
+}
+
+double DomainLosses::gradient_scale(const Vector& mass) const {
+  std::vector<std::int32_t> cls;
+  std::vector<double> value;
+  Vector weight = row_weight();
+  Index first = 0;
+  for (Index k = 0; k < count(); ++k) {
+    const Part& part = parts_[at(k)];
+    cls.insert(cls.end(), part.cls.begin(), part.cls.end());
+    value.insert(value.end(), part.value.begin(), part.value.end());
+    weight.segment(first, part.x.rows()) *= mass[k] / weight_[k];
+    first += part.x.rows();
+  }
+  LinearProblem all{.x = {}, .cls = cls, .classes = problem_.classes, .weight = weight};
+  all.family = problem_.family;
+  all.value = value;
+  return make_loss(all, 1.0)->scale();
 }
 
 Matrix DomainLosses::in_features(const Matrix& theta, Matrix& offset) const {

@@ -38,6 +38,8 @@ class DomainLosses {
   const Vector& weight() const { return weight_; }
   Index parameters() const { return scale_.size() + (offset_ ? 1 : 0); }
   Index outputs() const { return parts_.front().loss->outputs(); }
+  /// The natural size of the gradient of sum_k mass_k loss_k, of which the labels decide: see Loss::scale.
+  double gradient_scale(const Vector& mass) const;
 
   /// Every domain at theta, parameters x outputs.
   std::vector<DomainPoint> at_point(const Matrix& theta, DomainExtra extra, const Context& context) const;

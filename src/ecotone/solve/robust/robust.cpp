@@ -52,6 +52,10 @@ Vector losses_of(const std::vector<DomainPoint>& points) {
   return losses;
 }
 
+[[noreturn]] void refuse_overflow(const RobustProblem& problem) {
+  data_error("non_finite", "{}: the losses overflow; scale the features or divide the labels", problem.linear.who);
+}
+
 /// All that the risks share.
 class RobustSolver {
  public:
@@ -59,7 +63,8 @@ class RobustSolver {
       : problem_(problem),
         context_(context),
         rows_(problem.linear, problem.domain, problem.domains, context),
-        penalty_(rows_.penalty(problem.linear.l2)) {}
+        penalty_(rows_.penalty(problem.linear.l2)),
+        scale_(rows_.gradient_scale(domain_mass())) {}
 
   RobustFit solve() {
     Matrix theta = Matrix::Zero(rows_.parameters(), rows_.outputs());
@@ -92,6 +97,24 @@ class RobustSolver {
   const Context& context_;
   DomainLosses rows_;
   Vector penalty_;
+  double scale_;  ///< natural size of the gradient
+
+  /// What anchor's sum of losses is divided by.
+  double anchor_norm() const {
+    return problem_.linear.norm_by_weights ? rows_.weight().sum() : static_cast<double>(problem_.linear.x.rows());
+  }
+
+  /// What each domain's mean loss counts in the risk of a plain mixture.
+  Vector domain_mass() const {
+    switch (problem_.risk) {
+      case RobustRisk::anchor:
+        return rows_.weight() / anchor_norm();
+      case RobustRisk::cvar_rows:
+        return rows_.weight() / rows_.weight().sum();
+      default:
+        return Vector::Constant(rows_.count(), 1 / static_cast<double>(rows_.count()));
+    }
+  }
 
   Vector by_domain(const Vector& values) const {
     Vector all = Vector::Constant(problem_.domains, std::numeric_limits<double>::quiet_NaN());
@@ -102,8 +125,8 @@ class RobustSolver {
   LbfgsResult minimise_part(const SmoothPart& part, const Matrix& start, double tolerance) const {
     RobustSum sum(part, penalty_);
     context_.check_cancelled();
-    return minimise_lbfgs(sum, start,
-                          {.tolerance = tolerance, .max_iterations = problem_.max_iterations, .memory = 40});
+    return minimise_lbfgs(
+        sum, start, {.scale = scale_, .tolerance = tolerance, .max_iterations = problem_.max_iterations, .memory = 40});
   }
 
   /// The result of a run, in the units of the features.
@@ -111,7 +134,8 @@ class RobustSolver {
     RobustFit result;
     static_cast<LinearScores&>(result.fit) = rows_.scores(run.point.theta);
     result.fit.risk = run.point.risk;
-    result.fit.kkt = rows_.in_units(run.point.gradient).cwiseAbs().maxCoeff();
+    const Matrix gradient = rows_.in_units(run.point.gradient);
+    result.fit.kkt = gradient.allFinite() ? gradient.cwiseAbs().maxCoeff() : std::numeric_limits<double>::infinity();
     result.fit.iterations = iterations;
     result.fit.converged = run.converged;
     result.fit.solver = LinearSolver::lbfgs;
@@ -146,8 +170,7 @@ class RobustSolver {
 
   /// (1/A) (sum of losses + (gamma - 1)/2 sum_e n_e R_e^2); `more` is gamma - 1
   SmoothPart anchored(double more) const {
-    const double norm =
-        problem_.linear.norm_by_weights ? rows_.weight().sum() : static_cast<double>(problem_.linear.x.rows());
+    const double norm = anchor_norm();
     return [this, more, norm](const Matrix& theta, Matrix& gradient) {
       const std::vector<DomainPoint> points = rows_.at_point(theta, DomainExtra::drift, context_);
       double risk = 0;
@@ -195,7 +218,9 @@ class RobustSolver {
     const MixtureSet& set = units.set;
     r = Vector::Ones(set.share.size());
     Matrix theta = start;
-    const double unit = std::max(units.losses(theta).cwiseAbs().mean(), 1e-12);
+    const double first = units.losses(theta).cwiseAbs().mean();
+    if (!std::isfinite(first)) refuse_overflow(problem_);
+    const double unit = first > 0 ? first : 1;
     double mu = 0.3 * unit;
     LbfgsResult run;
     RobustFit result;
@@ -218,7 +243,7 @@ class RobustSolver {
       const double penalty = (penalty_.asDiagonal() * theta).cwiseProduct(theta).sum();
       const double upper = set.share.dot(Vector(worst_mixture(set, losses).cwiseProduct(losses))) + penalty;
       const double lower = set.share.dot(Vector(r.cwiseProduct(losses))) + penalty;
-      if (upper < best) {
+      if (round == 0 || upper < best || std::isnan(best)) {
         best = upper;
         result = fit_of(run, iterations);
         result.fit.risk = upper;
@@ -279,7 +304,11 @@ class RobustSolver {
 RobustFit fit_robust(const RobustProblem& problem, const Context& context) {
   prepare_blas();
   check_linear(problem.linear, context);
-  return RobustSolver(problem, context).solve();
+  RobustFit result = RobustSolver(problem, context).solve();
+  const LinearFit& fit = result.fit;
+  if (!std::isfinite(fit.risk) || !std::isfinite(fit.kkt) || !fit.weights.allFinite() || !fit.offset.allFinite())
+    refuse_overflow(problem);
+  return result;
 }
 
 }  // namespace ecotone

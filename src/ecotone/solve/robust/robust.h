@@ -45,8 +45,8 @@ struct RobustFit {
   std::optional<double> lower;  ///< a bound of the optimum, where the risk is convex
 };
 
-/// Data errors are those of fit_linear, but classes that can be separated are not refused: without a penalty the fit
-/// does not converge.
+/// Data errors are those of fit_linear, and non_finite where losses overflow; but classes that can be separated are not
+/// refused: without a penalty the fit does not converge.
 RobustFit fit_robust(const RobustProblem& problem, const Context& context);
 
 }  // namespace ecotone

@@ -80,6 +80,61 @@ TEST(Groupdro, OwnLossesAreSubtracted) {
             plain.at("domain_losses")[1].at("share").get<double>());
 }
 
+/// Domains of the same law: what remains when their own losses are subtracted is near 0 and says nothing.
+TEST(Groupdro, AdjustedRoundsEndWhereThePlainLossSays) {
+  TrainView view = overlapping(900, 3, 2, 3);
+  const Matrix x = view.x.to_matrix();
+  Random random(5, "noise of numbers");
+  Vector noise(900);
+  for (Index i = 0; i < 900; ++i) noise[i] = random.normal() * (1 + view.domain.index[at(i)]);
+  view.y = {Task::regress, {}, {}, x.col(0) - x.col(1) + noise};
+  for (const char* base : {"least_squares l2=0", "least_squares l2=1e-3"}) {
+    const Model model = fitted(fmt::format("groupdro base='{}' adjust=own", base), view);
+    const Json stage = model.inspect()["stages"][0];
+    EXPECT_LT(stage.at("rounds").get<int>(), 50) << base;
+    EXPECT_EQ(model.inspect().dump().find("rounds the worst domain"), std::string::npos) << base;
+  }
+  // The same rows twice: nothing is left at all.
+  TrainView twins = overlapping(200, 3, 2, 2);
+  Matrix rows = twins.x.to_matrix();
+  for (Index i = 0; i < 200; ++i) {
+    twins.domain.index[at(i)] = static_cast<std::int32_t>(i / 100);
+    if (i >= 100) rows.row(i) = rows.row(i - 100);
+  }
+  twins.x = Features::dense(rows);
+  EXPECT_EQ(stage_of("groupdro base='logistic l2=0.01' adjust=own", twins).at("rounds"), 1);
+}
+
+TEST(Groupdro, TheRiskOfTheBaseMayBeGiven) {
+  const TrainView view = overlapping(120, 3, 2, 3);
+  const Json given = stage_of("groupdro base='logistic risk=mean l2=0.1'", view);
+  EXPECT_EQ(given.at("base/weights"), stage_of("groupdro base='logistic l2=0.1'", view).at("base/weights"));
+}
+
+/// ridge counts domains equally by itself, which would undo the weights of the rounds.
+TEST(Groupdro, ABaseThatCanWeighDomainsCountsRows) {
+  TrainView view = overlapping(300, 3, 2, 3);
+  const Matrix x = view.x.to_matrix();
+  Vector y = x.col(0);
+  for (Index i = 0; i < 300; ++i)
+    if (view.domain.index[at(i)] == 2) y[i] = -x(i, 0);
+  view.y = {Task::regress, {}, {}, y};
+  const double plain = worst_of(stage_of("groupdro base='ridge lam=0.01' rounds=1", view));
+  const Json robust = stage_of("groupdro base='ridge lam=0.01' rounds=20", view);
+  EXPECT_LT(worst_of(robust), 0.9 * plain);
+  const Json asked = stage_of("groupdro base='ridge lam=0.01 domain_weights=pooled' rounds=20", view);
+  EXPECT_EQ(asked.at("base/weights"), robust.at("base/weights"));
+  for (const char* base : {"ridge domain_weights=equal", "trees domain_weights=equal"})
+    EXPECT_EQ(code_of([&] { fitted(fmt::format("groupdro base='{}'", base), view); }), "bad_option") << base;
+}
+
+TEST(Groupdro, RefusesLossesThatOverflow) {
+  TrainView view = overlapping(60, 2, 2, 2);
+  view.y = {Task::regress, {}, {}, Vector(view.x.to_matrix().col(0) * 1e200)};
+  for (const char* base : {"least_squares l2=0.1", "constant"})
+    EXPECT_EQ(code_of([&] { fitted(fmt::format("groupdro base='{}'", base), view); }), "non_finite") << base;
+}
+
 TEST(Groupdro, RefusesABaseThatIsNoLearner) {
   const TrainView view = overlapping(40, 2, 2, 2);
   for (const char* base : {"scale", "scale | logistic", "groupdro", "weight.knn", "adapt.joint"})

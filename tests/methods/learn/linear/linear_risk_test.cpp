@@ -82,6 +82,40 @@ TEST(LinearRisk, SeveralClassesSaveAndLoad) {
             "none");
 }
 
+TEST(LinearRisk, SmallLabelsAreFittedAsLargeOnes) {
+  TrainView view = overlapping(200, 3, 2, 2);
+  const Matrix x = view.x.to_matrix();
+  Random random(6, "noise of small labels");
+  Vector y = x.col(0) - 2 * x.col(2);
+  for (Index i = 0; i < 200; ++i) y[i] += random.normal();
+  for (const char* risk : {"vrex strength=0", "irm strength=0", "cvar share=1"}) {
+    const auto weights = [&](double unit, const std::string& text) {
+      view.y = {Task::regress, {}, {}, unit * y};
+      return Vector(vector_of(stage_of("least_squares l2=0 tol=0 " + text, view).at("weights")) / unit);
+    };
+    const Vector small = weights(1e-6, fmt::format("risk={}", risk));
+    EXPECT_LT((small - weights(1, fmt::format("risk={}", risk))).norm(), 1e-6 * small.norm()) << risk;
+    EXPECT_LT((small - weights(1, "")).norm(), 1e-6 * small.norm()) << risk;
+  }
+}
+
+/// Values whose covariances are finite, but not their products: the stage says so, not the eigenvalues below it.
+TEST(LinearRisk, AlignBeforeItRefusesValuesThatAreTooLarge) {
+  TrainView view = overlapping(120, 3, 2, 2, 40);
+  view.x = Features::dense(Matrix(view.x.to_matrix() * 1e140));
+  for (const char* stage : {"linot", "barycentre", "align map=monge", "align to=barycentre map=coral"}) {
+    try {
+      fitted(fmt::format("{} | logistic l2=0.1", stage), view);
+      ADD_FAILURE() << stage;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), "non_finite") << stage;
+      const std::string text = error.what(), name = std::string(stage).substr(0, std::string(stage).find(' '));
+      EXPECT_NE(text.find(name + ": the values are too large for covariances; add scale before it"), std::string::npos)
+          << text;
+    }
+  }
+}
+
 TEST(LinearRisk, EqualBytesOnManyBlocks) {
   const TrainView view = overlapping(21 * 512, 4, 2, 4);
   for (const char* risk : {"vrex", "irm", "cvar", "cvar level=row"}) {

@@ -10,6 +10,7 @@
 #include "ecotone/methods/cross_fit.h"
 #include "ecotone/methods/method.h"
 #include "ecotone/methods/pipeline.h"
+#include "ecotone/methods/pipeline_text.h"
 
 namespace ecotone {
 namespace {
@@ -104,6 +105,20 @@ Stage base_stage(const std::string& text) {
   return stage;
 }
 
+/// A base that can count domains equally would undo the weights of the rounds: it counts rows, which is not its default
+/// for some, unless that was asked for.
+void count_rows(const std::string& text, Stage& base) {
+  const char* const option = "domain_weights";
+  if (!base.options.has(option) || base.options.at(option) == "pooled") return;
+  const std::vector<StageGiven> given = read_pipeline_text(text, Braces::refuse);
+  if (std::ranges::find(given.front().options, option, &OptionGiven::name) != given.front().options.end())
+    option_error("bad_option",
+                 "groupdro: base {} weights domains itself with domain_weights={}; use domain_weights=pooled or leave "
+                 "it out",
+                 base.method->name, base.options.at(option).get<std::string>());
+  base.options.set(option, "pooled");
+}
+
 /// Whether the base is a linear model that the engine of risks over domains can fit.
 bool solved_exactly(const Stage& base, const TrainView& view) {
   const OptionValues& values = base.options;
@@ -175,12 +190,15 @@ class GroupdroRounds {
       const Vector losses = (weight_.array() > 0).select((plain - subtracted_).array(), 0.0);
       const double worst = (weight_.array() > 0).select(losses.array(), -HUGE_VAL).maxCoeff();
       const double gap = worst - q.dot(losses);
-      if (worst < best) {
+      if (!losses.allFinite())
+        data_error("non_finite", "groupdro: the losses overflow; scale the features or divide the labels");
+      if (!found || worst < best) {
         best = worst;
         found = fit.fitted;
         notes = {domains(plain, q), 0, gap};
       }
-      done = gap <= options_.tol * std::max(std::abs(worst), 1e-12);
+      // With what is subtracted the worst loss may be near 0, so the plain one tells what is small.
+      done = gap <= options_.tol * std::max(plain.maxCoeff(), 1e-12);
       q = next(q, losses);
     }
     notes.rounds = round;
@@ -211,7 +229,7 @@ class GroupdroRounds {
     return view;
   }
 
-  /// q_e exp(eta L_e / mean L), normalised
+  /// q_e exp(eta L_e / mean |L|), normalised. A mean near 0 does no harm: the gap is then small, and rounds end.
   Vector next(const Vector& q, const Vector& losses) const {
     const auto count = static_cast<double>((weight_.array() > 0).count());
     const double mean = losses.cwiseAbs().sum() / count;
@@ -230,8 +248,10 @@ class GroupdroRounds {
 };
 
 /// The worst domain is the worst share of the domains, as small as can be.
-StageResult fit_exactly(const std::string& base, const TrainView& view, const Context& context, FitCache& cache) {
-  const Stage stage = base_stage(base + " risk=cvar level=domain share=1e-9");
+StageResult fit_exactly(Stage stage, const TrainView& view, const Context& context, FitCache& cache) {
+  stage.options.set("risk", "cvar");
+  stage.options.set("level", "domain");
+  stage.options.set("share", 1e-9);
   StageResult result = stage.method->fit(view, stage.options, context, cache);
   const StageState state = result.fitted->save();
   GroupdroNotes notes;
@@ -255,11 +275,12 @@ Index labelled_domains_with_weight(const TrainView& view) {
 StageResult fit_groupdro(const TrainView& view, const GroupdroOptions& options, const Context& context,
                          FitCache& cache) {
   const std::string text = base_text(options.base, view.y.task);
-  const Stage base = base_stage(text);
+  Stage base = base_stage(text);
+  count_rows(text, base);
   if (base.method->regression_only() && view.y.task == Task::classify)
     data_error("needs_numbers", "groupdro: base {} predicts numbers, but the label is a class", base.method->name);
   if (options.adjust == GroupdroAdjust::none && solved_exactly(base, view))
-    return fit_exactly(text, view, context, cache);
+    return fit_exactly(base, view, context, cache);
   if (labelled_domains_with_weight(view) < 2) {
     StageResult result = base.method->fit(view, base.options, context, cache);
     result.fitted = std::make_shared<Groupdro>(std::move(result.fitted), GroupdroNotes{});

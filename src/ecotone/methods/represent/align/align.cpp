@@ -19,6 +19,16 @@ Shrinkage shrinkage_of(const AlignOptions& options) {
   return {options.shrink_mean.value, std::nullopt, options.shrink_cov.value, options.ridge};
 }
 
+[[noreturn]] void refuse_large_values(const char* who) {
+  data_error("non_finite", "{}: the values are too large for covariances; add scale before it", who);
+}
+
+/// Refuses covariances whose products overflow: no entry of A^1/2 B A^1/2 is larger than the product of the traces.
+void require_finite_products(const char* who, const Matrix& a, const Matrix& b) {
+  const bool finite = a.allFinite() && b.allFinite();
+  if (!finite || !std::isfinite(4 * a.trace() * b.trace())) refuse_large_values(who);
+}
+
 /// Mean and covariance of a domain, shrunk.
 struct DomainGaussian {
   Vector mean;
@@ -52,9 +62,9 @@ DomainGaussian target_reference(const std::vector<Index>& targets, const std::ve
   return sum;
 }
 
-DomainGaussian barycentre_of(const std::vector<Index>& sources, const std::vector<GroupMoments>& groups,
-                             const std::vector<DomainGaussian>& own, DomainWeights by, Status& status,
-                             const Context& context) {
+DomainGaussian barycentre_of(const char* who, const std::vector<Index>& sources,
+                             const std::vector<GroupMoments>& groups, const std::vector<DomainGaussian>& own,
+                             DomainWeights by, Status& status, const Context& context) {
   Vector weights(std::ssize(sources));
   for (Index i = 0; i < weights.size(); ++i)
     weights[i] = by == DomainWeights::equal ? 1 : groups[at(sources[at(i)])].count;
@@ -64,6 +74,7 @@ DomainGaussian barycentre_of(const std::vector<Index>& sources, const std::vecto
   for (Index i = 0; i < weights.size(); ++i) {
     const DomainGaussian& each = own[at(sources[at(i)])];
     found.mean += weights[i] * each.mean;
+    require_finite_products(who, each.covariance, each.covariance);
     covariances.push_back(each.covariance);
   }
   Barycentre barycentre = bures_barycentre(covariances, weights, context);
@@ -74,8 +85,10 @@ DomainGaussian barycentre_of(const std::vector<Index>& sources, const std::vecto
   return found;
 }
 
-DomainShift shift_to(const DomainGaussian& own, const Vector& reference_mean, const Matrix& reference,
+DomainShift shift_to(const char* who, const DomainGaussian& own, const Vector& reference_mean, const Matrix& reference,
                      const AlignOptions& options, const Context& context) {
+  if (options.map == LinearMapKind::monge) require_finite_products(who, own.covariance, reference);
+  if (!own.covariance.allFinite() || !reference.allFinite()) refuse_large_values(who);
   return {false, own.mean, aligning_map(options.map, own.covariance, reference, context),
           options.move_mean ? reference_mean : own.mean};
 }
@@ -98,8 +111,7 @@ void warn_of_few_rows(const char* who, const std::vector<std::string>& names, co
 
 void require_finite_groups(const char* who, const std::vector<GroupMoments>& groups) {
   for (const GroupMoments& each : groups)
-    if (!each.mean.allFinite() || !each.scatter.allFinite())
-      data_error("non_finite", "{}: the values are too large for covariances; add scale before it", who);
+    if (!each.mean.allFinite() || !each.scatter.allFinite()) refuse_large_values(who);
 }
 
 bool maps_are_finite(const std::vector<DomainShift>& shifts) {
@@ -113,12 +125,14 @@ std::vector<DomainShift> training_shifts(const TrainView& view, const Align::Par
                                          const Context& context) {
   const std::vector<Index> sources = domains_in_role(view, groups, Role::source);
   const std::vector<Index> targets = domains_in_role(view, groups, Role::target);
+  const char* who = parts.who.c_str();
   const bool one_target = parts.to == AlignTo::target && targets.size() == 1;
   GroupMoments pool(view.x.cols(), ScatterKind::full);
   for (const Index s : sources) pool.merge(groups[at(s)]);
   std::optional<DomainShift> pooled;
   if (options.pool_sources && !sources.empty())
-    pooled = shift_to(gaussian_of(parts.prior, pool, options), parts.reference_mean, parts.reference, options, context);
+    pooled =
+        shift_to(who, gaussian_of(parts.prior, pool, options), parts.reference_mean, parts.reference, options, context);
   std::vector<DomainShift> shifts;
   for (Index e = 0; e < std::ssize(groups); ++e) {
     if (one_target && e == targets[0])
@@ -126,7 +140,7 @@ std::vector<DomainShift> training_shifts(const TrainView& view, const Align::Par
     else if (pooled && view.role[at(e)] == Role::source)
       shifts.push_back(*pooled);
     else
-      shifts.push_back(shift_to(own[at(e)], parts.reference_mean, parts.reference, options, context));
+      shifts.push_back(shift_to(who, own[at(e)], parts.reference_mean, parts.reference, options, context));
   }
   return shifts;
 }
@@ -220,7 +234,7 @@ StageResult Align::fit(const char* who, const TrainView& view, const AlignOption
   Status status;
   DomainGaussian reference = parts.to == AlignTo::target
                                  ? target_reference(targets, groups, own)
-                                 : barycentre_of(sources, groups, own, options.domain_weights, status, context);
+                                 : barycentre_of(who, sources, groups, own, options.domain_weights, status, context);
   parts.reference_mean = std::move(reference.mean);
   parts.reference = std::move(reference.covariance);
   parts.shifts = training_shifts(view, parts, groups, own, options, context);
@@ -238,12 +252,12 @@ Features Align::transform(const Batch& batch, const Context& context) const {
   auto shifts = std::make_shared<std::vector<DomainShift>>(parts_.shifts);
   if (options_.fresh == NewDomain::sample && !placed.fresh.empty()) {
     for (const GroupMoments& each : fresh_moments(who, batch, placed, context))
-      shifts->push_back(shift_to(gaussian_of(parts_.prior, each, options_), parts_.reference_mean, parts_.reference,
-                                 options_, context));
+      shifts->push_back(shift_to(who, gaussian_of(parts_.prior, each, options_), parts_.reference_mean,
+                                 parts_.reference, options_, context));
   } else if (!placed.fresh.empty()) {
     DomainShift pooled{.keep = true, .from = {}, .map = {}, .to = {}};
     if (parts_.to == AlignTo::barycentre)
-      pooled = shift_to(gaussian_of(parts_.prior, GroupMoments(batch.x.cols(), ScatterKind::full), options_),
+      pooled = shift_to(who, gaussian_of(parts_.prior, GroupMoments(batch.x.cols(), ScatterKind::full), options_),
                         parts_.reference_mean, parts_.reference, options_, context);
     shifts->insert(shifts->end(), placed.fresh.size(), pooled);
   }

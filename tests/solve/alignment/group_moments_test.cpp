@@ -41,6 +41,27 @@ TEST(GroupMoments, GoldenPrior) {
   }
 }
 
+TEST(GroupMoments, AColumnOfOneValueInEveryGroupHasNoVariance) {
+  Matrix x = rows_around(1501, 2, 0);
+  std::vector<std::int32_t> group;
+  for (Index i = 0; i < x.rows(); ++i) {
+    group.push_back(static_cast<std::int32_t>(i % 3));
+    x(i, 0) = i % 3 == 0 ? 0.1 : i % 3 == 1 ? 0.3 : 0.7;
+  }
+  for (const ScatterKind kind : {ScatterKind::diagonal, ScatterKind::full}) {
+    const std::vector<GroupMoments> groups = group_moments(Features::dense(x), group, 3, {}, kind, "test", run);
+    const MomentPrior prior = moment_prior(groups, "test");
+    EXPECT_EQ(prior.variance[0], 0);
+    EXPECT_GT(prior.variance[1], 0.5);
+    EXPECT_GT(prior.between[0], 0.05);
+    for (const GroupMoments& each : groups) EXPECT_EQ(shrunk_deviation(prior, each, std::nullopt)[0], 1);
+    if (kind == ScatterKind::diagonal) continue;
+    EXPECT_TRUE(prior.within.row(0).isZero(0));
+    EXPECT_TRUE(prior.within.col(0).isZero(0));
+    EXPECT_NEAR(prior.within(1, 1), prior.variance[1], 1e-14);
+  }
+}
+
 TEST(GroupMoments, MergedAreThoseOfAllRows) {
   const Matrix x = rows_around(50, 3, 1e6);
   for (const ScatterKind kind : {ScatterKind::diagonal, ScatterKind::full}) {

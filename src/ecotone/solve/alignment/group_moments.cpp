@@ -22,6 +22,13 @@ bool is_constant(double v, double v0, double mean) { return v <= std::max(1e-20 
 /// S_jj / (n - 1); 0 for one row
 double sample_variance_of(double square, double count) { return count > 1 ? square / (count - 1) : 0; }
 
+/// Whether column j has one value in every group, up to rounding.
+bool is_constant_in_all(const std::vector<const GroupMoments*>& groups, const std::vector<Vector>& squares, Index j) {
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    if (!is_constant(sample_variance_of(squares[g][j], groups[g]->count), 0, groups[g]->mean[j])) return false;
+  return true;
+}
+
 /// kv = min(100, 2 / q), q the spread of ln v over groups beyond that of samples
 double kappa_of(const std::vector<const GroupMoments*>& groups, const std::vector<Vector>& squares, Index j,
                 double v0) {
@@ -195,6 +202,13 @@ MomentPrior moment_prior(const std::vector<GroupMoments>& all, const char* who) 
   prior.variance /= divisor;
   if (full) prior.within /= divisor;
   for (Index j = 0; j < d; ++j) {
+    if (is_constant_in_all(groups, squares, j)) {
+      prior.variance[j] = 0;
+      if (full) {
+        prior.within.row(j).setZero();
+        prior.within.col(j).setZero();
+      }
+    }
     const double v0 = prior.variance[j];
     double apart = 0;
     for (const GroupMoments* each : groups) apart += (each->mean[j] - prior.mean[j]) * (each->mean[j] - prior.mean[j]);

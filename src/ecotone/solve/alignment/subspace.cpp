@@ -44,7 +44,7 @@ Index directions_for(const PrincipalBasis& basis, double share, Index most) {
 
 bool gap_closed(const PrincipalBasis& basis, Index m) {
   if (m >= basis.variance.size()) return false;
-  return basis.variance[m - 1] - basis.variance[m] < closed_gap * basis.variance[0];
+  return basis.variance[m - 1] - basis.variance[m] <= closed_gap * basis.variance[0];
 }
 
 Matrix aligned_directions(const PrincipalBasis& own, const PrincipalBasis& target, Index m, const Context& context) {

@@ -13,6 +13,11 @@ namespace {
 
 /// Relative to a feature's variance: if less is left beside the others, they span it.
 constexpr double icp_spent = 1e-10;
+/// Relative to a feature's mean square: a variance of no more is what rounding leaves of a constant.
+constexpr double icp_constant = 1e-12;
+/// Relative to the label's mean square: squares of residuals that are no larger are as good as 0, because they are
+/// differences of sums of that size.
+constexpr double icp_exact = 1e-11;
 
 /// Sums over rows of some features and the label, the label last.
 struct IcpSums {
@@ -47,13 +52,14 @@ IcpRule rule_of(const IcpSums& sums, const std::vector<Index>& set) {
   Matrix s = sums.second(places, places) - first * first.transpose() / sums.n;
   const Matrix whole = s;
   const Vector variance = s.diagonal();
+  const Vector constant = icp_constant * sums.second.diagonal()(places);
   std::vector<Index> order;
   std::vector<bool> used(places.size());
   for (;;) {
     Index pivot = -1;
     double most = icp_spent;
     for (Index j = 0; j + 1 < size; ++j) {
-      const double left = variance[j] > 0 ? s(j, j) / variance[j] : 0;
+      const double left = variance[j] > constant[j] ? s(j, j) / variance[j] : 0;
       if (!used[at(j)] && left > most) {
         most = left;
         pivot = j;
@@ -100,7 +106,8 @@ struct ResidualMoments {
   double variance = 0;
 };
 
-ResidualMoments residuals_of(const IcpSums& sums, const IcpRule& rule) {
+/// A variance below `exact` counts as that much, so that groups which the rule fits exactly do not differ by rounding.
+ResidualMoments residuals_of(const IcpSums& sums, const IcpRule& rule, double exact) {
   const Index y = sums.first.size() - 1;
   // r = c . (x, y) - offset
   Vector c = Vector::Zero(y + 1);
@@ -111,7 +118,7 @@ ResidualMoments residuals_of(const IcpSums& sums, const IcpRule& rule) {
   const Vector mean = sums.first / sums.n;
   result.mean = c.dot(mean) - rule.offset;
   const Matrix scatter = sums.second - sums.n * mean * mean.transpose();
-  result.variance = sums.n > 1 ? std::max(0.0, c.dot(scatter * c)) / (sums.n - 1) : 0;
+  result.variance = sums.n > 1 ? std::max(exact, c.dot(scatter * c) / (sums.n - 1)) : 0;
   return result;
 }
 
@@ -133,11 +140,15 @@ double variance_p(const ResidualMoments& a, const ResidualMoments& b) {
 struct IcpGroups {
   std::vector<IcpSums> groups;
   IcpSums all;
+
+  /// The mean square of residuals that is as good as 0.
+  double exact() const { return icp_exact * all.second(all.first.size() - 1, all.first.size() - 1) / all.n; }
 };
 
 /// p of one set, 1 and `untested` where a group leaves too few rows.
 double chow_p(const IcpGroups& data, const std::vector<Index>& set, bool& untested) {
   const IcpRule whole = rule_of(data.all, set);
+  const double exact = data.exact();
   double least = 1;
   for (const IcpSums& group : data.groups) {
     const IcpSums rest = data.all.minus(group);
@@ -148,8 +159,9 @@ double chow_p(const IcpGroups& data, const std::vector<Index>& set, bool& untest
       return 1;
     }
     // F_e = ((RSS_all - RSS_-e) / n_e) / (RSS_-e / (n_-e - p))
-    const double more = std::max(0.0, whole.rss - other.rss) / group.n;
-    const double noise = other.rss / freedom;
+    const double added = whole.rss - other.rss;
+    const double more = added > exact * data.all.n ? added / group.n : 0;
+    const double noise = std::max(other.rss, exact * rest.n) / freedom;
     const double f = noise > 0 ? more / noise : more > 0 ? std::numeric_limits<double>::infinity() : 0;
     least = std::min(least, f_upper_tail(f, group.n, freedom));
   }
@@ -167,8 +179,8 @@ double residual_p(const IcpGroups& data, const std::vector<Index>& set, bool& un
       untested = true;
       return 1;
     }
-    const ResidualMoments own = residuals_of(data.groups[e], whole);
-    const ResidualMoments others = residuals_of(rest, whole);
+    const ResidualMoments own = residuals_of(data.groups[e], whole, data.exact());
+    const ResidualMoments others = residuals_of(rest, whole, data.exact());
     if (own.n < 2 || others.n < 2) continue;
     least = std::min(least, 2 * std::min(welch_p(own, others), variance_p(own, others)));
   }

@@ -164,6 +164,37 @@ TEST(Subspace, Golden) {
   }
 }
 
+TEST(Subspace, ATargetWithoutDirectionsIsReplacedByAllDomains) {
+  FitCache cache;
+  TrainView flat = overlapping(90, 4, 2, 3, 6);
+  Matrix x = flat.x.to_matrix();
+  x.bottomRows(6).setConstant(0.1);
+  flat.x = Features::dense(x);
+  for (const TrainView& view : {overlapping(90, 4, 2, 3, 1), flat}) {
+    Recorder recorder;
+    const StageResult fit = Subspace::fit(view, {}, context().observed_by(&recorder), cache);
+    ASSERT_FALSE(recorder.warnings.empty());
+    EXPECT_EQ(recorder.warnings[0].first, "few_target_rows");
+    EXPECT_TRUE(fit.status.converged) << fit.status.text;
+    const auto& parts = dynamic_cast<const Subspace&>(*fit.fitted).parts();
+    const PrincipalBasis within = principal_basis(parts.prior.within, context());
+    EXPECT_GT(parts.target.vectors.cols(), 1);
+    EXPECT_TRUE(same_bytes(parts.target.vectors, within.vectors.leftCols(parts.target.vectors.cols())));
+    EXPECT_TRUE(fit.next.x.to_matrix().allFinite());
+  }
+  Recorder recorder;
+  Subspace::fit(overlapping(90, 4, 2, 3, 30), {}, context().observed_by(&recorder), cache);
+  for (const auto& each : recorder.warnings) EXPECT_NE(each.first, "few_target_rows");
+}
+
+TEST(Subspace, DirectionsWithoutVarianceAreArbitrary) {
+  const PrincipalBasis none{Matrix::Identity(3, 3), Vector::Zero(3)};
+  EXPECT_TRUE(gap_closed(none, 1));
+  const PrincipalBasis one{Matrix::Identity(3, 3), Vector::Unit(3, 0)};
+  EXPECT_FALSE(gap_closed(one, 1));
+  EXPECT_TRUE(gap_closed(one, 2));
+}
+
 TEST(Subspace, AnswersOneRowOfANewDomainAndOtherwiseItsOwnBasis) {
   const TrainView view = overlapping(90, 4, 2, 3, 30);
   SubspaceOptions options;

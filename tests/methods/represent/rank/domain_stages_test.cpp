@@ -34,6 +34,20 @@ TEST(ScaleByDomain, Golden) {
   }
 }
 
+TEST(ScaleByDomain, AColumnOfOneValueInEveryDomainBecomesZeroAndIsNamed) {
+  TrainView view = overlapping(90, 2, 2, 3);
+  Matrix x = view.x.to_matrix();
+  for (Index i = 0; i < 90; ++i) x(i, 1) = std::vector<double>{0.1, 0.3, 0.7}[at(view.domain.index[at(i)])];
+  view.x = Features::dense(x, {"age", "site"});
+  Recorder recorder;
+  const Model model = fitted("scale by=domain", view, context().observed_by(&recorder));
+  ASSERT_FALSE(recorder.warnings.empty());
+  EXPECT_EQ(recorder.warnings[0].first, "constant_in_domains");
+  EXPECT_NE(recorder.warnings[0].second.find("'site'"), std::string::npos) << recorder.warnings[0].second;
+  const Matrix z = model.transform({view.x, view.domain}, context()).to_matrix();
+  EXPECT_LT(z.col(1).cwiseAbs().maxCoeff(), 1e-12);
+}
+
 TEST(RankByDomain, Golden) {
   const Case in("02_rank_domain");
   for (const Json& each : align_tasks("02_rank_domain", "rank_by_domain")) {

@@ -77,6 +77,7 @@ TEST(Icp, NothingSelectedIsSaidAndTheLikeliestPassedOn) {
   EXPECT_EQ(model.inspect()["stages"][0]["outcome"], "no_invariant_set");
   ASSERT_FALSE(recorder.warnings.empty());
   EXPECT_EQ(recorder.warnings[0].first, "empty_model");
+  EXPECT_NE(recorder.warnings[0].second.find("smallest p-value, '"), std::string::npos) << recorder.warnings[0].second;
   EXPECT_EQ(model.transform({view.x, std::nullopt}, context()).cols(), 1);
 }
 
@@ -99,6 +100,99 @@ TEST(Icp, ManyFeaturesAreScreenedByTheLasso) {
   EXPECT_EQ(found.at("screened").size(), 6U);
   EXPECT_FALSE(found.at("screened_all").get<bool>());
   EXPECT_EQ(found.at("indices"), Json::array({3, 17}));
+}
+
+Json found_by(const std::string& pipeline, const TrainView& view) {
+  const Stage stage = Pipeline::parse(pipeline).stages().front();
+  const std::string who = "icp";
+  return to_json(stage.method->select({.who = who, .view = &view}, stage.options, context()));
+}
+
+/// The p-value of a set; -1: there is no such set.
+double p_of(const Json& found, const std::vector<Index>& features) {
+  for (const Json& each : found.at("sets"))
+    if (each.at("set").get<std::vector<Index>>() == features) return each.at("p").get<double>();
+  return -1;
+}
+
+TEST(Icp, AnExactRuleIsAccepted) {
+  // y = 2 a - b + 1, far from 0; a is shifted in the second domain, b in the third.
+  for (const double noise : {0.0, 1e-7}) {
+    Random random(5, "icp exact");
+    TrainView view = overlapping(240, 2, 2, 3);
+    Matrix x(240, 2);
+    Vector y(240);
+    for (Index i = 0; i < 240; ++i) {
+      const auto domain = view.domain.index[at(i)];
+      x(i, 0) = 30 + random.normal() + (domain == 1 ? 4 : 0);
+      x(i, 1) = random.normal() + (domain == 2 ? 4 : 0);
+      y[i] = 2 * x(i, 0) - x(i, 1) + 1 + noise * random.normal();
+    }
+    view.x = Features::dense(x);
+    view.y = Labels{Task::regress, {}, {}, y};
+    for (const char* text : {"icp", "icp test=residual"}) {
+      const Json found = found_by(text, view);
+      EXPECT_EQ(found.at("indices"), Json::array({0, 1})) << text << " " << noise;
+      EXPECT_GT(p_of(found, {0, 1}), 0.9) << text << " " << noise;
+    }
+  }
+}
+
+TEST(Icp, AConstantColumnIsNoParameter) {
+  const AlignGolden golden("14_icp");
+  TrainView view = golden.numbers("y");
+  for (const char* text : {"icp", "icp test=residual"}) {
+    const Json without = found_by(text, view);
+    TrainView more = view;
+    Matrix x(view.x.rows(), 4);
+    x << view.x.to_matrix(), Vector::Constant(view.x.rows(), 0.1);
+    more.x = Features::dense(x);
+    const Json with = found_by(text, more);
+    EXPECT_EQ(with.at("indices"), without.at("indices"));
+    for (const Json& each : without.at("sets")) {
+      auto set = each.at("set").get<std::vector<Index>>();
+      EXPECT_NEAR(p_of(with, set), each.at("p").get<double>(), 1e-12) << each;
+      set.push_back(3);
+      EXPECT_NEAR(p_of(with, set), each.at("p").get<double>(), 1e-12) << each;
+    }
+  }
+}
+
+TEST(Icp, RowsOfWeightZeroDoNotCount) {
+  const AlignGolden golden("14_icp");
+  TrainView view = golden.numbers("y");
+  view.weight = Vector::Ones(view.labelled());
+  std::vector<Index> kept;
+  for (Index i = 0; i < view.labelled(); ++i) {
+    if (i % 3 == 1)
+      view.weight[i] = 0;
+    else
+      kept.push_back(i);
+  }
+  TrainView less = view;
+  less.x = view.x.take(kept);
+  less.y = view.y.take(kept);
+  less.domain = view.domain.take(kept);
+  less.weight = {};
+  for (const char* text : {"icp", "icp test=residual"}) {
+    const Json zero = found_by(text, view), gone = found_by(text, less);
+    for (const Json& each : gone.at("sets"))
+      EXPECT_NEAR(p_of(zero, each.at("set").get<std::vector<Index>>()), each.at("p").get<double>(), 1e-12) << each;
+    const Json weighted = fitted(text, view).inspect()["stages"][0];
+    const Json deleted = fitted(text, less).inspect()["stages"][0];
+    EXPECT_LT((vector_of(weighted.at("pvalue")) - vector_of(deleted.at("pvalue"))).cwiseAbs().maxCoeff(), 1e-12);
+  }
+}
+
+TEST(Icp, ADomainWithoutWeightIsNamed) {
+  TrainView view = overlapping(90, 2, 2, 3);
+  view.weight = Vector::Ones(90);
+  for (Index i = 0; i < 90; ++i)
+    if (view.domain.index[at(i)] == 1 || i < 4) view.weight[i] = 0;
+  Recorder recorder;
+  fitted("icp", view, context().observed_by(&recorder));
+  ASSERT_FALSE(recorder.warnings.empty());
+  EXPECT_EQ(recorder.warnings[0].first, "domain_without_weight");
 }
 
 TEST(Icp, ADuplicatedColumnIsNoSurprise) {

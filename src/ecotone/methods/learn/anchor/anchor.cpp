@@ -1,10 +1,13 @@
 #include "ecotone/solve/moments/anchor.h"
 
+#include <algorithm>
+#include <limits>
 #include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "ecotone/base/error.h"
 #include "ecotone/methods/method.h"
 #include "ecotone/methods/requirements.h"
 #include "ecotone/methods/select/selection_view.h"
@@ -34,10 +37,31 @@ struct AnchorOptions {
   }
 };
 
+constexpr double clearly_better = 1e-9;  // relative to the loss
+
+/// What each gamma costs in left-out domains, for those whose fits exist; empty: gamma was given.
+struct LeftOutGammas {
+  std::vector<double> gamma;
+  std::vector<double> loss;
+
+  /// gamma = 1 unless another one is clearly better.
+  double best() const {
+    const auto start = std::ranges::find(gamma, 1.0);
+    double least = start == gamma.end() ? std::numeric_limits<double>::infinity() : loss[at(start - gamma.begin())];
+    double result = 1;
+    for (std::size_t k = 0; k < gamma.size(); ++k) {
+      if (!(loss[k] < least * (1 - clearly_better))) continue;
+      least = loss[k];
+      result = gamma[k];
+    }
+    return result;
+  }
+};
+
 /// Anchor regression: a weighted sum of the features.
 class AnchorRegression : public Fitted {
  public:
-  AnchorRegression(AnchorFit fit, double gamma, Vector left_out)
+  AnchorRegression(AnchorFit fit, double gamma, LeftOutGammas left_out)
       : fit_(std::move(fit)), gamma_(gamma), left_out_(std::move(left_out)) {}
 
   Prediction predict(const Batch& batch, const Context& context) const override {
@@ -49,9 +73,9 @@ class AnchorRegression : public Fitted {
     state.set("weights", fit_.weights);
     state.info["offset"] = fit_.offset;
     state.info["gamma"] = gamma_;
-    if (left_out_.size() > 0) {
-      state.set("left_out_gamma", anchor_gammas);
-      state.set("left_out_loss", left_out_);
+    if (!left_out_.gamma.empty()) {
+      state.set("left_out_gamma", left_out_.gamma);
+      state.set("left_out_loss", left_out_.loss);
     }
     return state;
   }
@@ -59,8 +83,23 @@ class AnchorRegression : public Fitted {
  private:
   AnchorFit fit_;
   double gamma_;
-  Vector left_out_;  ///< squared error of each gamma in left-out domains; empty: gamma was given
+  LeftOutGammas left_out_;
 };
+
+/// A gamma whose fit without some domain is singular is left out.
+LeftOutGammas left_out_gammas(const Moments& moments, double l2, const Context& context) {
+  LeftOutGammas result;
+  for (const double gamma : anchor_gammas) {
+    try {
+      const double loss = anchor_left_out_errors(moments, {gamma}, l2, "anchor", context)[0];
+      result.gamma.push_back(gamma);
+      result.loss.push_back(loss);
+    } catch (const Error& error) {
+      if (error.code() != "singular") throw;
+    }
+  }
+  return result;
+}
 
 /// The fit on moments of labelled rows; `near`: how these were shifted, null: not at all.
 StageResult anchor_fit(const Moments& moments, const SelectionView* near, const AnchorOptions& options,
@@ -68,15 +107,16 @@ StageResult anchor_fit(const Moments& moments, const SelectionView* near, const 
   const Index domains = (moments.weight.array() > 0).count();
   if (domains == 0) data_error("zero_weights", "anchor: all rows have weight 0");
   double gamma = options.gamma.value.value_or(1.0);
-  Vector left_out;
+  LeftOutGammas left_out;
   Status status;
   if (domains < 2) {
     status.text = "one_domain: ridge regression, because there are no domains to compare";
+  } else if (options.gamma.is_auto() && domains < 3) {
+    // Without one of two domains there is one, and gamma makes no difference there.
+    status.text = "gamma=1: auto needs three domains";
   } else if (options.gamma.is_auto()) {
-    left_out = anchor_left_out_errors(moments, anchor_gammas, options.l2, "anchor", context);
-    Index best = 0;
-    left_out.minCoeff(&best);
-    gamma = anchor_gammas[at(best)];
+    left_out = left_out_gammas(moments, options.l2, context);
+    gamma = left_out.best();
   }
   AnchorFit fit = anchor_regression(moments, gamma, options.l2, "anchor", context);
   if (near != nullptr) fit.offset = near->moved_back(fit.offset, fit.weights);
@@ -106,9 +146,13 @@ SumsResult fit_anchor_on_sums(const RowSums& sums, const AnchorOptions& options,
 
 std::shared_ptr<const Fitted> load_anchor(const StageState& state, const AnchorOptions&, const StageInput& input) {
   AnchorFit fit{state.vector("weights", input.cols), state.number("offset")};
-  const Vector left_out =
-      state.has("left_out_loss") ? state.vector("left_out_loss", static_cast<Index>(anchor_gammas.size())) : Vector();
-  return std::make_shared<AnchorRegression>(std::move(fit), state.number("gamma"), left_out);
+  LeftOutGammas left_out;
+  if (state.has("left_out_loss")) {
+    const Vector loss = state.vector("left_out_loss", -1);
+    const Vector gamma = state.vector("left_out_gamma", loss.size());
+    left_out = {{gamma.begin(), gamma.end()}, {loss.begin(), loss.end()}};
+  }
+  return std::make_shared<AnchorRegression>(std::move(fit), state.number("gamma"), std::move(left_out));
 }
 
 }  // namespace

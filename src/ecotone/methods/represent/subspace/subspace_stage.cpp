@@ -21,6 +21,18 @@ GroupMoments pooled_rows(const TrainView& view, const std::vector<GroupMoments>&
   return pool;
 }
 
+/// Whether there are two rows or more that differ beyond rounding.
+bool has_directions(const GroupMoments& pool) {
+  constexpr double rounding = 1e-24;  // of a mean's square
+  return pool.count > 1 && (pool.squares().array() > rounding * pool.count * pool.mean.array().square()).any();
+}
+
+void warn_of_flat_target(const GroupMoments& target, const Context& context) {
+  context.warn("few_target_rows", "subspace: the target has {}; the directions are those within all domains instead",
+               target.count < 2 ? "1 row, fewer than the 2 that directions need"
+                                : fmt::format("{:.0f} rows that do not vary", target.count));
+}
+
 /// At most as many directions as the smallest domain of two rows or more has.
 Index most_directions(const std::vector<GroupMoments>& groups) {
   double rows = static_cast<double>(groups[0].cols()) + 1;
@@ -74,16 +86,18 @@ StageResult Subspace::fit(const TrainView& view, const SubspaceOptions& options,
     data_error("non_finite", "subspace: the values are too large for covariances; add scale before it");
   const GroupMoments target = pooled_rows(view, groups, Role::target);
   const GroupMoments sources = pooled_rows(view, groups, Role::source);
-  const bool has_target = target.count > 0;
+  const bool of_its_own = has_directions(target);
+  if (target.count > 0 && !of_its_own) warn_of_flat_target(target, context);
   const PrincipalBasis basis =
-      has_target ? principal_basis(target, context) : principal_basis(parts.prior.within, context);
+      of_its_own ? principal_basis(target, context) : principal_basis(parts.prior.within, context);
   const Index m = directions_wanted(options, basis, groups, d);
   for (Index e = 0; e < std::ssize(groups); ++e) {
     const bool of_target = view.role[at(e)] == Role::target;
     const bool pool = options.pool_sources && !of_target;
     const GroupMoments& own = of_target ? target : pool ? sources : groups[at(e)];
     if (of_target)
-      parts.shifts.push_back({false, target.mean, basis.vectors.leftCols(m), Vector::Zero(m)});
+      parts.shifts.push_back({false, of_its_own ? target.mean : shrunk_mean(parts.prior, target, std::nullopt),
+                              basis.vectors.leftCols(m), Vector::Zero(m)});
     else
       parts.shifts.push_back(basis_shift(own, shrunk_mean(parts.prior, own, std::nullopt), basis, m, context));
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/methods/cross_fit.h"
 #include "ecotone/methods/select/feature_selection.h"
 #include "ecotone/methods/select/selection_state.h"
 #include "ecotone/methods/select/selection_view.h"
@@ -39,6 +40,19 @@ PathResult icp_path(const IcpResult& result) {
 
 namespace {
 
+/// The view without rows of weight 0, because the tests count rows. Domains that have no others stay: selection_view
+/// leaves them out and says so.
+TrainView counted_rows(const TrainView& view) {
+  if (view.weight.size() == 0 || (view.weight.array() > 0).all()) return view;
+  std::vector<bool> counted(view.domain.names.size());
+  for (Index i = 0; i < view.labelled(); ++i)
+    if (view.weight[i] > 0) counted[at(view.domain.index[at(i)])] = true;
+  std::vector<Index> kept;
+  for (Index i = 0; i < view.labelled(); ++i)
+    if (view.weight[i] > 0 || !counted[at(view.domain.index[at(i)])]) kept.push_back(i);
+  return view_of_rows(view, kept);
+}
+
 /// What the next stage gets where nothing is selected: the feature with the smallest p.
 std::optional<Index> nearest_cause(const IcpResult& result) {
   if (!result.selected.empty() || result.screened.empty()) return std::nullopt;
@@ -49,11 +63,14 @@ std::optional<Index> nearest_cause(const IcpResult& result) {
 
 void warn_of_nothing(const IcpResult& result, const Moments& moments, const Context& context) {
   if (!result.selected.empty()) return;
+  const std::optional<Index> nearest = nearest_cause(result);
   context.warn("empty_model", "icp: {}{}",
                result.found ? "the accepted sets share no feature, so nothing says that one is a cause"
                             : "no set of features predicts alike in all domains (the rule is not linear, a cause is "
                               "missing, or the label itself was shifted)",
-               first_of_path_text(nearest_cause(result), moments.features));
+               nearest ? fmt::format("; a later stage gets the feature with the smallest p-value, '{}'",
+                                     moments.features[at(*nearest)])
+                       : "");
 }
 
 std::string icp_summary(const IcpResult& result) {
@@ -78,7 +95,7 @@ void Icp::keep(Task task, const IcpResult& result, const PathResult& path) {
 }
 
 StageResult Icp::fit(const TrainView& view, const IcpStageOptions& options, const Context& context, FitCache& cache) {
-  const SelectionView near = selection_view("icp", view, {.x = true, .y = true}, context);
+  const SelectionView near = selection_view("icp", counted_rows(view), {.x = true, .y = true}, context);
   const SelectionData data("icp", near.view);
   const PathRoute route =
       cheaper_route(near.view.x, near.view.domain.count(), options.most, GramKind::double_precision);
@@ -140,7 +157,12 @@ std::shared_ptr<const Fitted> Icp::load(const StageState& state, const IcpStageO
 namespace {
 
 FeatureSelection select_by_icp(const SelectionInput& input, const OptionValues& values, const Context& context) {
-  return select_icp(input, read_options<IcpStageOptions>(values), context);
+  const auto options = read_options<IcpStageOptions>(values);
+  if (input.view == nullptr) return select_icp(input, options, context);
+  const TrainView view = counted_rows(*input.view);
+  SelectionInput counted = input;
+  counted.view = &view;
+  return select_icp(counted, options, context);
 }
 
 }  // namespace

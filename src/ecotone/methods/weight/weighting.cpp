@@ -93,6 +93,7 @@ class Shaping {
     const Index sources = std::ssize(rows);
     const Vector log_weight =
         weigher_.log_ratio_of_rows ? weigher_.log_ratio_of_rows(x, rows) : weigher_.log_ratio(x, sources);
+    if (weigher_.chosen != nullptr) report.chosen = *weigher_.chosen;
     // A comparison with NaN is false.
     if (!(log_weight.array() < std::numeric_limits<double>::infinity()).all()) {
       data_error("non_finite", "{}: the feature values are too large to estimate weights", weigher_.who);
@@ -323,12 +324,14 @@ StageResult weigh(const TrainView& view, const Weigher& weigher, const WeightOpt
 namespace {
 
 Json to_json(const WeightReport& report) {
-  return {{"rows", report.rows},
-          {"exponent", report.exponent},
-          {"ess_raw", report.ess_raw ? Json(*report.ess_raw) : Json(nullptr)},
-          {"ess", report.ess},
-          {"largest_share", report.largest_share},
-          {"auroc", report.auroc ? Json(*report.auroc) : Json(nullptr)}};
+  Json json = {{"rows", report.rows},
+               {"exponent", report.exponent},
+               {"ess_raw", report.ess_raw ? Json(*report.ess_raw) : Json(nullptr)},
+               {"ess", report.ess},
+               {"largest_share", report.largest_share},
+               {"auroc", report.auroc ? Json(*report.auroc) : Json(nullptr)}};
+  if (!report.chosen.empty()) json["chosen"] = report.chosen;
+  return json;
 }
 
 double in_range(const StageState& state, const char* name, double high) {
@@ -349,6 +352,10 @@ WeightReport read_report(const StageState& state) {
   report.ess = in_range(state, "ess", most);
   report.largest_share = in_range(state, "largest_share", 1 + 1e-6);
   report.auroc = saved_auroc(state);
+  if (const auto chosen = state.info.find("chosen"); chosen != state.info.end()) {
+    if (!chosen->is_object()) file_error("bad_model", "'chosen' must be an object");
+    report.chosen = *chosen;
+  }
   return report;
 }
 

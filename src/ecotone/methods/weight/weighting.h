@@ -49,6 +49,7 @@ struct WeightReport {
   /// Cross-validated, of a classifier of source against target; empty if one of them has a single row or if no weights
   /// were estimated.
   std::optional<double> auroc;
+  Json chosen = Json::object();  ///< what the stage chose or found on the way: "sigma", "shares"
 };
 
 /// What was requested of the weights, for the warnings of a report.
@@ -105,6 +106,7 @@ struct Weigher {
   /// ratio of densities fitted to other rows is wild there, and flattening keeps its order.
   bool falls_back = false;
   LogRatioOfRows log_ratio_of_rows = {};  ///< in place of log_ratio
+  const Json* chosen = nullptr;           ///< what the last call of either chose, for the report
 };
 
 /// Fits a weight stage: passes on the view with the same features and with row weights multiplied by the estimated

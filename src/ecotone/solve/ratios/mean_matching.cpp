@@ -144,15 +144,19 @@ MeanMatching mean_matching(const Features& x, Index sources, const MeanMatchingO
     data_error("non_finite", "{}: the distances between rows overflow; add scale before it", options.who);
   const Kernel kernel{.kind = KernelKind::rbf, .sigma = sigma};
   const LowRankKind kind = x.rows() <= options.rank ? LowRankKind::greedy : LowRankKind::pivoted;
-  const LowRankMap map = fit_low_rank(x, kernel, {.kind = kind, .rank = options.rank}, context).map;
-  const Matrix all = mapped_rows(x, map, options.who, context);
+  const LowRankFit fit = fit_low_rank(x, kernel, {.kind = kind, .rank = options.rank}, context);
+  const Matrix all = mapped_rows(x, fit.map, options.who, context);
   const Matrix g = all.topRows(sources);
   // kappa = n_s G_s (mean of G_t)
   const Vector target = reduced(all.bottomRows(targets), Vector::Ones(targets), context) / static_cast<double>(targets);
   const auto n = static_cast<double>(sources);
   const Vector kappa = n * expanded(g, target, context);
-  return match_means(g, kappa, {options.most, n * (1 - options.slack), n * (1 + options.slack)}, options.tolerance,
-                     options.steps, context);
+  MeanMatching found = match_means(g, kappa, {options.most, n * (1 - options.slack), n * (1 + options.slack)},
+                                   options.tolerance, options.steps, context);
+  found.sigma = sigma;
+  found.rank = fit.map.rank();
+  found.residual = fit.residual;
+  return found;
 }
 
 }  // namespace ecotone

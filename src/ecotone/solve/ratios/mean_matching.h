@@ -27,6 +27,9 @@ struct MeanMatching {
   double gap = 0;        ///< the minimum is at most this much lower
   int iterations = 0;
   bool converged = false;
+  double sigma = 0;     ///< of the kernel; of mean_matching, as what follows
+  Index rank = 0;       ///< of its map
+  double residual = 0;  ///< share of the kernel's trace that the map leaves out
 };
 
 /// Minimum of |G'w|^2 / 2 - kappa'w over the box, G n x r: accelerated projected gradient with restarts, to a gap of

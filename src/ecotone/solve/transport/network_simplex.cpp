@@ -15,7 +15,11 @@ namespace {
 using WholeNumber = std::int64_t;
 
 constexpr double mass_steps = 1125899906842624.0;  // 2^50
-constexpr double cost_steps = 4398046511104.0;     // 2^42
+
+/// Steps of costs: paths through the tree, and the cost of an artificial arc, are sums of up to n + m costs.
+double cost_steps(Index nodes) {
+  return std::min(mass_steps, std::floor(std::ldexp(1.0, 58) / static_cast<double>(nodes)));
+}
 
 /// Masses as whole numbers of the same sum on both sides: exact where all masses of a side are equal.
 struct WholeMasses {
@@ -51,7 +55,7 @@ WholeMasses whole_masses(ConstVectorView a, ConstVectorView b) {
           1 / (static_cast<double>(a.size()) * static_cast<double>(of_a))};
 }
 
-/// Costs as whole numbers up to 2^42, kept or computed anew.
+/// Costs as whole numbers up to cost_steps, kept or computed anew.
 class WholeCosts {
  public:
   WholeCosts(Index n, Index m, const TransportCosts& costs, std::string_view who, const Context& context)
@@ -66,7 +70,7 @@ class WholeCosts {
     });
     if (!largest.allFinite()) data_error("non_finite", "{}: the distances overflow; scale the features first", who);
     const double top = largest.maxCoeff();
-    factor_ = top > 0 ? cost_steps / top : 0;
+    factor_ = top > 0 ? cost_steps(n + m) / top : 0;
     if (n > most_kept_transport || m > most_kept_transport) return;
     require_memory(static_cast<std::size_t>(n * m) * sizeof(WholeNumber), who, "the costs of all pairs of rows",
                    "use fewer rows, or solver=entropic");
@@ -76,6 +80,9 @@ class WholeCosts {
       fill(i, 0, m, row, kept_.data() + i * m);
     });
   }
+
+  /// By how much costs may have been rounded.
+  double rounding() const { return factor_ > 0 ? 0.5 / factor_ : 0; }
 
   /// The costs of source i from sink `from` on; valid until the next call.
   const WholeNumber* row(Index i, Index from, Index count) {
@@ -335,7 +342,7 @@ ExactPlan exact_transport(ConstVectorView a, ConstVectorView b, const TransportC
                m, most_exact_transport, "use solver=entropic, or fewer rows");
   const WholeMasses masses = whole_masses(a, b);
   WholeCosts whole(n, m, costs, who, context);
-  const auto artificial = static_cast<WholeNumber>(cost_steps + 1) * (n + m);
+  const auto artificial = static_cast<WholeNumber>(cost_steps(n + m) + 1) * (n + m);
   SimplexTree tree(masses, artificial);
   BlockSearch search(n, m);
   ExactPlan plan;
@@ -357,6 +364,7 @@ ExactPlan exact_transport(ConstVectorView a, ConstVectorView b, const TransportC
     costs(each.from, each.to, 1, &cost);
     plan.cost += each.mass * cost;
   }
+  plan.rounding = whole.rounding();
   return plan;
 }
 

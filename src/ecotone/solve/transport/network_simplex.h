@@ -12,8 +12,9 @@
 ///
 /// Every source is joined to every sink. The algorithm is that of LEMON and POT (artificial root, strongly feasible
 /// trees, blocks of arcs searched in turn for the entering one), on whole numbers: masses and costs are rounded once,
-/// to 50 and 42 bits, and from there on nothing is rounded. So it ends, and its bytes are the same on every run. Arcs
-/// are not stored: beside the costs it needs a few numbers per row, and costs may be computed anew each time.
+/// to 50 bits and, with more than 256 rows, costs to fewer, and from there on nothing is rounded. So it ends, and its
+/// bytes are the same on every run. Arcs are not stored: beside the costs it needs a few numbers per row, and costs may
+/// be computed anew each time.
 namespace ecotone {
 
 /// Writes the costs of moving source i to the sinks from, from + 1, ..., from + count - 1; they must not be negative,
@@ -30,6 +31,9 @@ struct ExactPlan {
   std::vector<TransportMass> moved;  ///< by source, then sink; at most rows + columns - 1
   double cost = 0;
   std::int64_t pivots = 0;
+  double rounding = 0;  ///< by how much the costs of pairs may have been rounded
+  /// Whether rounded costs may have decided: one pair is very much farther apart than those of the plan.
+  bool rounded() const { return rounding > 1e-6 * cost && cost > 0; }
 };
 
 /// Rows on either side up to which costs are kept, and up to which there is a plan at all.

@@ -69,7 +69,10 @@ class JdotRounds {
     source_ = all.topRows(view.labelled());
     target_ = all.bottomRows(all.rows() - view.labelled());
     a_ = Vector::Constant(source_.rows(), 1.0 / static_cast<double>(source_.rows()));
-    if (view.weight.size() > 0) a_ = view.weight / view.weight.sum();
+    if (view.weight.size() > 0) {
+      if (!(view.weight.sum() > 0)) data_error("zero_weights", "{}: all row weights are 0", jdot_name);
+      a_ = view.weight / view.weight.sum();
+    }
     b_ = Vector::Constant(target_.rows(), 1.0 / static_cast<double>(target_.rows()));
     const double mean = mean_pair_cost(source_, target_, a_, b_);
     if (!std::isfinite(mean))
@@ -92,7 +95,7 @@ class JdotRounds {
 
   StageResult run() {
     LinearFit fit = on_source();
-    bool settled = false;
+    bool settled = false, rounded = false;
     for (int round = 0; round < options_.rounds && !settled; ++round) {
       context_.check_cancelled();
       const Matrix losses = target_losses(fit);
@@ -105,10 +108,12 @@ class JdotRounds {
       }
       notes_.history.push_back(objective);
       notes_.cost = plan.cost;
+      rounded = plan.rounded();
     }
     Status status;
     if (!settled && options_.rounds > 1)
       status = {false, fmt::format("the objective still falls after {} rounds", options_.rounds)};
+    if (rounded) status = {false, "the costs of the plan are rounded: some rows are very far from all others"};
     auto model = std::make_shared<Linear>(family(), std::move(fit), Linear::Notes{.solver = "", .path = {}});
     return {std::make_shared<Jdot>(std::move(model), std::move(notes_)), view_, std::move(status)};
   }

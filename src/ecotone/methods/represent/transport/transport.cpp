@@ -84,6 +84,9 @@ Index rows_to_move(const TrainView& view) {
   return std::ranges::find_if(view.domain.index, is_target) - view.domain.index.begin();
 }
 
+/// Rows of a domain, and of the target, beyond which even an entropic plan takes too long.
+constexpr Index most_entropic_rows = 20000;
+
 /// Moves parts of the source rows onto the target rows.
 class Mover {
  public:
@@ -99,8 +102,16 @@ class Mover {
     std::erase_if(rows, [&](Index i) { return view_.weight.size() > 0 && !(view_.weight[i] > 0); });
     if (rows.empty()) return;
     const Matrix x = x_(rows, Eigen::all);
+    if (x.rows() > most_entropic_rows)
+      data_error("too_many_rows",
+                 "transport: the {} rows of {} are more than the {} that a plan can be found for; use fewer rows",
+                 x.rows(), name, most_entropic_rows);
     Vector a = Vector::Constant(x.rows(), 1.0 / static_cast<double>(x.rows()));
-    if (view_.weight.size() > 0) a = view_.weight(rows) / view_.weight(rows).sum();
+    if (view_.weight.size() > 0) {
+      const double sum = view_.weight(rows).sum();
+      if (!(sum > 0)) return;  // no mass to move
+      a = view_.weight(rows) / sum;
+    }
     MovedDomain report{name, x.rows(), 0, 0, 0};
     const Matrix moved = options_.solver == TransportSolver::exact ? exact(x, a, report) : entropic(x, a, rows, report);
     for (std::size_t i = 0; i < rows.size(); ++i) x_.row(rows[i]) = moved.row(static_cast<Index>(i));
@@ -123,10 +134,15 @@ class Mover {
   std::vector<MovedDomain> reports_;
   Status status_;
 
-  Matrix exact(const Matrix& x, const Vector& a, MovedDomain& report) const {
+  Matrix exact(const Matrix& x, const Vector& a, MovedDomain& report) {
     const ExactPlan plan = exact_transport(a, b_, squared_distance_costs(x, target_), "transport", context_);
     report.cost = plan.cost;
     report.steps = plan.pivots;
+    if (plan.rounded())
+      status_ = {false,
+                 fmt::format("domain '{}': costs are rounded to {:.2g}, and the plan costs {:.2g}: some rows are "
+                             "very far from all others",
+                             report.domain, plan.rounding, plan.cost)};
     // T(x_i) = sum_j P_ij y_j / sum_j P_ij
     Matrix moved = Matrix::Zero(x.rows(), x.cols());
     Vector mass = Vector::Zero(x.rows());
@@ -162,9 +178,6 @@ class Mover {
   }
 };
 
-/// Rows of a plan beyond which even an entropic one takes too long.
-constexpr Index most_entropic_rows = 100000;
-
 StageResult fit_transport(const TrainView& view, const TransportOptions& options, const Context& context, FitCache&) {
   const Index sources = rows_to_move(view);
   require_target("transport", view, sources);
@@ -173,9 +186,17 @@ StageResult fit_transport(const TrainView& view, const TransportOptions& options
     if (view.labelled() == 0) data_error("no_labels", "transport: solver=class needs labels");
     require_classes("transport solver=class", view);
   }
-  if (view.x.rows() > most_entropic_rows)
-    data_error("too_many_rows", "transport: {} rows are more than the {} that a plan can be found for; use fewer rows",
-               view.x.rows(), most_entropic_rows);
+  const Index targets = view.x.rows() - sources;
+  if (targets > most_entropic_rows)
+    data_error("too_many_rows",
+               "transport: the {} rows of the target are more than the {} that a plan can be found for; use fewer rows",
+               targets, most_entropic_rows);
+  if (targets < view.x.cols() + 1)
+    context.warn(
+        "few_target_rows",
+        "transport: the target has {} row{}, fewer than the {} that {} column{} need; all source rows are moved "
+        "onto so few",
+        targets, targets == 1 ? "" : "s", view.x.cols() + 1, view.x.cols(), view.x.cols() == 1 ? "" : "s");
   require_memory(static_cast<std::size_t>(3 * view.x.rows() * view.x.cols()) * sizeof(double), "transport",
                  "copies of all rows", "use fewer rows or columns");
   tell_class_shares("transport", view, context);

@@ -60,14 +60,17 @@ Vector log_of_ratio(const Vector& ratio) {
 StageResult fit_weight_kliep(const TrainView& view, const WeightKliepOptions& options, const Context& context,
                              FitCache&) {
   bool converged = true;
+  Json chosen = Json::object();
   const KernelRatioOptions ratio{.sigma = options.sigma.value, .centres = options.centres, .who = "weight.kliep"};
   const auto log_ratio = [&](const Features& x, Index sources) {
     const KernelRatio found = kliep_ratio(x, sources, ratio, context);
     converged = converged && found.converged;
     context.note("weight.kliep: sigma {:.4g}", found.sigma);
+    chosen = {{"sigma", found.sigma}};
     return log_of_ratio(found.ratio);
   };
-  StageResult result = weigh(view, {.who = "weight.kliep", .log_ratio = log_ratio}, options, context);
+  StageResult result =
+      weigh(view, {.who = "weight.kliep", .log_ratio = log_ratio, .chosen = &chosen}, options, context);
   if (!converged) result.status = {false, "the likelihood was not maximised to 1e-8"};
   return result;
 }
@@ -76,13 +79,15 @@ StageResult fit_squares(const char* who, double alpha, const TrainView& view, co
                         const Context& context) {
   const KernelRatioOptions ratio{
       .sigma = options.sigma.value, .lam = options.lam.value, .alpha = alpha, .centres = options.centres, .who = who};
+  Json chosen = Json::object();
   const auto log_ratio = [&](const Features& x, Index sources) {
     const KernelRatio found = least_squares_ratio(x, sources, ratio, context);
     context.note("{}: sigma {:.4g}, lam {:.4g}, score of rows left out {:.4g}", who, found.sigma, found.lam,
                  found.score);
+    chosen = {{"sigma", found.sigma}, {"lam", found.lam}, {"score", found.score}};
     return log_of_ratio(found.ratio);
   };
-  return weigh(view, {.who = who, .log_ratio = log_ratio}, options, context);
+  return weigh(view, {.who = who, .log_ratio = log_ratio, .chosen = &chosen}, options, context);
 }
 
 StageResult fit_weight_ulsif(const TrainView& view, const WeightUlsifOptions& options, const Context& context,

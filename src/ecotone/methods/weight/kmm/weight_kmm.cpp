@@ -25,20 +25,30 @@ struct WeightKmmOptions : WeightOptions {
   }
 };
 
+constexpr double rough_matching = 0.1;  // of the kernel's trace
+
 StageResult fit_weight_kmm(const TrainView& view, const WeightKmmOptions& options, const Context& context, FitCache&) {
   const MeanMatchingOptions matching{
       .sigma = options.sigma.value, .most = options.most, .slack = options.slack, .rank = options.rank};
   Status status;
+  Json chosen = Json::object();
   const auto log_ratio = [&](const Features& x, Index sources) {
     const MeanMatching found = mean_matching(x, sources, matching, context);
-    context.note("weight.kmm: objective {:.6g}, within {:.2g} of the minimum, after {} steps", found.objective,
-                 found.gap, found.iterations);
+    context.note("weight.kmm: sigma {:.4g}, objective {:.6g}, within {:.2g} of the minimum, after {} steps",
+                 found.sigma, found.objective, found.gap, found.iterations);
+    if (found.residual > rough_matching)
+      context.warn("rough_map",
+                   "weight.kmm: the map of rank {} leaves {:.2g} of the kernel unexplained, and the weights depend on "
+                   "its draw; raise rank or sigma",
+                   found.rank, found.residual);
+    chosen = {{"sigma", found.sigma},         {"rank", found.rank}, {"residual", found.residual},
+              {"objective", found.objective}, {"gap", found.gap},   {"steps", found.iterations}};
     if (!found.converged)
       status = {false, fmt::format("within {:.2g} of the minimum {:.6g} after {} steps", found.gap, found.objective,
                                    found.iterations)};
     return Vector(found.weights.unaryExpr([](double each) { return std::log(each); }));
   };
-  StageResult result = weigh(view, {.who = "weight.kmm", .log_ratio = log_ratio}, options, context);
+  StageResult result = weigh(view, {.who = "weight.kmm", .log_ratio = log_ratio, .chosen = &chosen}, options, context);
   result.status = status;
   return result;
 }

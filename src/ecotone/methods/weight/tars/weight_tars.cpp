@@ -57,14 +57,31 @@ void tell_shares(const ClassShift& shift, const OccurringClasses& classes, const
         shift.condition);
 }
 
+/// Learners must see every class, so one that the target seems not to have keeps the share of half a row.
+Vector kept_shares(const Vector& shares, double least, const OccurringClasses& classes, const Labels& y,
+                   const Context& context) {
+  std::vector<std::string> gone;
+  for (Index c = 0; c < shares.size(); ++c)
+    if (shares[c] < least) gone.push_back(y.classes[classes.of[at(c)]]);
+  if (gone.empty()) return shares;
+  context.warn("zero_share", "weight.tars: the target seems to have no rows of {} '{}', which count{} for half a row",
+               gone.size() == 1 ? "class" : "the classes", fmt::join(gone, "', '"), gone.size() == 1 ? "s" : "");
+  const Vector kept = shares.cwiseMax(least);
+  return kept / kept.sum();
+}
+
 StageResult fit_weight_tars(const TrainView& view, const WeightTarsOptions& options, const Context& context,
                             FitCache&) {
   require_classes("weight.tars", view);
+  Json chosen = Json::object();
   const auto log_ratio = [&](const Features& x, const std::vector<Index>& rows) {
     const OccurringClasses classes = occurring(view.y, rows);
     const ClassShift shift =
         class_shift(x, classes.index, std::ssize(classes.of), options.sigma.value, "weight.tars", context);
     tell_shares(shift, classes, view.y, context);
+    chosen = {{"shares", Json::object()}, {"mmd2", shift.mmd2}, {"condition", shift.condition}};
+    for (std::size_t c = 0; c < classes.of.size(); ++c)
+      chosen["shares"][view.y.classes[classes.of[c]]] = shift.shares[static_cast<Index>(c)];
     Vector log_weight = Vector::Zero(std::ssize(rows));
     if (std::ssize(classes.of) > 1 && (shift.shares.array() > 0).count() == 1) {
       context.warn("one_class",
@@ -72,14 +89,16 @@ StageResult fit_weight_tars(const TrainView& view, const WeightTarsOptions& opti
                    "the rows stay as they are");
       return log_weight;
     }
+    const auto n = static_cast<double>(rows.size());
+    const Vector shares = kept_shares(shift.shares, 0.5 / n, classes, view.y, context);
     // p_c / (n_c / n_s)
     for (Index i = 0; i < log_weight.size(); ++i) {
       const std::int32_t c = classes.index[at(i)];
-      log_weight[i] = std::log(shift.shares[c] * static_cast<double>(rows.size()) / classes.rows[c]);
+      log_weight[i] = std::log(shares[c] * n / classes.rows[c]);
     }
     return log_weight;
   };
-  return weigh(view, {.who = "weight.tars", .log_ratio_of_rows = log_ratio}, options, context);
+  return weigh(view, {.who = "weight.tars", .log_ratio_of_rows = log_ratio, .chosen = &chosen}, options, context);
 }
 
 std::shared_ptr<const Fitted> load_weight_tars(const StageState& state, const WeightTarsOptions&, const StageInput&) {

@@ -127,7 +127,9 @@ void add_strict_flag(Flags& flags, bool& strict) {
 
 Dataset read_checked(const std::vector<std::filesystem::path>& files, const ReadOptions& read, bool strict,
                      Session& session) {
+  require_files_for_ranks(files, session.context());
   Dataset data = session.timed("read", [&] { return read_dataset(files, read, session.context()); });
+  require_same_data(data, session.context());
   warn_suspicious(data, strict, session.context());
   return data;
 }

@@ -250,7 +250,7 @@ void run_evaluate(const EvaluateFlags& flags, Session& session) {
     if (cost) session.timed("cost", [&] { add_cost(scored, data, given.grids, options, context); });
     return scored;
   });
-  if (!session.leads()) return;
+  if (!goes_on_to_write(session)) return;
   std::string table = session.json() ? "" : evaluation_table(evaluation, flags.metric);
   if (flags.importance && !session.json()) table += importance_table(evaluation);
   session.timed("write", [&] {

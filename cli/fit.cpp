@@ -55,7 +55,7 @@ void run_fit(const FitFlags& flags, Session& session) {
   warn_one_answer(model, view, context);
   context.check_cancelled();
   if (flags.no_rows) model.require_no_rows();
-  if (!session.leads()) return;
+  if (!goes_on_to_write(session)) return;
   session.timed("write", [&] { model.save(flags.output); });
   session.say(fit_text(model, data, view, guard_note(model, flags.output)) +
               fmt::format("wrote    {}\n", flags.output));

@@ -57,6 +57,8 @@ int main(int argc, char** argv) {
     ranks_of_run();
     return run(argc, argv);
   } catch (const ClosedPipe&) {
+    // The others wait for this rank.
+    end_ranks(0);
     return 0;
   } catch (...) {
     ecotone::Error error = current_error();

@@ -9,8 +9,11 @@
 #include <memory>
 #include <thread>
 
+#include "cli/session.h"
 #include "ecotone/base/blocks.h"
+#include "ecotone/base/digest.h"
 #include "ecotone/base/error.h"
+#include "ecotone/linalg/blas.h"
 
 namespace ecotone::cli {
 namespace {
@@ -35,6 +38,15 @@ std::vector<std::filesystem::path> places() {
   return found;
 }
 
+/// A launcher that is not of this MPI starts processes that do not know of each other.
+std::unique_ptr<Communicator> checked(std::unique_ptr<Communicator> made, int ranks) {
+  if (made->size() == ranks) return made;
+  option_error("no_mpi",
+               "the launcher has started {} processes, but MPI sees {}, and each would do the whole work: use the "
+               "launcher of the MPI that ecotone was built with (of Slurm: srun --mpi=pmix)",
+               ranks, made->size());
+}
+
 std::unique_ptr<Communicator> load(int ranks) {
   std::string why = "this ecotone was built without it";
   for (const std::filesystem::path& place : places()) {
@@ -42,7 +54,7 @@ std::unique_ptr<Communicator> load(int ranks) {
     void* module = dlopen(place.c_str(), RTLD_NOW | RTLD_GLOBAL);
     using Make = Communicator* (*)();
     const auto make = module ? reinterpret_cast<Make>(dlsym(module, "ecotone_communicator")) : nullptr;
-    if (make) return std::unique_ptr<Communicator>(make());
+    if (make) return checked(std::unique_ptr<Communicator>(make()), ranks);
     why = dlerror();
   }
   option_error("no_mpi",
@@ -76,6 +88,51 @@ void require_rows_for_ranks(const Dataset& data, const Context& context) {
              data.rows(), shares, data.x.block_rows(), shares);
 }
 
+void require_files_for_ranks(const std::vector<std::filesystem::path>& files, const Context& context) {
+  if (context.ranks().size() == 1) return;
+  for (const std::filesystem::path& file : files)
+    if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file) &&
+        !std::filesystem::is_directory(file))
+      data_error("not_a_file", "{}: every rank reads the data itself, so they must be a file, not a pipe",
+                 file.string());
+}
+
+void require_same_data(const Dataset& data, const Context& context) {
+  Ranks& ranks = context.ranks();
+  if (ranks.size() == 1) return;
+  Digest digest;
+  digest.add(blas_state().kernels).add(data.rows()).add(data.x.names()).add(data.domain.names);
+  digest.add(std::span<const std::int32_t>(data.domain.index));
+  if (data.y) {
+    digest.add(data.y->classes).add(std::span<const std::int32_t>(data.y->index));
+    digest.add(std::span<const double>(data.y->value.data(), at(data.y->value.size())));
+  }
+  digest.add(std::span<const double>(data.weight.data(), at(data.weight.size())));
+  // Features by their first and last block: all would be read by every rank.
+  for (const Index b : {Index{0}, data.x.blocks() - 1}) {
+    if (b < 0) continue;
+    Scratch scratch;
+    const Matrix x = data.x.block(b, scratch).x;
+    digest.add(std::span<const double>(x.data(), at(x.size())));
+  }
+  const auto& words = digest.words();
+  const std::vector<std::string> all =
+      ranks.gather("data", 0, {reinterpret_cast<const char*>(words.data()), sizeof(words)});
+  for (std::size_t rank = 1; rank < all.size(); ++rank)
+    if (all[rank] != all[0])
+      data_error("ranks_differ",
+                 "ranks 0 and {} have read different data, or compute with different kernels (see ecotone doctor)",
+                 rank);
+}
+
+bool goes_on_to_write(Session& session) {
+  Ranks& ranks = session.context().ranks();
+  if (ranks.size() > 1) ranks.gather("done", 0, {});
+  if (!session.leads()) return false;
+  session.go_on_alone();
+  return true;
+}
+
 void leave_ranks() {
   if (!communicator) return;
   Ranks(communicator.get()).gather("end", 0, {});
@@ -88,8 +145,9 @@ void end_ranks(int status) {
 
 Error error_of_rank(const Error& error) {
   if (!communicator) return error;
-  // What is wrong for all ranks is said by the first, which then ends the others.
-  if (communicator->rank() > 0) std::this_thread::sleep_for(std::chrono::seconds(3));
+  // What is wrong for all ranks is said by the first, which then ends the others; of several others one speaks first.
+  if (communicator->rank() > 0)
+    std::this_thread::sleep_for(std::chrono::seconds(3) + std::chrono::milliseconds(200) * communicator->rank());
   return {error.kind(), error.code(),
           fmt::format("rank {} of {}: {}", communicator->rank(), communicator->size(), error.what())};
 }

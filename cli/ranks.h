@@ -1,6 +1,8 @@
 #pragma once
 
+#include <filesystem>
 #include <string_view>
+#include <vector>
 
 #include "ecotone/base/communicator.h"
 #include "ecotone/base/error.h"
@@ -23,6 +25,17 @@ void end_ranks(int status);
 
 /// Data error `rank_without_rows` if a rank would have no rows to work on; names it.
 void require_rows_for_ranks(const Dataset& data, const Context& context);
+
+/// Data error `not_a_file` if there are several ranks and data come through a pipe, which only one could read.
+void require_files_for_ranks(const std::vector<std::filesystem::path>& files, const Context& context);
+
+/// Data error `ranks_differ` if labels, domains or some rows are not those of all ranks, or if ranks compute with
+/// different kernels: each would learn something else.
+void require_same_data(const Dataset& data, const Context& context);
+
+class Session;
+/// Waits until all ranks have come so far; then the first goes on alone, to write the results, and gets true.
+bool goes_on_to_write(Session& session);
 
 /// The error with the number of the rank in front, where there are several. Ranks that all have the same error wait for
 /// the first to report it.

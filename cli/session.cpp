@@ -31,6 +31,13 @@ const Context& Session::context() {
   return *context_;
 }
 
+void Session::go_on_alone() {
+  if (!ranks_) return;
+  sent_ = context().ranks().traffic();
+  context_ =
+      Context({.threads = flags_.threads, .seed = flags_.seed, .observer = &terminal_, .cancel = &cancel_flag()});
+}
+
 Context Session::uncancelled_context() {
   return Context({.threads = flags_.threads, .seed = flags_.seed, .observer = &terminal_});
 }
@@ -54,10 +61,7 @@ void Session::finish() {
   std::string text = "timing:";
   for (const auto& [part, seconds] : timings_) text += fmt::format(" {} {:.3f} s,", part, seconds);
   terminal_.line(text + fmt::format(" total {:.3f} s", seconds_since(begin_)));
-  if (context_ && context_->ranks().size() > 1) {
-    const Traffic& sent = context_->ranks().traffic();
-    terminal_.line(fmt::format("ranks: {} messages, {} bytes of rank 0", sent.messages, sent.bytes));
-  }
+  if (sent_) terminal_.line(fmt::format("ranks: {} messages, {} bytes of rank 0", sent_->messages, sent_->bytes));
   if (const std::string stages = terminal_.stage_times(); !stages.empty())
     terminal_.line(fmt::format("timing of fitted stages: {}", stages));
 }

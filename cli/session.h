@@ -37,6 +37,8 @@ class Session {
   const std::string& command() const { return flags_.command; }
   /// Created on first use, so that verbs that compute nothing start no threads.
   const Context& context();
+  /// From here on the context knows no other ranks: what it computes, this process computes alone.
+  void go_on_alone();
   /// One like it that signals do not cancel: for work that is brought to an orderly end when the user stops the run.
   Context uncancelled_context();
 
@@ -84,6 +86,7 @@ class Session {
   Communicator* ranks_;
   Terminal terminal_;
   std::optional<Context> context_;
+  std::optional<Traffic> sent_;  ///< between ranks, until this one went on alone
   int status_ = 0;
   std::vector<std::pair<std::string, double>> timings_;
   Clock::time_point begin_ = Clock::now();

@@ -160,3 +160,48 @@ def test_without_the_module_several_ranks_are_refused(ecotone, data, tmp_path):
         capture_output=True, text=True, env={**os.environ, "OMPI_COMM_WORLD_SIZE": "2"},
     )
     assert done.returncode == 2 and "one of 2 processes" in done.stderr
+
+
+def test_a_report_is_written_by_the_first_rank_alone(ranks, data, tmp_path):
+    ranks(2, "evaluate", data, "scale | logistic l2=0.1", *COLUMNS, "--report", tmp_path / "page.html")
+    assert "</html>" in (tmp_path / "page.html").read_text()
+
+
+def each_rank(data, other, tmp_path, *command):
+    """A fit in which every rank has its own folder with rows.csv."""
+    for rank, rows in enumerate((data, other)):
+        (tmp_path / f"r{rank}").mkdir()
+        shutil.copy(rows, tmp_path / f"r{rank}" / "rows.csv")
+    line = "cd r$OMPI_COMM_WORLD_RANK; exec " + " ".join(map(str, command))
+    return subprocess.run(["mpirun", "-n", "2", "sh", "-c", line], capture_output=True, text=True, timeout=120, env=ENVIRONMENT, cwd=tmp_path)
+
+
+def test_ranks_with_other_data_or_kernels_are_refused(ecotone, data, tmp_path):
+    other = tmp_path / "other.csv"
+    ecotone("generate", "exchangeable", "--set", "domains=6", "--set", "rows=500", "--seed", 1, "-o", other)
+    fit = [ecotone.path, "fit", "rows.csv", "logistic", *COLUMNS, "-o", "../model.eco"]
+    done = each_rank(data, other, tmp_path, *fit)
+    assert done.returncode == 3 and "have read different data" in done.stderr
+    assert not (tmp_path / "model.eco").exists()
+    for folder in ("r0", "r1"):
+        shutil.rmtree(tmp_path / folder)
+    done = each_rank(data, data, tmp_path, "env", "ECOTONE_KERNELS=$([ $OMPI_COMM_WORLD_RANK = 0 ] && echo prescott || echo nehalem)", *fit)
+    assert done.returncode == 3 and "different kernels" in done.stderr
+
+
+def test_a_pipe_is_refused(ranks, tmp_path):
+    os.mkfifo(tmp_path / "rows.csv")
+    done = ranks(2, "fit", tmp_path / "rows.csv", "logistic", *COLUMNS, "-o", tmp_path / "model.eco", exit=3)
+    assert "must be a file, not a pipe" in done.stderr
+
+
+def test_a_launcher_of_another_mpi_is_refused(ecotone, data, tmp_path):
+    environment = {**ENVIRONMENT, "SLURM_STEP_NUM_TASKS": "4"}
+    done = subprocess.run([ecotone.path, "fit", data, "logistic", *COLUMNS, "-o", tmp_path / "model.eco"], capture_output=True, text=True, timeout=120, env=environment)
+    assert done.returncode == 2 and "MPI sees 1" in done.stderr
+    assert not (tmp_path / "model.eco").exists()
+
+
+def test_nobody_waits_for_a_rank_whose_output_was_closed(ecotone, data, tmp_path):
+    line = f"{ecotone.path} evaluate {data} 'scale | logistic l2=0.1' {' '.join(COLUMNS)} | true"
+    subprocess.run(["mpirun", "-n", "2", "sh", "-c", line], capture_output=True, timeout=120, env=ENVIRONMENT)

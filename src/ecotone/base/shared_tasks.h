@@ -9,6 +9,11 @@
 
 namespace ecotone {
 
+/// Whether task i of share_tasks is this rank's.
+inline bool is_own_task(Index i, const Context& context) {
+  return !context.meets_ranks() || i % context.ranks().size() == context.ranks().rank();
+}
+
 /// Runs body(0) .. body(tasks - 1), each on one rank and on the threads of that (at most `at_most` at once, 0: all),
 /// and gives their results to all ranks: `archive_of(i, with)` passes the result of task i through an archive, to bytes
 /// where it was made and from bytes elsewhere. Inside a task, every rank runs all of them.
@@ -17,7 +22,7 @@ void share_tasks(Index tasks, const Context& context, int at_most, Body&& body, 
   if (!context.meets_ranks()) return context.parallel(tasks, body, at_most);
   Ranks& ranks = context.ranks();
   const int rank = ranks.rank(), size = ranks.size();
-  // Task i is that of rank i mod size.
+  // As is_own_task says.
   const auto count_of = [&](int r) { return (tasks - r + size - 1) / size; };
   context.parallel(
       count_of(rank), [&](Index k) { body(rank + k * size); }, at_most);

@@ -169,7 +169,14 @@ class SplitFits {
     std::vector<std::size_t> left;
     for (std::size_t task = 0; task < messages_.size(); ++task)
       if (!taken(task)) left.push_back(task);
-    Progress progress(context_.observer(), "evaluate", std::ssize(left));
+    Index own = 0;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      if (is_own_task(static_cast<Index>(i), context_))
+        ++own;
+      else
+        work_[split_of(left[i])]->finish();  // elsewhere
+    }
+    Progress progress(context_.observer(), "evaluate", own);
     const auto run_one = [&](Index i) {
       run(left[at(i)]);
       progress.advance();

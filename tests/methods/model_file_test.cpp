@@ -4,7 +4,6 @@
 #include "ecotone/base/files/tensor_file.h"
 #include "ecotone/methods/registry.h"
 #include "methods/support.h"
-#include "thread_sanitizer.h"
 
 namespace ecotone::test {
 namespace model_file_test {
@@ -137,7 +136,6 @@ TEST(ModelFile, TruncatedAtEveryLengthItIsRefused) {
 }
 
 TEST(ModelFile, AChangedByteIsRefusedOrLoadsAsWhatItSays) {
-  ECOTONE_SKIP_UNDER_THREAD_SANITIZER();
   const std::string bytes = small_model().bytes();
   int loaded = 0;
   int refused = 0;
@@ -174,7 +172,6 @@ TEST(ModelFile, RefusesOtherFilesAndNewerFormats) {
 }
 
 TEST(ModelFile, MetadataIsChecked) {
-  ECOTONE_SKIP_UNDER_THREAD_SANITIZER();
   const Model model = small_model();
   for (const char* key : {"pipeline", "schema", "task", "classes", "domains", "seed", "stages"}) {
     EXPECT_EQ(Rewriter(model).without(key).code(), "bad_model") << key;

@@ -8,7 +8,6 @@
 #include "base/rank_threads.h"
 #include "ecotone/methods/registry.h"
 #include "methods/streamed.h"
-#include "thread_sanitizer.h"
 
 namespace ecotone::test {
 namespace ranks_test {
@@ -21,7 +20,6 @@ class OnRanks : public testing::TestWithParam<std::string> {};
 
 /// Also those that do not say `ranks`: each rank then does the whole work.
 TEST_P(OnRanks, TheModelIsThatOfOne) {
-  ECOTONE_SKIP_UNDER_THREAD_SANITIZER();
   const Method& tested = method(GetParam());
   const TrainView view = suited(tested, overlapping(900, 6, 2, 4, 200));
   const std::string text = "scale | " + alone_with(tested, options_of_route(tested, Route::ranks).value_or(""));

@@ -9,7 +9,6 @@
 
 #include "ecotone/data/storage/subset_storage.h"
 #include "ecotone/methods/registry.h"
-#include "thread_sanitizer.h"
 
 namespace ecotone::test {
 namespace streamed_test {
@@ -58,7 +57,6 @@ class Streamed : public testing::TestWithParam<std::string> {
 
 /// Whichever routes a method has: rows in a file that it needs in memory are copied.
 TEST_P(Streamed, AMappedFileGivesTheModelOfMemory) {
-  ECOTONE_SKIP_UNDER_THREAD_SANITIZER();
   const TrainView view = suited(tested(), overlapping(900, 6, 2, 4, 200));
   expect_same(alone(tested()), view, mapped(view.x));
 }
@@ -66,7 +64,6 @@ TEST_P(Streamed, AMappedFileGivesTheModelOfMemory) {
 /// Where `streamed` is declared, also with rows that are gathered in every pass, alone and behind a stage that derives
 /// them.
 TEST_P(Streamed, ADeclaredRouteNeedsNoCopies) {
-  ECOTONE_SKIP_UNDER_THREAD_SANITIZER();
   const auto options = options_of_route(tested(), Route::streamed);
   if (!options) return;
   const TrainView view = suited(tested(), overlapping(900, 6, 2, 4, 200));

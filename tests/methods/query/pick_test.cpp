@@ -6,7 +6,6 @@
 #include <set>
 
 #include "error_code.h"
-#include "thread_sanitizer.h"
 
 namespace ecotone::test {
 namespace {
@@ -60,7 +59,6 @@ TEST(Pick, ABatchHasNoNearDuplicates) {
 }
 
 TEST(Pick, ProbabilitiesAreThoseOfTheDraws) {
-  ECOTONE_SKIP_UNDER_THREAD_SANITIZER();
   const Vector score{{3, 2, 1, 0}};
   for (const Vector& far : {Vector(), Vector{{0, 4, 1, 0}}, Vector(Vector::Zero(4))})
     for (const char* text :

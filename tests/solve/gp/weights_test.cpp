@@ -8,7 +8,6 @@
 #include "ecotone/solve/gp/likelihood.h"
 #include "ecotone/solve/gp/low_rank.h"
 #include "linalg/support.h"
-#include "thread_sanitizer.h"
 
 namespace ecotone {
 namespace gp_weights_test {
@@ -121,7 +120,6 @@ TEST(GpSearch, KeepsWhatIsGiven) {
 }
 
 TEST(GpSearch, ThatBeginsOnFewRowsEndsAtTheSamePlace) {
-  ECOTONE_SKIP_UNDER_THREAD_SANITIZER();
   const Context context = with_threads(2);
   const Matrix x = random_matrix(300, 2);
   Matrix y = 0.2 * random_matrix(300, 1, 5);

@@ -10,7 +10,6 @@
 #include "data/sparse_support.h"
 #include "ecotone/base/error.h"
 #include "solve/linear/logistic_support.h"
-#include "thread_sanitizer.h"
 
 namespace ecotone {
 namespace linear_test {
@@ -148,7 +147,6 @@ TEST(Linear, ScalingEverythingScalesThePenalty) {
 }
 
 TEST(Linear, AllSolversMeet) {
-  ECOTONE_SKIP_UNDER_THREAD_SANITIZER();
   const Data data = draw(3000, 40);
   for (const LinearFamily family : all_families) {
     const LinearFit best = fit(data, {.family = family, .solver = LinearSolver::irls});
@@ -434,7 +432,6 @@ TEST(Linear, ProbitIsSeparableToo) {
 /// Fits on growing rows, each with what the last one kept, end at the optimum of a fit from nothing, in fewer
 /// iterations; with fewer rows than columns and with more, with row weights, and when a column begins to vary late.
 TEST(LinearModel, GrowingRowsEndAtTheSameOptimum) {
-  ECOTONE_SKIP_UNDER_THREAD_SANITIZER();
   const Index cols = 400;
   for (const Index first : {120, 600}) {
     for (const bool weighted : {false, true}) {

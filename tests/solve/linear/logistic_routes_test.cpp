@@ -5,7 +5,6 @@
 
 #include "data/sparse_support.h"
 #include "solve/linear/logistic_support.h"
-#include "thread_sanitizer.h"
 
 namespace ecotone {
 namespace logistic_routes_test {
@@ -132,7 +131,6 @@ TEST(LogisticRoutes, ManyColumnsFarFromTheOrigin) {
 }
 
 TEST(LogisticRoutes, ManyMoreColumnsThanRows) {
-  ECOTONE_SKIP_UNDER_THREAD_SANITIZER();
   Sample sample;
   const Features x = Features::sparse(wide_rows(24, 30000, sample));
   sample.x = x.to_matrix();

@@ -12,7 +12,6 @@
 #include "ecotone/base/error.h"
 #include "ecotone/data/read.h"
 #include "shared_data.h"
-#include "thread_sanitizer.h"
 
 namespace ecotone {
 namespace svm_test {
@@ -162,14 +161,12 @@ TEST(Svm, HasTheObjectiveOfLibsvm) {
 }
 
 TEST(Svm, SolvesInSinglePrecisionAndShrunkAsLibsvmDoes) {
-  ECOTONE_SKIP_UNDER_THREAD_SANITIZER();
   const Data data = classes(4200, 5, 77, 0.1);
   ASSERT_GE(data.x.rows(), svm_single_rows);
   expect_as_libsvm(data, {.cost = 1, .tolerance = 1e-4}, {.kind = KernelKind::rbf, .sigma = 1.5});
 }
 
 TEST(Svm, HasTheObjectiveOfLibsvmOnGvhd) {
-  ECOTONE_SKIP_UNDER_THREAD_SANITIZER();
   const std::filesystem::path path = shared_data() / "gvhd/gvhd_flowcap12_1k.csv.gz";
   ECOTONE_SKIP_WITHOUT(path);
   const Context context = with_threads(2);

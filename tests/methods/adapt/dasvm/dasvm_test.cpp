@@ -5,7 +5,6 @@
 #include "ecotone/data/generate/generate.h"
 #include "ecotone/methods/registry.h"
 #include "methods/support.h"
-#include "thread_sanitizer.h"
 
 namespace ecotone::test {
 namespace dasvm_test {
@@ -114,7 +113,6 @@ TEST(DasvmStage, SaysThatItDidNotSettle) {
 }
 
 TEST(DasvmStage, TakesLargerStepsOnManyRows) {
-  ECOTONE_SKIP_UNDER_THREAD_SANITIZER();
   const auto same = [](const char* rows, const char* rho) {
     const TrainView view = view_of_moons(moons("20", rows));
     const Json one = fitted(std::string(narrow) + " circular=false", view).inspect()["stages"][0];

@@ -2,7 +2,6 @@
 
 #include "methods/learn/gp/gp_support.h"
 #include "solve/components/golden.h"
-#include "thread_sanitizer.h"
 
 namespace ecotone::test {
 namespace gp_distributional_test {
@@ -70,7 +69,6 @@ TrainView moved_domains(Index rows, Index domains, std::uint64_t key) {
 }
 
 TEST(GpDistributional, KnowsWhichDomainARowIsOf) {
-  ECOTONE_SKIP_UNDER_THREAD_SANITIZER();
   const TrainView view = moved_domains(400, 8, 1), fresh = moved_domains(200, 8, 2);
   const auto error = [&](const GpOptions& options, std::optional<Domains> domain) {
     const Prediction p = fitted(view, options).fitted->predict({fresh.x, std::move(domain)}, context());

@@ -7,7 +7,6 @@
 #include "methods/learn/gp/gp_support.h"
 #include "solve/components/golden.h"
 #include "source_dir.h"
-#include "thread_sanitizer.h"
 
 namespace ecotone::test {
 namespace gp_test {
@@ -77,7 +76,6 @@ TEST(GpStage, TakesAMapOfManyRowsUnasked) {
 }
 
 TEST(GpStage, IntervalsOfNinetyFivePercentCoverThatManyLabels) {
-  ECOTONE_SKIP_UNDER_THREAD_SANITIZER();
   // Rows of one draw of a process; half of them are new.
   const Context with = context();
   const Index n = 800;

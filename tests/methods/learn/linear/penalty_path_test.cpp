@@ -5,7 +5,6 @@
 
 #include "ecotone/measure/fold_choice.h"
 #include "methods/support.h"
-#include "thread_sanitizer.h"
 
 namespace ecotone::test {
 namespace penalty_path_test {
@@ -169,7 +168,6 @@ Matrix hand_made_losses(const TrainView& view, const std::string& stages, const 
 }
 
 TEST(PenaltyPath, StagesBeforeTheLearnerAreRefittedInEveryFold) {
-  ECOTONE_SKIP_UNDER_THREAD_SANITIZER();
   TrainView view = overlapping(240, 6, 2, 6);
   // Domains of different scale, so that a scale that has seen them all differs from one that has not.
   Matrix x = view.x.to_matrix();

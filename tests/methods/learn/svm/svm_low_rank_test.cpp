@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "methods/support.h"
-#include "thread_sanitizer.h"
 
 namespace ecotone::test {
 namespace svm_low_rank_test {
@@ -35,7 +34,6 @@ Vector scores(const TrainView& view, const SvmOptions& options, const Batch& bat
 }
 
 TEST(SvmLowRank, OfFullRankIsTheExactMachine) {
-  ECOTONE_SKIP_UNDER_THREAD_SANITIZER();
   const TrainView view = circles(240, 3);
   TrainView other = circles(200, 2);
   for (const LearnerKernelKind kernel : {LearnerKernelKind::rbf, LearnerKernelKind::poly, LearnerKernelKind::linear}) {

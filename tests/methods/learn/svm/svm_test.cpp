@@ -1,7 +1,6 @@
 #include "ecotone/methods/learn/svm/svm.h"
 
 #include "methods/support.h"
-#include "thread_sanitizer.h"
 
 namespace ecotone::test {
 namespace svm_test {
@@ -163,7 +162,6 @@ TrainView uneven(Index rows, Index domains) {
 }
 
 TEST(SvmStage, ProbabilitiesAreLearnedBehindStagesThatHaveNotSeenTheFold) {
-  ECOTONE_SKIP_UNDER_THREAD_SANITIZER();
   for (const Index domains : {1, 6}) {
     const TrainView view = uneven(180, domains);
     for (const std::string before : {"scale | ", "greedy steps=2 intercept=true | "})

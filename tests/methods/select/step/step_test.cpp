@@ -7,7 +7,6 @@
 #include "ecotone/measure/metrics.h"
 #include "ecotone/methods/cross_fit.h"
 #include "methods/support.h"
-#include "thread_sanitizer.h"
 
 namespace ecotone::test {
 namespace step_test {
@@ -219,7 +218,6 @@ double left_out_loss(const std::string& pipeline, const TrainView& view) {
 }
 
 TEST(Step, StagesBeforeItAreRefittedInEveryFold) {
-  ECOTONE_SKIP_UNDER_THREAD_SANITIZER();
   const TrainView view = overlapping(300, 5, 2, 4);
   for (const std::string before :
        {"scale | ", "greedy steps=4 mode=stepwise intercept=true | ", "kpca components=2 sigma=20 | "}) {

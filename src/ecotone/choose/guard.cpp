@@ -124,10 +124,11 @@ Pipeline plain_counterpart(const Pipeline& pipeline) {
   if (stages.empty()) option_error("no_learner", "guard: \"{}\" does not end in a learner", pipeline.text());
   Pipeline plain(std::move(stages));
   if (plain.text() == pipeline.text())
-    option_error("nothing_to_guard",
-                 "guard: \"{}\" has no stage that adapts to the target (of the families weight and adapt), so there is "
-                 "nothing to decide",
-                 pipeline.text());
+    option_error(
+        "nothing_to_guard",
+        "guard: \"{}\" has no stage that needs rows of the target, so there is nothing to decide; compare other "
+        "stages with evaluate --protocol adapt --choose auto",
+        pipeline.text());
   return plain;
 }
 

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Alignment, transport and density ratios beside skada and POT. Usage: align.py BUILD-FOLDER [ROUNDS]
+
+First table: 2,000 source and 2,000 target rows of 10 columns, 1 thread each, the best of ROUNDS (3) in turn, every measurement in a process of its own and there the best of three fits (one
+where a fit takes a second). KMM has the same box, which frank-wolfe ignores (its largest weight is printed), entropic transport the same plan: masses right to 1e-9. Second table: 100,000 + 100,000 rows, 2 threads, ecotone alone beside one DSYRK of 200,000 x 500."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+SMALL, LARGE = 2_000, 100_000
+
+PROGRAM = r'''
+import json, re, resource, sys, time, warnings
+import numpy as np
+warnings.simplefilter("ignore")
+name, rows, threads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+random = np.random.default_rng(0)
+xs = random.normal(size=(rows, 10))
+xt = random.normal(size=(rows, 10)) @ (np.eye(10) + 0.2 * random.normal(size=(10, 10))) + 0.5
+x, domain = np.vstack([xs, xt]), np.repeat([1, -2], rows)
+y = (xs[:, 0] > 0).astype(int)
+labels = np.concatenate([y, np.full(rows, -1)])
+sigma = float(np.sqrt(np.median(((x[:500, None] - x[None, -500:]) ** 2).sum(-1))))
+gamma = 1 / (2 * sigma**2)
+
+def resident(what):
+    return 1024 * int(re.search(what + r":\s+(\d+)", open("/proc/self/status").read())[1])
+
+def ours(text):
+    import ecotone
+    model = ecotone.Pipeline(text, threads=threads)
+    return lambda: model.fit(x, labels, sample_domain=domain)
+
+def skada_adapter(adapter):
+    return lambda: adapter.fit_transform(x, labels, sample_domain=domain)
+
+def make(name):
+    if name == "dsyrk":
+        from scipy.linalg.blas import dsyrk
+        a = np.asfortranarray(random.normal(size=(500, 2 * rows)))
+        return lambda: dsyrk(1.0, a)
+    if name.startswith("skada"):
+        import skada
+        return skada_adapter({
+            "skada tca": lambda: skada.TransferComponentAnalysisAdapter(n_components=30, mu=10),
+            "skada kmm": lambda: skada.KMMReweightAdapter(gamma=gamma, B=10.0, tol=1e-6),
+            "skada kmm scipy": lambda: skada.KMMReweightAdapter(gamma=gamma, B=10.0, tol=1e-6, solver="scipy"),
+            "skada coral": lambda: skada.CORALAdapter(),
+            "skada linot": lambda: skada.LinearOTMappingAdapter(),
+        }[name]())
+    if name == "POT sinkhorn_log":
+        import ot
+        def plan():
+            cost = ot.dist(xs, xt)
+            one = np.full(rows, 1 / rows)
+            return ot.sinkhorn(one, one, cost, 0.05 * cost.mean(), method="sinkhorn_log", stopThr=1e-9, numItermax=5000) @ xt * rows
+        return plan
+    return ours({
+        "tca": f"tca components=30 sigma={sigma} | constant",
+        "tca exact": f"tca components=30 route=exact sigma={sigma} | constant",
+        "kmm": f"weight.kmm sigma={sigma} flatten=none | constant",
+        "coral": "coral | constant", "linot": "linot | constant", "entropic": "transport | constant",
+        "tca rank 500": f"tca components=30 sigma={sigma} rank=500 | constant",
+        "kmm rank 100": f"weight.kmm sigma={sigma} flatten=none rank=100 | constant",
+        "kmm rank 500": f"weight.kmm sigma={sigma} flatten=none rank=500 | constant",
+        "rulsif": "weight.rulsif | constant",
+    }[name])
+
+work = make(name)
+open("/proc/self/clear_refs", "w").write("5")
+before = resident("VmRSS")
+found = {"seconds": 1e99, "processor": 1e99}
+for _ in range(3):
+    start, used = time.perf_counter(), time.process_time()
+    result = work()
+    found = {"seconds": min(found["seconds"], time.perf_counter() - start), "processor": min(found["processor"], time.process_time() - used)}
+    if found["seconds"] > 1:
+        break
+found["memory"] = resident("VmHWM") - before
+found["most"] = float(result[1]["sample_weight"].max()) if "kmm" in name and name.startswith("skada") else 0.0
+print(json.dumps(found))
+'''
+
+PAIRS = (
+    ("TCA", ("tca", "tca exact"), ("skada tca",), 100),
+    ("KMM", ("kmm",), ("skada kmm", "skada kmm scipy"), 20),
+    ("CORAL", ("coral",), ("skada coral",), 3),
+    ("LinOT", ("linot",), ("skada linot",), 3),
+    ("entropic transport", ("entropic",), ("POT sinkhorn_log",), 5),
+)
+ALONE = ("dsyrk", "tca rank 500", "kmm rank 100", "kmm rank 500", "rulsif")
+
+
+def measured(build, name, rows, threads):
+    environment = {**os.environ, "PYTHONPATH": str(build / "python"), **{key: str(threads) for key in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}}
+    done = subprocess.run([sys.executable, "-c", PROGRAM, name, str(rows), str(threads)], check=True, capture_output=True, text=True, env=environment)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def best_of(build, names, rows, threads, rounds):
+    """The least of all rounds, in which all take turns."""
+    best = {}
+    for _ in range(rounds):
+        for name in names:
+            found = measured(build, name, rows, threads)
+            best[name] = {key: min(value, best.get(name, found)[key]) for key, value in found.items()}
+    return best
+
+
+def main():
+    build = pathlib.Path(sys.argv[1]).resolve()
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+    print("| 2,000 + 2,000 rows, 1 thread | seconds | processor | peer / ecotone | goal |\n| --- | --- | --- | --- | --- |")
+    for what, own, peers, goal in PAIRS:
+        best = best_of(build, own + peers, SMALL, 1, rounds)
+        first = best[own[0]]["seconds"]
+        for name, found in best.items():
+            ratio = f"{found['seconds'] / first:.1f}" if name in peers else ""
+            heeds = f", largest weight {found['most']:.0f}" if found["most"] else ""
+            print(f"| {what}: {name}{heeds} | {found['seconds']:.4f} | {found['processor']:.4f} | {ratio} | {goal if name in peers else ''} |", flush=True)
+    print("\n| 100,000 + 100,000 rows, 2 threads | seconds | processor | memory beyond the rows |\n| --- | --- | --- | --- |")
+    for name in ALONE:
+        found = measured(build, name, LARGE, 2)
+        print(f"| {name} | {found['seconds']:.2f} | {found['processor']:.2f} | {found['memory'] / 1e6:.0f} MB |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -50,8 +50,8 @@ def _new_bar(what, total):
 class settings:
     """The native settings of one call, as a context manager that ends its bar."""
 
-    def __init__(self, threads=None, seed=0, ranks=None):
-        self._listener = Listener()
+    def __init__(self, threads=None, seed=0, ranks=None, listener=None):
+        self._listener = listener or Listener()
         self._native = _native.Settings(threads or 0, seed, self._listener, ranks)
 
     def __enter__(self):

@@ -7,17 +7,20 @@ The model is that of the same partitions on any number of workers, to the last b
 rounding. Pipelines of `ecotone partial` need one pass over the rows, which stay with their workers; all others are
 fitted by all workers together, which sum over their rows again and again.
 """
+import contextlib
 import os
 import pathlib
+import re
 import shutil
 import tempfile
 import uuid
 
 import dask
+import numpy as np
 
-from . import _native, _sums
+from . import _frames, _native, _sums
 from ._functions import option_texts
-from ._messages import settings
+from ._messages import Listener, settings
 from ._pipeline import Pipeline
 
 
@@ -48,18 +51,27 @@ def parts(frame, pipeline, *, label=None, domain=None, behind=None, min_rows=1, 
 def fit(frame, pipeline, *, label=None, domain=None, behind=None, min_rows=1, task=None, seed=0, folder=None):
     """The pipeline fitted on a data frame of Dask, or on a list of delayed data frames: a `Pipeline`, fitted.
 
-    `behind` is a fitted pipeline that prepares the rows first, such as the result of `fit(frame, "scale", ...)`; it is
-    for pipelines that need one pass. Other pipelines need a `dask.distributed.Client`, and a `folder` that all workers
-    see: each partition is written to it as a CSV file, of which each worker keeps its share in memory. By default it is
-    a temporary one, which is right for a local cluster. The folder is emptied again.
+    `behind` is a fitted pipeline that prepares the rows first, such as the result of `fit(frame, "scale", ...)`; it and
+    `min_rows` are for pipelines that need one pass. Other pipelines need a `dask.distributed.Client`, and a `folder` that
+    all workers see: each partition is written to it as a CSV file, of which each worker keeps its share in memory. By
+    default it is a temporary one, which is right for a local cluster. The folder is emptied again. Text that a CSV file
+    would not give back as it is (ValueError), and a worker that is lost (RuntimeError), end the fit.
     """
     text = _sums._text(pipeline)
+    _native.stages(text)  # says what is wrong with a text
+    needs_rows = False
     try:
         _native.require_sums(text)
     except ValueError:
         if behind is not None:
             raise
-        return _fit_together(frame, text, {"label": label, "domain": domain, "task": task}, seed, folder)
+        needs_rows = True
+    if needs_rows:
+        if min_rows > 1:
+            raise ValueError("min_rows is for pipelines of sums; this one reads rows")
+        model, said = _fit_together(frame, text, {"label": label, "domain": domain, "task": task}, seed, folder)
+        _repeat(said)
+        return model
     computed = dask.compute(
         *parts(frame, text, label=label, domain=domain, behind=behind, min_rows=min_rows, task=task, seed=seed)
     )
@@ -70,12 +82,15 @@ def fit(frame, pipeline, *, label=None, domain=None, behind=None, min_rows=1, ta
 
 
 class _Workers:
-    """The workers of one fit as ranks: what they give each other goes through the scheduler, and stays there until the
-    end, so that a worker that is started again catches up."""
+    """The workers of one fit as ranks: what they give each other goes through variables of the scheduler.
+
+    The variable `state` is empty while all is well, says what has failed, and is gone when the fit is over.
+    """
 
     def __init__(self, run, rank, size, client):
         self.rank, self.size = rank, size
         self._run, self._client, self.steps = run, client, 0
+        self.state = self.variable("state")
 
     def variable(self, *name):
         from dask.distributed import Variable
@@ -88,40 +103,167 @@ class _Workers:
         self.variable(step, self.rank).set(mine)
         return [mine if rank == self.rank else self._wait_for(step, rank) for rank in range(self.size)]
 
+    def failed(self):
+        """What has failed, None if nothing has."""
+        try:
+            return self.state.get(timeout="0.1s") or None
+        except TimeoutError:
+            return "the fit is over"
+
+    def fail(self, error):
+        """Tells the others of an error, unless they know of one."""
+        if self.failed() is None:
+            self.state.set(f"rank {self.rank} of {self.size}: {error}")
+        elif self.steps:
+            self.variable(self.steps - 1, self.rank).delete()  # it may be younger than the end of the fit
+
     def _wait_for(self, step, rank):
         while True:
             try:
-                return self.variable(step, rank).get(timeout="5s")
+                return self.variable(step, rank).get(timeout="1s")
             except TimeoutError:
-                try:
-                    failed = self.variable("failed").get(timeout="0.1s")
-                except TimeoutError:
-                    continue
-                raise RuntimeError(f"another worker has failed: {failed}") from None
+                failed = self.failed()
+                if failed is not None:
+                    raise _OtherFailed(f"another worker has failed: {failed}") from None
 
 
-def _write(part, folder, number):
-    """The rows of a partition as a file; nothing if it has none."""
-    if len(part):
-        part.to_csv(pathlib.Path(folder) / f"part-{number:06}.csv", index=False)
+class _OtherFailed(RuntimeError):
+    """The error of a rank that only ends because of another."""
+
+
+class _Said:
+    """Keeps what a rank says, [(code, text)] with None as the code of notes, for the caller."""
+
+    def __init__(self):
+        self.messages = []
+
+    def warning(self, code, text):
+        self.messages.append((code, text))
+
+    def note(self, text):
+        self.messages.append((None, text))
+
+    def progress(self, what, done, total):
+        pass
+
+    def close(self):
+        pass
+
+
+def _repeat(messages):
+    listener = Listener()
+    for code, text in messages:
+        if code is None:
+            listener.note(text)
+        else:
+            listener.warning(code, text)
+
+
+_MISSING = {"", "NA", "n/a", "N/A", "#N/A", "<NA>", "nan", "NaN", "NULL", "null", "?"}  # is_missing of number.h
+_NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan(\(\w*\))?)", re.ASCII | re.IGNORECASE)
+_DATE = re.compile(r"(\d{4}([-/])\d\d\2\d\d|\d{1,2}([./])\d{1,2}\3\d{4})([T ]\d{1,2}:\d\d(:\d\d(\.\d+)?)?Z?)?", re.ASCII)
+
+
+def _kind(word):
+    return "numbers" if _NUMBER.fullmatch(word) else "dates" if _DATE.fullmatch(word) else "text"
+
+
+def _kinds(name, words):
+    """{kind: an example} of the texts of a column, of which every one must survive a CSV file."""
+    for word in words:
+        if word != word.strip() or word in _MISSING:
+            raise ValueError(f"column {name!r} holds the text {word!r}, which a CSV file does not give back as it is; rename it, or leave the column out")
+    return {_kind(word): word for word in words}
+
+
+def _write(part, folder, number, roles):
+    """Writes the rows of a partition, if it has any, and returns the kinds of its texts by column."""
+    kinds = {}
+    if len(part) == 0:
+        return kinds
+    written = part.copy(deep=False)
+    for place, (name, numbers, codes, words, dated) in enumerate(_frames.columns(part)):
+        if name in roles:
+            continue
+        column = part.iloc[:, place]
+        if codes is not None:
+            kinds[name] = _kinds(name, [words[code] for code in np.unique(codes[codes >= 0])])
+        elif dated:
+            written.isetitem(place, _frames.dates(numbers))
+        elif column.dtype.kind == "b" or column.dtype.kind == "O" and any(isinstance(value, (bool, np.bool_)) for value in column):
+            written.isetitem(place, numbers)
+    written.to_csv(pathlib.Path(folder) / f"part-{number:06}.csv", index=False)
+    return kinds
+
+
+def _require_text(parts):
+    """Refuses columns of text of which all values would be read as numbers, or as dates."""
+    columns = {}
+    for kinds in parts:
+        for name, found in kinds.items():
+            columns.setdefault(name, {}).update(found)
+    for name, kinds in columns.items():
+        for kind, word in kinds.items():
+            if kind != "text" and len(kinds) == 1:
+                raise ValueError(f"column {name!r} holds text such as {word!r}, which would be read as {kind}: make it a column of {kind}, or add a letter")
 
 
 def _fit_rank(files, text, options, seed, run, rank, size):
-    """The share of one worker: (bytes of the model, number of exchanges) of the first, None of the others."""
-    from dask.distributed import get_client
+    """The share of one worker: (bytes of the model, what was said) of the first, None of the others."""
+    from dask.distributed import get_client, secede
 
+    secede()  # ranks of other fits may wait for this worker
     workers = _Workers(run, rank, size, get_client())
+    said = _Said()
     try:
-        with settings(1, seed, workers) as native:
+        with settings(1, seed, workers, said) as native:
             data = _native.Data.read(files, [], "csv", option_texts(options), native, _native.takes_categories([text]))
             model, _ = _native.Model.fit(text, data, False, native)
-        return (model.bytes(), workers.steps) if rank == 0 else None
+        return (model.bytes(), said.messages) if rank == 0 else None
     except BaseException as error:
-        workers.variable("failed").set(f"rank {rank} of {size}: {error}")
+        workers.fail(error)
         raise
 
 
+def _first_result(client, ranks, names, state):
+    """What the first rank returns when all have ended; the error of one that failed; RuntimeError if a worker is lost."""
+    from dask.distributed import wait
+
+    told = False
+    while True:
+        with contextlib.suppress(TimeoutError):
+            wait(ranks, timeout=1)
+        here = client.scheduler_info(n_workers=-1)["workers"]
+        lost = [name for name, rank in zip(names, ranks) if not rank.done() and name not in here]
+        if lost:
+            raise RuntimeError(f"the fit has lost {'a worker' if len(lost) == 1 else 'workers'}: {', '.join(lost)}")
+        failed = [rank for rank in ranks if rank.status == "error"]
+        if not all(rank.done() for rank in ranks):
+            if failed and not told:
+                state.set("see its error")  # a task that could not start has told nobody
+                told = True
+        elif failed:
+            errors = [rank.exception() for rank in failed]
+            raise next((error for error in errors if not isinstance(error, _OtherFailed)), errors[0])
+        else:
+            with contextlib.suppress(TimeoutError):
+                return ranks[0].result(timeout=60)
+
+
+def _forget(client, run):
+    """Deletes the variables of a run from the scheduler."""
+
+    def delete(dask_scheduler):  # sent as it is: the scheduler need not have ecotone
+        variables = dask_scheduler.extensions["variables"].variables
+        for name in [name for name in variables if name.startswith(prefix)]:
+            del variables[name]
+
+    prefix = f"{run}-"
+    client.run_on_scheduler(delete)
+
+
 def _fit_together(frame, text, options, seed, folder):
+    """The fitted pipeline, and what the first rank said."""
     from dask.distributed import get_client
 
     try:
@@ -131,29 +273,27 @@ def _fit_together(frame, text, options, seed, folder):
     run = f"ecotone-{uuid.uuid4().hex}"
     scratch = pathlib.Path(folder or tempfile.gettempdir()) / run
     scratch.mkdir()
+    given = {name: value for name, value in options.items() if value is not None}
+    state = _Workers(run, 0, 1, client).state
+    ranks = []
     try:
         write = dask.delayed(_write, pure=False)
-        client.gather(client.compute([write(part, str(scratch), k) for k, part in enumerate(_delayed_parts(frame))]))
+        roles = [str(given[role]) for role in ("label", "domain") if role in given]
+        _require_text(client.gather(client.compute([write(part, str(scratch), k, roles) for k, part in enumerate(_delayed_parts(frame))])))
         files = sorted(str(path) for path in scratch.iterdir())
         if not files:
             raise ValueError("there are no rows to learn from")
         names = sorted(client.scheduler_info(n_workers=-1)["workers"])
-        given = {name: value for name, value in options.items() if value is not None}
-        ranks = [
-            client.submit(_fit_rank, files, text, given, seed, run, rank, len(names), workers=[name], pure=False)
-            for rank, name in enumerate(names)
-        ]
-        try:
-            model, steps = client.gather(ranks)[0]
-        except RuntimeError as error:
-            if "another worker has failed" not in str(error):
-                raise
-            # The worker that failed says why.
-            raise next(future.exception() for future in ranks if "another worker" not in str(future.exception()))
-        spoken = _Workers(run, 0, 1, client)
-        for step in range(steps):
-            for rank in range(len(names)):
-                spoken.variable(step, rank).delete()
-        return Pipeline.from_model(_native.Model.from_bytes(model))
+        state.set("")
+        for rank, name in enumerate(names):
+            ranks.append(client.submit(_fit_rank, files, text, given, seed, run, rank, len(names), workers=[name], pure=False))
+        model, said = _first_result(client, ranks, names, state)
+        return Pipeline.from_model(_native.Model.from_bytes(model)), said
+    except BaseException:
+        client.cancel(ranks)
+        raise
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+        state.delete()  # ranks that are still at work end at their next exchange
+        with contextlib.suppress(Exception):  # a scheduler that is gone, or takes no functions
+            _forget(client, run)

@@ -1,4 +1,10 @@
 """Pipelines on data frames of Dask: a local cluster of two worker processes."""
+import logging
+import os
+import signal
+import threading
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -78,3 +84,130 @@ def test_errors_of_workers_reach_the_caller(frame, cluster, tmp_path):
         ecotone.dask.fit([frame], "scale | weight.logistic | logistic l2=0.1", label="y", domain="site")
     with pytest.raises(ValueError, match="cannot be learned from sums"):
         ecotone.dask.fit([frame], "logistic", label="y", domain="site", behind=one_machine(frame, "scale"))
+
+
+def test_a_text_that_is_wrong_is_no_question_of_clusters(frame):
+    for pipeline in ("scle | ridge", "scale | ridge lm=2", "scale | logistic l2=-1"):
+        with pytest.raises(ValueError, match="did you mean|must be"):
+            ecotone.dask.fit([frame], pipeline, label="y", domain="site")
+
+
+def test_min_rows_is_for_sums(frame, cluster):
+    with pytest.raises(ValueError, match="min_rows is for pipelines of sums"):
+        ecotone.dask.fit([frame], "scale | logistic l2=0.1", label="y", domain="site", min_rows=5)
+
+
+def test_scores_of_rows_need_rows(frame, cluster):
+    ours = ecotone.dask.fit([frame.iloc[:200], frame.iloc[200:]], "scale | ridge score=log_loss", label="y", domain="site")
+    X = frame.drop(columns=["y", "site"])
+    np.testing.assert_allclose(ours.predict_proba(X), one_machine(frame, "scale | ridge score=log_loss").predict_proba(X), atol=1e-10)
+
+
+def left_on_scheduler(client):
+    return client.run_on_scheduler(lambda dask_scheduler: [name for name in dask_scheduler.extensions["variables"].variables if "ecotone" in name])
+
+
+def until(true, seconds=60):
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def test_nothing_stays_on_the_scheduler(frame, cluster, tmp_path, monkeypatch):
+    fit = lambda pipeline, parts: ecotone.dask.fit(parts, pipeline, label="y", domain="site", folder=tmp_path)
+    fit("scale | logistic l2=0.1", [frame])
+    assert left_on_scheduler(cluster) == []
+    with pytest.raises(ValueError):
+        fit("scale | weight.logistic | logistic l2=0.1", [frame])
+    assert left_on_scheduler(cluster) == []
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ecotone.dask, "_first_result", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        fit("scale | logistic l2=0.1", [frame])
+    until(lambda: left_on_scheduler(cluster) == [] and not any(cluster.processing().values()))
+
+
+def start_rank(client, path, run, rank, address):
+    return client.submit(
+        ecotone.dask._fit_rank, [str(path)], "scale | logistic l2=0.1", {"label": "y", "domain": "site"}, 0, run, rank, 2, workers=[address], pure=False
+    )
+
+
+def test_fits_in_turn_do_not_wait_for_each_other(frame, cluster, tmp_path):
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    first, second = sorted(cluster.scheduler_info(n_workers=-1)["workers"])
+    states = [ecotone.dask._Workers(run, 0, 2, cluster).state for run in ("ecotone-a", "ecotone-b")]
+    for state in states:
+        state.set("")
+    ranks = []
+    # Each worker has one thread and the other fit's rank before it.
+    for run, rank, address in (("ecotone-a", 0, first), ("ecotone-b", 1, second), ("ecotone-b", 0, first), ("ecotone-a", 1, second)):
+        ranks.append(start_rank(cluster, tmp_path / "rows.csv", run, rank, address))
+        time.sleep(0.5)
+    distributed.wait(ranks, timeout=120)
+    assert [rank.status for rank in ranks] == ["finished"] * 4
+    for run in ("ecotone-a", "ecotone-b"):
+        ecotone.dask._forget(cluster, run)
+
+
+def test_a_rank_ends_with_its_fit(frame, cluster, tmp_path):
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    state = ecotone.dask._Workers("ecotone-c", 0, 2, cluster).state
+    state.set("")
+    rank = start_rank(cluster, tmp_path / "rows.csv", "ecotone-c", 0, sorted(cluster.scheduler_info(n_workers=-1)["workers"])[0])
+    until(lambda: "ecotone-c-0-0" in left_on_scheduler(cluster))
+    state.delete()
+    assert isinstance(rank.exception(timeout=60), ecotone.dask._OtherFailed)
+    until(lambda: set(left_on_scheduler(cluster)) <= {"ecotone-c-0-0"})
+    ecotone.dask._forget(cluster, "ecotone-c")
+
+
+def test_warnings_reach_the_caller(frame, cluster):
+    with pytest.warns(UserWarning, match="converge|iterations") as found:
+        ecotone.dask.fit([frame], "scale | logistic l2=0.0001 max_iterations=1", label="y", domain="site")
+    assert found[0].filename == __file__
+
+
+def test_columns_are_those_of_one_machine(frame, cluster):
+    mixed = frame.assign(
+        flag=frame["x1"] > 0,
+        maybe=np.where(frame["x2"] > 1, None, frame["x2"] > 0),
+        word=np.where(frame["x3"] > 0, "007", 'a "b", c\nd'),
+        when=pd.Timestamp("2020-01-31 12:30", tz="Europe/Vienna") + pd.to_timedelta(np.arange(len(frame)), unit="h"),
+    )
+    ours = ecotone.dask.fit([mixed.iloc[:150], mixed.iloc[150:]], "impute | scale | logistic l2=0.1", label="y", domain="site")
+    X = mixed.drop(columns=["y", "site"])
+    alone = one_machine(mixed, "impute | scale | logistic l2=0.1")
+    assert ours.model_.columns == alone.model_.columns
+    np.testing.assert_allclose(ours.predict_proba(X), alone.predict_proba(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("words, said", [(["NA", "a"], "'NA'"), ([" a", "b"], "' a'"), (["", "b"], "''"), (["007", "012"], "numbers"), (["2020-01-31", "2020-02-01"], "dates")])
+def test_text_that_csv_would_change_is_refused(frame, cluster, words, said):
+    with pytest.raises(ValueError, match=f"'word'.*{said}"):
+        ecotone.dask.fit([frame.assign(word=np.resize(words, len(frame)))], "scale | logistic l2=0.1", label="y", domain="site")
+
+
+def test_a_lost_worker_ends_the_fit(frame, tmp_path):
+    with dask.config.set({"distributed.comm.timeouts.connect": "120s"}), distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0, silence_logs=logging.CRITICAL
+    ) as made, distributed.Client(made) as client:
+        address, pid = sorted(client.run(os.getpid).items())[1]
+
+        def kill():
+            until(lambda: left_on_scheduler(client), 120)
+            time.sleep(1)
+            os.kill(pid, signal.SIGKILL)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        start = time.monotonic()
+        with pytest.raises(RuntimeError, match=f"lost a worker: {address}"):
+            ecotone.dask.fit([frame], "trees rounds=300000 leaves=4", label="y", domain="site", folder=tmp_path)
+        assert time.monotonic() - start < 120
+        killer.join()
+        assert list(tmp_path.iterdir()) == [] and left_on_scheduler(client) == []

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/ranks.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/files/file.h"
 #include "ecotone/base/options.h"

@@ -7,6 +7,7 @@
 #include "cli/arguments.h"
 #include "cli/output.h"
 #include "cli/page.h"
+#include "cli/ranks.h"
 #include "cli/resume.h"
 #include "cli/verbs.h"
 #include "ecotone/base/error.h"

@@ -84,7 +84,10 @@ std::optional<DomainGains> domain_gains(const Vector& reference, const Vector& o
   const Vector gain = reference - own;
   const Vector points = 100 * (numbers ? gain.cwiseQuotient(reference) : gain);
   Index worst = 0;
-  DomainGains gains{.mean = points.mean(), .worst = points.minCoeff(&worst), .domains = points.size()};
+  DomainGains gains;
+  gains.mean = points.mean();
+  gains.worst = points.minCoeff(&worst);
+  gains.domains = points.size();
   gains.worse = (points.array() < -half_a_point).count();
   const Index row = folds[static_cast<std::size_t>(worst)].held.front();
   gains.worst_domain = view.domain.names[static_cast<std::size_t>(view.domain.index[static_cast<std::size_t>(row)])];

@@ -72,10 +72,10 @@ bench: ## run the benchmarks side by side with their peers and print the tables 
 	@cmake --build --preset release
 	@bench/run build/release
 
-fuzz: setup-check ## run every fuzz target for FUZZ_SECONDS (60) seconds
-	@cmake --preset fuzz --log-level=WARNING >/dev/null
-	@cmake --build --preset fuzz --target fuzz_targets
-	@tools/fuzz build/fuzz/fuzz $(FUZZ_SECONDS)
+fuzz: setup-test ## run every fuzz target for FUZZ_SECONDS (60) seconds, from the build for address+undefined
+	@cmake --preset asan --log-level=WARNING >/dev/null
+	@cmake --build --preset asan --target fuzz_targets
+	@tools/fuzz build/asan/fuzz $(FUZZ_SECONDS)
 
 format: setup-check ## format the C++ sources
 	@tools/sources | xargs clang-format-14 -i

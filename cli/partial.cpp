@@ -66,7 +66,7 @@ void declare_partial(Flags& flags, PartialFlags& inputs) {
   flags.text("--behind", "MODEL", inputs.behind, "A model that prepares the rows first; the same at every site");
   flags.options(inputs.options);
   add_strict_flag(flags, inputs.strict);
-  add_data_flags(flags, inputs.read, DataUse::evaluation);
+  add_data_flags(flags, inputs.read, DataUse::training);
 }
 
 }  // namespace

@@ -16,13 +16,14 @@ def _files(parts):
     return [parts] if isinstance(parts, (bytes, bytearray)) else list(parts)
 
 
-def partial(X, y=None, domain=None, pipeline=None, *, behind=None, min_rows=10, task=None, seed=0, threads=None):
+def partial(X, y=None, domain=None, pipeline=None, *, target=None, behind=None, min_rows=10, task=None, seed=0, threads=None):
     """Sum over the rows of a site all that a pipeline needs, so that rows can stay where they are.
 
     `pipeline` is a text or an estimator of stages that need sums alone, such as "scale | ridge"; `behind` is a fitted
     pipeline that prepares the rows first, the same at every site. Domains, and classes of a domain, of fewer than
-    `min_rows` rows are refused, because sums of few rows come close to the rows themselves. Returns bytes: the content of a file of
-    `ecotone partial`.
+    `min_rows` rows are refused, because sums of few rows come close to the rows themselves. `target` names the domains
+    whose labels are not used (also: domains that are numbers below 0); stages that align domains use their rows.
+    Returns bytes: the content of a file of `ecotone partial`.
 
     >>> import ecotone
     >>> X, y, domain = ecotone.generate("exchangeable", domains=4)
@@ -34,7 +35,7 @@ def partial(X, y=None, domain=None, pipeline=None, *, behind=None, min_rows=10, 
     """
     with settings(threads, seed) as native:
         text = _text(pipeline)
-        data, *_ = _data(X, y, domain, native, task=task, pipelines=[text])
+        data, *_ = _data(X, y, domain, native, target=target, task=task, pipelines=[text])
         return _native.partial(data, text, None if behind is None else behind.model_, min_rows, native)
 
 

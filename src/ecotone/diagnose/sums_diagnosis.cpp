@@ -69,7 +69,11 @@ Matrix squared_mmd(const Moments& moments) {
 
 SumsDiagnosis diagnose_parts(const std::vector<SumsPart>& parts, const Context& context) {
   const RowSums sums = added(parts, context).sums;
-  const Moments& moments = sums.moments;
+  Moments moments = sums.moments;
+  if (moments.group_count() == 0)
+    moments = sums.targets;
+  else if (sums.has_targets())
+    moments.merge(sums.targets);
   SumsDiagnosis result;
   result.pipeline = parts.front().pipeline;
   result.domains = moments.groups;

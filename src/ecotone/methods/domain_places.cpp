@@ -1,7 +1,6 @@
 #include "ecotone/methods/domain_places.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -21,24 +20,12 @@ struct ShareSpread {
   double high = 0;
 };
 
-ShareSpread share_spread(const TrainView& view) {
-  const std::size_t classes = view.y.classes.size();
-  std::map<std::int32_t, std::vector<double>> counts;
-  for (Index i = 0; i < view.labelled(); ++i) {
-    auto& own = counts[view.domain.index[at(i)]];
-    own.resize(classes + 1, 0);
-    own[at(view.y.index[at(i)])] += 1;
-    own[classes] += 1;
-  }
+ShareSpread share_spread(const Matrix& counts) {
   ShareSpread widest;
-  for (std::size_t c = 0; c < classes && counts.size() > 1; ++c) {
-    double low = 1, high = 0;
-    for (const auto& each : counts) {
-      const double share = each.second[c] / each.second[classes];
-      low = std::min(low, share);
-      high = std::max(high, share);
-    }
-    if (high - low > widest.high - widest.low) widest = {c, low, high};
+  for (Index c = 0; c < counts.cols(); ++c) {
+    const Vector share = counts.col(c).cwiseQuotient(counts.rowwise().sum());
+    const double low = share.minCoeff(), high = share.maxCoeff();
+    if (high - low > widest.high - widest.low) widest = {at(c), low, high};
   }
   return widest;
 }
@@ -97,19 +84,30 @@ Vector weights_of_all(const TrainView& view) {
   return all;
 }
 
-void tell_class_shares(const char* who, const TrainView& view, const Context& context) {
-  if (view.y.task != Task::classify || view.labelled() == 0) return;
-  const ShareSpread found = share_spread(view);
+void tell_class_shares(const char* who, const Matrix& counts, const std::vector<std::string>& classes,
+                       const Context& context) {
+  if (counts.rows() < 2) return;
+  const ShareSpread found = share_spread(counts);
   const double apart = found.high - found.low;
   if (apart == 0) return;
   const std::string text = fmt::format(
       "{}: class '{}' is {:.0f}% to {:.0f}% of the rows of the source domains; matching the domains takes such "
       "differences away, so rows are ranked, but wrong numbers of them may be predicted",
-      who, view.y.classes[found.cls], 100 * found.low, 100 * found.high);
+      who, classes[found.cls], 100 * found.low, 100 * found.high);
   if (apart > wide_shares)
     context.warn("class_shares_differ", "{}", text);
   else
     context.note("{}", text);
+}
+
+void tell_class_shares(const char* who, const TrainView& view, const Context& context) {
+  if (view.y.task != Task::classify || view.labelled() == 0) return;
+  Matrix counts = Matrix::Zero(view.domain.count(), std::ssize(view.y.classes));
+  for (Index i = 0; i < view.labelled(); ++i) counts(view.domain.index[at(i)], view.y.index[at(i)]) += 1;
+  std::vector<Index> sources;
+  for (Index d = 0; d < counts.rows(); ++d)
+    if (counts.row(d).sum() > 0) sources.push_back(d);
+  tell_class_shares(who, counts(sources, Eigen::all), view.y.classes, context);
 }
 
 void save_domain_names(const std::vector<std::string>& names, StageState& state) { state.info["domains"] = names; }

@@ -40,6 +40,9 @@ Vector weights_of_all(const TrainView& view);
 /// Says how far the shares of classes differ between the source domains: matching the domains hides it. Warning
 /// `class_shares_differ` beyond a quarter, a note otherwise.
 void tell_class_shares(const char* who, const TrainView& view, const Context& context);
+/// The same of the rows of each class (column) in each source domain (row).
+void tell_class_shares(const char* who, const Matrix& counts, const std::vector<std::string>& classes,
+                       const Context& context);
 
 /// Names of domains as `domains` of a state.
 void save_domain_names(const std::vector<std::string>& names, StageState& state);

@@ -173,6 +173,8 @@ struct SumsRoute {
   void (*check)(const OptionValues&) = nullptr;
   /// Of a method that learns from features drawn with the seed before any row is seen: these features of the rows.
   Features (*drawn)(const Features&, const OptionValues&, const Context&) = nullptr;
+  /// Whether it knows what to do beside sums of target domains: to use them, or to leave them alone as `fit` does.
+  bool beside_targets = false;
   /// The options that it needs, for people.
   const char* options = "";
 };

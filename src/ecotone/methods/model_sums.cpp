@@ -35,12 +35,13 @@ void require_moderate(const RowSums& sums) {
       data_error("non_finite", "sums: a sum of {:g} is too large to learn from; divide columns or labels by a number",
                  value);
   };
-  const Moments& moments = sums.moments;
-  for (const Matrix* part : {&moments.x1, &moments.xy, &moments.xx})
-    for (Index i = 0; i < part->size(); ++i) check(part->data()[i]);
-  for (const double value : moments.yy) check(value);
-  for (const SymmetricTiles<double>& gram : moments.gram)
-    for (const double value : gram.values()) check(value);
+  for (const Moments* moments : {&sums.moments, &sums.targets}) {
+    for (const Matrix* part : {&moments->x1, &moments->xy, &moments->xx})
+      for (Index i = 0; i < part->size(); ++i) check(part->data()[i]);
+    for (const double value : moments->yy) check(value);
+    for (const SymmetricTiles<double>& gram : moments->gram)
+      for (const double value : gram.values()) check(value);
+  }
   for (const Moments& own : sums.of_class)
     for (Index i = 0; i < own.x1.size(); ++i) check(own.x1.data()[i]);
 }
@@ -70,6 +71,7 @@ Model Model::from_sums(const Pipeline& pipeline, const RowSums& sums, const Sche
   model.classes_ = sums.classes;
   model.features_ = model.schema_.feature_names();
   model.domains_ = sums.moments.groups;
+  model.domains_.insert(model.domains_.end(), sums.targets.groups.begin(), sums.targets.groups.end());
   model.seed_ = context.seed();
   model.version_.clear();
   model.notes_ = Json::object();

@@ -101,6 +101,72 @@ TEST(Parts, FinishedIsWhatFitGivesOnAllRows) {
   }
 }
 
+/// What fit makes of all rows, some of them of targets without labels.
+double from_fit(const std::string& pipeline, const Dataset& data) {
+  const Model fit = Model::fit(Pipeline::parse(pipeline), train_view(data, context()), data.schema, context());
+  return largest_difference(finished(pipeline, data), fit, data);
+}
+
+TEST(Parts, DomainsAreAlignedAsOnTheirRows) {
+  const Dataset classes = hospitals(), numbers = hospitals(Task::regress);
+  for (const std::string pipeline :
+       {"scale by=domain | ridge lam=0.1", "scale by=domain centre=pooled shrink_sd=3 | ridge lam=0.1",
+        "scale by=domain shrink_mean=0 shrink_sd=0 | ridge lam=0.1", "scale | barycentre ridge=0.001 | ridge lam=0.1",
+        "align to=barycentre map=coral domain_weights=rows ridge=0.001 | ridge lam=0.1",
+        "scale | align ridge=0.001 pool_sources=true | scale by=domain | ridge lam=0.1"}) {
+    EXPECT_LT(from_fit(pipeline, classes), 1e-9) << pipeline;
+    EXPECT_LT(from_fit(pipeline, numbers), 1e-8) << pipeline;
+  }
+}
+
+TEST(Parts, DomainsAreAlignedToTargetsWithoutLabels) {
+  Dataset classes = hospitals(), numbers = hospitals(Task::regress);
+  for (const std::vector<std::string>& targets :
+       {std::vector{classes.domain.names[1]}, std::vector{classes.domain.names[0], classes.domain.names[3]}}) {
+    set_targets(classes, targets);
+    set_targets(numbers, targets);
+    for (const std::string pipeline :
+         {"scale | coral ridge=0.001 | ridge lam=0.1", "scale | linot ridge=0.001 | ridge lam=0.1",
+          "scale | align ridge=0.001 pool_sources=true move_mean=false | ridge lam=0.1",
+          "scale by=domain | ridge lam=0.1", "scale | ridge lam=0.1"}) {
+      EXPECT_LT(from_fit(pipeline, classes), 1e-9) << pipeline;
+      EXPECT_LT(from_fit(pipeline, numbers), 1e-8) << pipeline;
+    }
+  }
+}
+
+TEST(Parts, ASiteMayHaveATargetAlone) {
+  const Dataset data = hospitals(Task::regress);
+  const std::string pipeline = "scale | coral ridge=0.001 | ridge lam=0.1", target = data.domain.names[2];
+  Dataset known = site(data, every(4, 0, 240)), fresh = site(data, every(4, 2, 240));
+  known.role.assign(1, Role::source);
+  fresh.y.reset();
+  set_targets(fresh, {target});
+  const auto parts = in_order({part_of(pipeline, known), part_of(pipeline, fresh)});
+  const Model model = finish_parts(parts, nullptr, context());
+  EXPECT_EQ(model.domains(), (std::vector{data.domain.names[0], target}));
+  Dataset both = site(data, [] {
+    std::vector<Index> rows = every(4, 0, 240);
+    for (const Index row : every(4, 2, 240)) rows.push_back(row);
+    return rows;
+  }());
+  set_targets(both, {target});
+  const Model fit = Model::fit(Pipeline::parse(pipeline), train_view(both, context()), both.schema, context());
+  EXPECT_LT(largest_difference(model, fit, both), 1e-8);
+  // Through a file, byte by byte the same model.
+  const TensorFile file = TensorFile::parse(parts_tensors(parts).bytes(), "parts");
+  EXPECT_EQ(finish_parts(in_order(parts_from(file)), nullptr, context()).bytes(), model.bytes());
+  EXPECT_EQ(code_of([&] { finish_parts({part_of(pipeline, fresh)}, nullptr, context()); }), "no_labels");
+  EXPECT_EQ(code_of([&] { finish_parts({part_of(pipeline, known)}, nullptr, context()); }), "no_target");
+  // A domain is a target everywhere or nowhere.
+  const Dataset labelled = site(data, every(4, 2, 240));
+  EXPECT_EQ(code_of([&] {
+              finish_parts(in_order({part_of(pipeline, labelled), part_of(pipeline, fresh)}), nullptr, context());
+            }),
+            "different_sums");
+  EXPECT_EQ(code_of([&] { part_of("kpca route=low_rank map=fourier sigma=1 | ridge", fresh); }), "needs_rows");
+}
+
 TEST(Parts, ComponentsAreThoseOfTheirDrawnFeatures) {
   const Dataset data = hospitals();
   const std::string components = "dica route=low_rank map=fourier sigma=3 rank=60 components=3 lam=0.1";

@@ -28,13 +28,16 @@ void require_many_rows(const Moments& moments, const std::string& of, int min_ro
 
 void require_many_rows(const RowSums& sums, int min_rows) {
   require_many_rows(sums.moments, "", min_rows);
+  require_many_rows(sums.targets, "", min_rows);
   for (std::size_t c = 0; c < sums.classes.size(); ++c)
     require_many_rows(sums.of_class[c], fmt::format(" of class '{}'", sums.classes[c]), min_rows);
 }
 
+/// A site may have rows of the target alone; labels are then those of the others.
 void require_labels(const Pipeline& pipeline, const TrainView& view) {
+  const bool has_sources = std::ranges::find(view.role, Role::source) != view.role.end();
   for (const Stage& stage : pipeline.stages())
-    if (view.labelled() == 0 && (stage.method->needs_labels() || stage.method->predicts()))
+    if (view.labelled() == 0 && has_sources && (stage.method->needs_labels() || stage.method->predicts()))
       data_error("no_labels", "{}: there are no labels to learn from; name their column with --label",
                  stage.method->name);
 }
@@ -48,19 +51,24 @@ void require_learnable(const Pipeline& pipeline, const RowSums& sums) {
           "needs_two_classes",
           "{}: from sums it learns two classes or numbers, and the labels have {} classes; keep two with --where",
           method.name, sums.classes.size());
-    if (method.regression_only() && sums.task != Task::regress)
+    if (method.regression_only() && sums.rows() > 0 && sums.task != Task::regress)
       data_error("needs_numbers", "{}: the label is a class, not a number to predict; use --task regress", method.name);
   }
 }
 
 /// What sums do not keep.
-void require_plain(const Dataset& data) {
+void require_plain(const Pipeline& pipeline, const Dataset& data) {
   if (data.weight.size() > 0)
     option_error("weighted_sums",
                  "partial: sums have no row weights; leave --weight out, or use fit where the rows are");
   if (!data.group.empty())
     option_error("idle_flag", "partial: sums know no groups of rows; leave --group out, or use fit where the rows are");
-  if (data.has_target()) option_error("idle_flag", "partial: sums are of labelled domains; leave --target out");
+  for (const Stage& stage : pipeline.stages())
+    if (data.has_target() && !stage.method->sums.beside_targets)
+      option_error("needs_rows",
+                   "partial: from sums {} learns of labelled domains alone; leave --target out, or use fit where the "
+                   "rows are",
+                   stage.method->name);
   if (data.x.is_sparse())
     data_error("sparse_sums", "partial: sparse rows are not summed; use fit where the rows are, or dense columns");
 }
@@ -131,16 +139,31 @@ class ColumnUnion {
   std::string first_;  ///< the part that its columns are of
 };
 
+[[noreturn]] void refuse_different(const SumsPart& first, const SumsPart& other, std::string_view in,
+                                   const std::string& a, const std::string& b) {
+  data_error("different_sums", "parts {} and {} differ in {}: '{}' and '{}'; make all parts alike", short_id(first),
+             short_id(other), in, a, b);
+}
+
 void require_alike(const SumsPart& first, const SumsPart& other) {
-  const auto differ = [&](std::string_view in, const auto& a, const auto& b) {
-    data_error("different_sums", "parts {} and {} differ in {}: '{}' and '{}'; make all parts alike", short_id(first),
-               short_id(other), in, a, b);
-  };
-  if (other.pipeline != first.pipeline) differ("their pipelines", first.pipeline, other.pipeline);
-  if (other.seed != first.seed) differ("their seeds", first.seed, other.seed);
-  if (other.behind != first.behind) differ("the model given with --behind", first.behind, other.behind);
-  if (other.sums.task != first.sums.task)
-    differ("their tasks (--task)", task_name(first.sums.task), task_name(other.sums.task));
+  if (other.pipeline != first.pipeline)
+    refuse_different(first, other, "their pipelines", first.pipeline, other.pipeline);
+  if (other.seed != first.seed)
+    refuse_different(first, other, "their seeds", fmt::to_string(first.seed), fmt::to_string(other.seed));
+  if (other.behind != first.behind)
+    refuse_different(first, other, "the model given with --behind", first.behind, other.behind);
+}
+
+void require_same_task(const SumsPart& first, const SumsPart& other) {
+  if (first.sums.rows() > 0 && other.sums.rows() > 0 && other.sums.task != first.sums.task)
+    refuse_different(first, other, "their tasks (--task)", std::string(task_name(first.sums.task)),
+                     std::string(task_name(other.sums.task)));
+}
+
+/// The first part with labelled rows, which knows the task; else the first.
+const SumsPart& labelled_of(const std::vector<SumsPart>& parts) {
+  const auto found = std::ranges::find_if(parts, [](const SumsPart& part) { return part.sums.rows() > 0; });
+  return found == parts.end() ? parts.front() : *found;
 }
 
 }  // namespace
@@ -156,7 +179,7 @@ SumsPart make_part(const Pipeline& pipeline, const Dataset& data, const Model* b
   if (behind != nullptr && behind->pipeline().predicts())
     option_error("behind_predicts", "--behind: the model \"{}\" predicts, so nothing can be learned behind it",
                  behind->pipeline().text());
-  require_plain(data);
+  require_plain(pipeline, data);
   TrainView view = train_view(data, context);
   require_labels(pipeline, view);
   SumsPart part{pipeline.text(), context.seed(), behind != nullptr ? model_id(*behind) : "", data.schema, {}};
@@ -190,6 +213,7 @@ std::vector<SumsPart> in_order(std::vector<SumsPart> parts) {
                  order[k].first.substr(0, 8));
     result.push_back(std::move(parts[order[k].second]));
     require_alike(result.front(), result.back());
+    require_same_task(labelled_of(result), result.back());
     columns.add(result.back());
   }
   return result;
@@ -200,7 +224,7 @@ AddedParts added(const std::vector<SumsPart>& parts, const Context& context) {
   for (const SumsPart& part : parts) columns.add(part);
   const Schema& all = columns.schema();
   const SumsPart& first = parts.front();
-  const Index groups = first.sums.moments.group_count() * std::ssize(parts);
+  const Index groups = (first.sums.moments.group_count() + first.sums.targets.group_count()) * std::ssize(parts);
   require_memory(3 * moments_bytes(groups, first.sums.cols(), GramKind::double_precision), "finish",
                  "the sums of all parts", "use fewer columns or a smaller rank");
   // What a model or a drawn map makes of the rows has columns of its own, which are the same everywhere.
@@ -234,6 +258,9 @@ Model finish_parts(const std::vector<SumsPart>& parts, const Model* behind, cons
                first.behind.empty() ? "the parts were made without --behind; leave it out"
                                     : "the rows went through another model first; give that one with --behind");
   const AddedParts all = added(parts, context);
+  if (all.sums.rows() == 0)
+    data_error("no_labels", "finish: all parts are of the target '{}'; add those of the other domains",
+               all.sums.targets.groups.front());
   return Model::from_sums(Pipeline::parse(first.pipeline), all.sums, all.schema, behind, context.seeded(first.seed));
 }
 

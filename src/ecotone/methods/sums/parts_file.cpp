@@ -17,20 +17,23 @@ namespace {
 
 constexpr const char* format_name = "ecotone-sums";
 constexpr const char* part_key = "part.";
+constexpr const char* target_prefix = ".target.";
 
 Json about(const SumsPart& part) {
   Json class_groups = Json::array();
   for (const Moments& own : part.sums.of_class) class_groups.push_back(own.groups);
-  return {{"pipeline", part.pipeline},
-          {"seed", part.seed},
-          {"behind", part.behind},
-          {"schema", part.schema.to_json()},
-          {"task", task_name(part.sums.task)},
-          {"classes", part.sums.classes},
-          {"domains", part.sums.moments.groups},
-          {"domains_of_classes", std::move(class_groups)},
-          {"features", part.sums.moments.features},
-          {"row_columns", part.sums.row_cols}};
+  Json json = {{"pipeline", part.pipeline},
+               {"seed", part.seed},
+               {"behind", part.behind},
+               {"schema", part.schema.to_json()},
+               {"task", task_name(part.sums.task)},
+               {"classes", part.sums.classes},
+               {"domains", part.sums.moments.groups},
+               {"domains_of_classes", std::move(class_groups)},
+               {"features", part.sums.moments.features},
+               {"row_columns", part.sums.row_cols}};
+  if (part.sums.has_targets()) json["targets"] = part.sums.targets.groups;
+  return json;
 }
 
 void add_part(TensorWriter& writer, const std::string& id, const SumsPart& part) {
@@ -40,6 +43,7 @@ void add_part(TensorWriter& writer, const std::string& id, const SumsPart& part)
     data_error("bad_encoding", "partial: a name of a column, class or domain is not UTF-8 text ({})", error.what());
   }
   add_moments(writer, id + ".", part.sums.moments);
+  if (part.sums.has_targets()) add_moments(writer, id + target_prefix, part.sums.targets);
   // Of classes only what models need: the fewer sums, the less they tell of single rows.
   for (std::size_t c = 0; c < part.sums.of_class.size(); ++c) {
     const Moments& own = part.sums.of_class[c];
@@ -65,11 +69,13 @@ class PartReader {
     sums.task = task();
     sums.classes = names(member("classes"));
     const std::vector<std::string> features = names(member("features")), domains = names(member("domains"));
-    if (features.empty() || domains.empty()) bad("it has no columns or no domains");
+    const auto targets = about_.contains("targets") ? names(about_["targets"]) : std::vector<std::string>();
+    if (features.empty() || (domains.empty() && targets.empty())) bad("it has no columns or no domains");
     sums.row_cols = static_cast<Index>(std::min<std::uint64_t>(count("row_columns"), 1'000'000'000));
     check_columns(part, features);
     sums.moments = read_moments(file_, id_ + ".", {features, domains}, GramKind::double_precision);
-    if (std::ranges::count(sums.moments.labelled, 0) > 0) bad("a domain has no labels");
+    if (!targets.empty())
+      sums.targets = read_moments(file_, id_ + target_prefix, {features, targets}, GramKind::double_precision);
     const Json& of_classes = member("domains_of_classes");
     if (!of_classes.is_array() || of_classes.size() != sums.classes.size())
       bad("'domains_of_classes' must be a list for every class");
@@ -148,8 +154,15 @@ class PartReader {
 
   /// The rows of classes must be those of the domains.
   void check(const RowSums& sums) const {
-    if ((sums.moments.rows.array() < 1).any()) bad("a domain has no rows");
-    if (sums.moments.weight != sums.moments.rows) bad("weights must be numbers of rows");
+    for (const Moments* own : {&sums.moments, &sums.targets}) {
+      if (std::ranges::count(own->labelled, 0) > 0) bad("a domain has no labels");
+      if ((own->rows.array() < 1).any()) bad("a domain has no rows");
+      if (own->weight != own->rows) bad("weights must be numbers of rows");
+    }
+    for (const std::string& name : sums.targets.groups)
+      if (std::ranges::find(sums.moments.groups, name) != sums.moments.groups.end())
+        bad(fmt::format("domain '{}' is a target and has labels", name));
+    if (sums.has_targets() && (sums.targets.yy.array() != 0).any()) bad("a target has labels");
     if (sums.task == Task::regress && !sums.classes.empty()) bad("numbers have no classes");
     if (sums.classes.empty()) return;
     Vector rows = Vector::Zero(sums.moments.group_count());
@@ -200,7 +213,9 @@ std::vector<SumsPart> parts_as_named(const TensorFile& file) {
   for (const auto& [key, text] : file.metadata()) {
     if (!key.starts_with(part_key)) continue;
     parts.push_back(PartReader(file, key.substr(std::string_view(part_key).size())).read());
-    arrays += of_domains + of_class * parts.back().sums.of_class.size() + parts.back().sums.moments.gram.size();
+    const RowSums& sums = parts.back().sums;
+    arrays += of_domains + of_class * sums.of_class.size() + sums.moments.gram.size();
+    if (sums.has_targets()) arrays += of_domains + sums.targets.gram.size();
   }
   if (parts.empty()) file_error("bad_sums", "{}: holds no part", file.origin());
   if (file.names().size() != arrays) file_error("bad_sums", "{}: unexpected arrays", file.origin());

@@ -3,10 +3,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "ecotone/base/error.h"
 #include "ecotone/methods/requirements.h"
+#include "ecotone/solve/alignment/summed_groups.h"
 #include "ecotone/solve/moments/moved_moments.h"
 
 namespace ecotone {
@@ -36,9 +38,9 @@ std::vector<Moments> gather_classes(const TrainView& view, const Features& x, co
   return result;
 }
 
-/// Sums of a class that no row has.
-Moments none_of(const Moments& moments) {
-  return sums_of_class(moments.features, {}, Vector(), Matrix(0, moments.cols()));
+/// Of no rows.
+Moments no_moments(const std::vector<std::string>& features) {
+  return sums_of_class(features, {}, Vector(), Matrix(0, std::ssize(features)));
 }
 
 /// The sums with these classes, of which they have some.
@@ -48,7 +50,7 @@ RowSums with_classes(const RowSums& sums, const std::vector<std::string>& classe
   result.of_class.clear();
   for (const std::string& name : classes) {
     const auto found = std::ranges::find(sums.classes, name);
-    result.of_class.push_back(found == sums.classes.end() ? none_of(sums.moments)
+    result.of_class.push_back(found == sums.classes.end() ? no_moments(sums.moments.features)
                                                           : sums.of_class[at(found - sums.classes.begin())]);
   }
   return result;
@@ -56,9 +58,30 @@ RowSums with_classes(const RowSums& sums, const std::vector<std::string>& classe
 
 template <class Map>
 RowSums mapped(const RowSums& sums, const Map& map) {
-  RowSums result{sums.task, sums.classes, map(sums.moments), {}, sums.row_cols};
+  RowSums result{sums.task, sums.classes, map(sums.moments), {}, {}, sums.row_cols};
   for (const Moments& own : sums.of_class) result.of_class.push_back(map(own));
+  if (sums.has_targets()) result.targets = map(sums.targets);
   return result;
+}
+
+/// Either may have no groups at all.
+void merge_groups(Moments& into, const Moments& other) {
+  if (into.group_count() == 0)
+    into = other;
+  else if (other.group_count() > 0)
+    into.merge(other);
+}
+
+/// Source rows come first; all rows are where none is of a target.
+Index source_rows(const TrainView& view) {
+  if (!view.has_target()) return view.x.rows();
+  return std::ranges::count_if(view.domain.index, [&](std::int32_t d) { return view.role[at(d)] != Role::target; });
+}
+
+Domains domains_between(const TrainView& view, Index first, Index last) {
+  std::vector<Index> rows(at(last - first));
+  std::iota(rows.begin(), rows.end(), first);
+  return view.domain.take(rows);
 }
 
 }  // namespace
@@ -77,7 +100,9 @@ Moments sums_of_class(std::vector<std::string> features, std::vector<std::string
 }
 
 void RowSums::merge(const RowSums& other) {
-  if (other.task != task) data_error("different_sums", "sums: labels are classes in one part and numbers in another");
+  if (rows() > 0 && other.rows() > 0 && other.task != task)
+    data_error("different_sums", "sums: labels are classes in one part and numbers in another");
+  if (rows() == 0) task = other.task;
   if (other.row_cols != row_cols || other.moments.features != moments.features)
     data_error("different_sums", "sums: the columns of the parts differ");
   std::vector<std::string> all = classes;
@@ -86,23 +111,36 @@ void RowSums::merge(const RowSums& other) {
   sort_classes(all);
   RowSums more = with_classes(other, all);
   *this = with_classes(*this, all);
-  moments.merge(more.moments);
+  merge_groups(moments, more.moments);
+  merge_groups(targets, more.targets);
+  for (const std::string& name : targets.groups)
+    if (std::ranges::find(moments.groups, name) != moments.groups.end())
+      data_error("different_sums", "sums: domain '{}' is a target in one part and has labels in another", name);
   for (std::size_t c = 0; c < all.size(); ++c) of_class[c].merge(more.of_class[c]);
 }
 
 RowSums gather_sums(const TrainView& view, const Context& context) {
+  const Index sources = source_rows(view);
   const bool labelled = view.labelled() > 0;
-  const Features x = labelled ? view.labelled_x() : view.x;
-  const Vector zero = Vector::Zero(x.rows());
+  const Features x = view.x.head(sources);
+  const Domains domain = domains_between(view, 0, sources);
+  const Vector zero = Vector::Zero(sources);
   const bool numbers = labelled && view.y.task == Task::regress;
   if (numbers) require_finite_labels("sums", view.y);
+  const auto sums_of = [&](const Features& rows, const Domains& of, const Vector& y, const Origin& origin) {
+    return gather_moments({rows, of.index, of.names, y, Vector(), origin}, GramKind::double_precision, context);
+  };
   RowSums sums;
   sums.task = view.y.task;
-  const std::span<const std::int32_t> domain(view.domain.index.data(), at(x.rows()));
-  const Vector& y = numbers ? view.y.value : zero;
+  sums.row_cols = view.x.cols();
   sums.moments =
-      gather_moments({x, domain, view.domain.names, y, Vector(), view.origin}, GramKind::double_precision, context);
-  sums.row_cols = sums.cols();
+      sources > 0 ? sums_of(x, domain, numbers ? view.y.value : zero, view.origin) : no_moments(view.x.names());
+  if (sources < view.x.rows()) {
+    std::vector<Index> rows(at(view.x.rows() - sources));
+    std::iota(rows.begin(), rows.end(), sources);
+    sums.targets = sums_of(view.x.take(rows), domains_between(view, sources, view.x.rows()),
+                           Vector::Zero(std::ssize(rows)), take_origin(view.origin, rows));
+  }
   if (view.y.task != Task::classify) return sums;
   sums.classes = view.y.classes;
   sums.of_class = gather_classes(view, x, zero, context);
@@ -137,6 +175,11 @@ Moments signed_moments(std::string_view who, const RowSums& sums) {
     result.xy.row(own) += 2 * second.x1.row(g);
   }
   return result;
+}
+
+RowSums shifted_sums(const RowSums& sums, const std::vector<std::string>& domains,
+                     const std::vector<GroupShift>& shifts, const Context& context) {
+  return mapped(sums, [&](const Moments& own) { return shifted_moments(own, domains, shifts, context); });
 }
 
 RowSums moved_sums(const RowSums& sums, ConstVectorView centre, ConstVectorView factor, const Context& context) {

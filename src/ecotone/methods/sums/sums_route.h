@@ -32,6 +32,12 @@ SumsRoute sums_route() {
   return route;
 }
 
+/// The same of a method that knows what to do beside sums of targets.
+inline SumsRoute beside_targets(SumsRoute route) {
+  route.beside_targets = true;
+  return route;
+}
+
 /// The methods that can be learned from sums, by name.
 std::vector<std::string> sums_method_names();
 /// Option error `needs_rows` that names the first stage that cannot be learned from sums where it stands, and what can.

@@ -14,6 +14,7 @@ Json rows_json(const Moments& moments) {
 
 Json part_json(const SumsPart& part) {
   Json json = {{"part", part.id()}, {"rows", rows_json(part.sums.moments)}};
+  if (part.sums.has_targets()) json["targets"] = rows_json(part.sums.targets);
   if (part.sums.task == Task::regress) return json;
   json["classes"] = Json::object();
   for (std::size_t c = 0; c < part.sums.classes.size(); ++c)

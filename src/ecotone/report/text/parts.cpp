@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -47,17 +48,23 @@ std::string domain_table(const std::vector<SumsPart>& parts) {
         line.push_back(fmt::format("{:.0f}", rows_of(part, name, moments.groups[g])));
       table.lines.push_back(std::move(line));
     }
+    const Moments& targets = part.sums.targets;
+    for (std::size_t g = 0; g < targets.groups.size(); ++g) {
+      std::vector<std::string> line = {id, one_line(targets.groups[g]) + " (target)",
+                                       fmt::format("{:.0f}", targets.rows[static_cast<Index>(g)])};
+      line.resize(table.columns.size());
+      table.lines.push_back(std::move(line));
+    }
   }
   return table.text();
 }
 
 /// The rows of the rarest category of a domain: products with its column are sums over these rows.
-double rarest_category(const SumsPart& part) {
-  double rarest = part.sums.rows();
-  const Moments& moments = part.sums.moments;
-  if (moments.features != part.schema.feature_names()) return rarest;
+double rarest_category(const Moments& moments, const Schema& schema) {
+  double rarest = moments.rows.sum();
+  if (moments.features != schema.feature_names()) return rarest;
   Index j = 0;
-  for (const Column& column : part.schema.columns)
+  for (const Column& column : schema.columns)
     for (std::size_t k = 0; k < column.width(); ++k, ++j)
       for (Index g = 0; column.one_hot() && g < moments.group_count(); ++g)
         if (moments.x1(g, j) > 0) rarest = std::min(rarest, moments.x1(g, j));
@@ -66,9 +73,11 @@ double rarest_category(const SumsPart& part) {
 
 /// The smallest number of rows that anything is summed over.
 double fewest_rows(const std::vector<SumsPart>& parts) {
-  double fewest = parts.front().sums.rows();
+  double fewest = std::numeric_limits<double>::max();
   for (const SumsPart& part : parts) {
-    fewest = std::min({fewest, part.sums.moments.rows.minCoeff(), rarest_category(part)});
+    for (const Moments* moments : {&part.sums.moments, &part.sums.targets})
+      if (moments->group_count() > 0)
+        fewest = std::min({fewest, moments->rows.minCoeff(), rarest_category(*moments, part.schema)});
     for (const Moments& own : part.sums.of_class)
       if (own.group_count() > 0) fewest = std::min(fewest, own.rows.minCoeff());
   }
@@ -77,7 +86,7 @@ double fewest_rows(const std::vector<SumsPart>& parts) {
 
 double total_rows(const std::vector<SumsPart>& parts) {
   double rows = 0;
-  for (const SumsPart& part : parts) rows += part.sums.rows();
+  for (const SumsPart& part : parts) rows += part.sums.rows() + part.sums.targets.rows.sum();
   return rows;
 }
 

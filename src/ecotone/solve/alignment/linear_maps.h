@@ -22,6 +22,14 @@ MatrixRoots matrix_roots(const Matrix& c, const Context& context);
 /// A for this C and R.
 Matrix aligning_map(LinearMapKind kind, const Matrix& c, const Matrix& reference, const Context& context);
 
+/// z = to + (x - from) A of the rows of one group.
+struct GroupShift {
+  bool keep = false;  ///< rows stay as they are, and the rest is not used
+  Vector from;
+  Matrix map;
+  Vector to;
+};
+
 /// The covariance whose squared Bures distances to the given ones have the smallest weighted sum.
 struct Barycentre {
   Matrix covariance;

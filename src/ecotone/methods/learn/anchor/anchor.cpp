@@ -169,7 +169,7 @@ Method anchor_method() {
        .citation = "rothenhaeusler2021",
        .learns = Learns::numbers,
        .penalties = {{"l2"}}});
-  method.sums = sums_route<AnchorOptions, fit_anchor_on_sums>();
+  method.sums = beside_targets(sums_route<AnchorOptions, fit_anchor_on_sums>());
   return method;
 }
 

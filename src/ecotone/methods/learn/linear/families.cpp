@@ -87,7 +87,7 @@ Method least_squares_method() {
       Learns::numbers,
       "Linear regression by least squares (loss: half the mean squared error) with L1 and L2 penalties.",
       "first, for numbers: fast, and its weights can be read.");
-  method.sums = sums_route<LinearOptions, Linear::fit_on_sums, require_one_solution>();
+  method.sums = beside_targets(sums_route<LinearOptions, Linear::fit_on_sums, require_one_solution>());
   method.sums.options = "l2=NUMBER, without l1";
   return method;
 }

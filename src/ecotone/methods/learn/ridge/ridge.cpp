@@ -156,7 +156,7 @@ Method ridge_method() {
        .routes = {{Route::streamed}},
        .learns = Learns::two_classes,
        .fit_with_refits = fit_ridge_with_refits,
-       .sums = sums_route<RidgeOptions, Ridge::fit_on_sums, require_sums_judge<RidgeOptions>>()});
+       .sums = beside_targets(sums_route<RidgeOptions, Ridge::fit_on_sums, require_sums_judge<RidgeOptions>>())});
 }
 
 }  // namespace ecotone

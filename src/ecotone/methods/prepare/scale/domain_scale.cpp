@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ecotone/methods/requirements.h"
+#include "ecotone/methods/sums/summed_domains.h"
 
 namespace ecotone {
 namespace {
@@ -23,10 +24,10 @@ void append(Matrix& table, const Matrix& more) {
   table = std::move(both);
 }
 
-void warn_of_identity(const Features& x, const MomentPrior& prior, const Context& context) {
+void warn_of_identity(const std::vector<std::string>& columns, const MomentPrior& prior, const Context& context) {
   std::vector<std::string> names;
-  for (Index j = 0; j < x.cols(); ++j)
-    if (prior.variance[j] == 0 && prior.between[j] > 0) names.push_back(x.name(j));
+  for (Index j = 0; j < prior.cols(); ++j)
+    if (prior.variance[j] == 0 && prior.between[j] > 0) names.push_back(columns[at(j)]);
   if (names.empty()) return;
   const std::string text =
       fmt::format("'{}'{}", names[0], names.size() == 1 ? "" : fmt::format(" and {} more", names.size() - 1));
@@ -50,6 +51,22 @@ Vector prior_vector(const StageState& state, const char* name, Index cols) {
 
 }  // namespace
 
+/// What is fitted to the moments of all domains.
+DomainScale::Parts parts_of(std::vector<std::string> names, const std::vector<GroupMoments>& groups,
+                            const ScaleOptions& options) {
+  const auto domains = std::ssize(groups);
+  DomainScale::Parts parts{std::move(names), Vector(domains), {}, {}, moment_prior(groups, "scale")};
+  parts.mean.resize(domains, parts.prior.cols());
+  parts.scale.resize(domains, parts.prior.cols());
+  for (Index e = 0; e < domains; ++e) {
+    const GroupMoments& own = groups[at(e)];
+    parts.rows[e] = own.count;
+    parts.mean.row(e) = centre_of(parts.prior, own, options).transpose();
+    parts.scale.row(e) = shrunk_deviation(parts.prior, own, options.shrink_sd.value).transpose();
+  }
+  return parts;
+}
+
 DomainScale::DomainScale(Parts parts, const ScaleOptions& options) : parts_(std::move(parts)), options_(options) {}
 
 StageResult DomainScale::fit(const TrainView& view, const ScaleOptions& options, const Context& context) {
@@ -57,18 +74,30 @@ StageResult DomainScale::fit(const TrainView& view, const ScaleOptions& options,
   const std::vector<GroupMoments> groups = group_moments(view.x, view.domain.index, view.domain.count(),
                                                          weights_of_all(view), ScatterKind::diagonal, "scale", context);
   require_finite_moments(groups, view.x);
-  Parts parts{view.domain.names, Vector(view.domain.count()), {}, {}, moment_prior(groups, "scale")};
-  parts.mean.resize(parts.rows.size(), view.x.cols());
-  parts.scale.resize(parts.rows.size(), view.x.cols());
-  for (Index e = 0; e < parts.rows.size(); ++e) {
-    const GroupMoments& own = groups[at(e)];
-    parts.rows[e] = own.count;
-    parts.mean.row(e) = centre_of(parts.prior, own, options).transpose();
-    parts.scale.row(e) = shrunk_deviation(parts.prior, own, options.shrink_sd.value).transpose();
-  }
-  warn_of_identity(view.x, parts.prior, context);
+  Parts parts = parts_of(view.domain.names, groups, options);
+  warn_of_identity(view.x.names(), parts.prior, context);
   tell_class_shares("scale by=domain", view, context);
   return pass_on(std::make_shared<DomainScale>(std::move(parts), options), view, context);
+}
+
+SumsResult DomainScale::fit_on_sums(const RowSums& sums, const ScaleOptions& options, const Context& context) {
+  constexpr const char* who = "scale by=domain";
+  const SummedDomains domains = summed_domains(who, sums, ScatterKind::diagonal, context);
+  Parts parts = parts_of(domains.names, domains.groups, options);
+  warn_of_identity(sums.moments.features, parts.prior, context);
+  tell_class_shares(who, sums, context);
+  std::vector<GroupShift> shifts;
+  for (Index e = 0; e < parts.rows.size(); ++e) {
+    Matrix factor = parts.scale.row(e).cwiseInverse().asDiagonal();
+    // What rounding leaves of a column that is constant in every domain must not be learned from.
+    for (Index j = 0; j < factor.rows(); ++j) {
+      const double mean = domains.groups[at(e)].mean[j], moved = parts.mean(e, j) - mean;
+      if (parts.prior.variance[j] == 0 && std::abs(moved) <= 1e-12 * std::abs(mean)) factor(j, j) = 0;
+    }
+    shifts.push_back({false, parts.mean.row(e).transpose(), std::move(factor), Vector::Zero(parts.mean.cols())});
+  }
+  RowSums next = shifted_sums(sums, parts.names, shifts, context);
+  return {std::make_shared<DomainScale>(std::move(parts), options), std::move(next)};
 }
 
 Features DomainScale::transform(const Batch& batch, const Context& context) const {

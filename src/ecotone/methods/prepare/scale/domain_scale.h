@@ -24,6 +24,7 @@ class DomainScale : public Fitted {
   DomainScale(Parts parts, const ScaleOptions& options);
 
   static StageResult fit(const TrainView& view, const ScaleOptions& options, const Context& context);
+  static SumsResult fit_on_sums(const RowSums& sums, const ScaleOptions& options, const Context& context);
   static std::shared_ptr<const Fitted> load(const StageState& state, const ScaleOptions& options,
                                             const StageInput& input);
 

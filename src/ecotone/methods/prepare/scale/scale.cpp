@@ -34,7 +34,8 @@ StageResult Scale::fit(const TrainView& view, const ScaleOptions& options, const
   return pass_on(std::make_shared<Scale>(std::move(moments.mean), std::move(scale)), view, context);
 }
 
-SumsResult Scale::fit_on_sums(const RowSums& sums, const ScaleOptions&, const Context& context) {
+SumsResult Scale::fit_on_sums(const RowSums& sums, const ScaleOptions& options, const Context& context) {
+  if (options.by == ScaleBy::domain) return DomainScale::fit_on_sums(sums, options, context);
   constexpr double constant_part = 1e-13;  // of a column's squares: what rounding leaves of a constant one
   const Moments& moments = sums.moments;
   const Vector mean = moments.x1.colwise().sum().transpose() / sums.rows();
@@ -81,15 +82,6 @@ std::shared_ptr<const Fitted> Scale::load(const StageState& state, const ScaleOp
   return std::make_shared<Scale>(std::move(mean), std::move(scale));
 }
 
-namespace {
-
-void require_pooled(const ScaleOptions& options) {
-  if (options.by == ScaleBy::domain)
-    option_error("needs_rows", "scale: by=domain needs the rows of the domains, not sums over them; use by=all");
-}
-
-}  // namespace
-
 Method scale_method() {
   return make_method<ScaleOptions, Scale::fit, Scale::load>(
       {.name = "scale",
@@ -103,7 +95,7 @@ Method scale_method() {
        .example = "impute | scale | svm",
        .citation = "",
        .routes = {{Route::streamed}, {Route::ranks}},
-       .sums = sums_route<ScaleOptions, Scale::fit_on_sums, require_pooled>()});
+       .sums = beside_targets(sums_route<ScaleOptions, Scale::fit_on_sums>())});
 }
 
 }  // namespace ecotone

@@ -40,10 +40,10 @@ DomainGaussian gaussian_of(const MomentPrior& prior, const GroupMoments& group, 
   return {shrunk_mean(prior, group, shrinkage.mean), shrunk_covariance(prior, group, shrinkage)};
 }
 
-std::vector<Index> domains_in_role(const TrainView& view, const std::vector<GroupMoments>& groups, Role role) {
+std::vector<Index> domains_in_role(const Roles& roles, const std::vector<GroupMoments>& groups, Role role) {
   std::vector<Index> found;
-  for (Index e = 0; e < std::ssize(view.role); ++e)
-    if (view.role[at(e)] == role && groups[at(e)].count > 0) found.push_back(e);
+  for (Index e = 0; e < std::ssize(roles); ++e)
+    if (roles[at(e)] == role && groups[at(e)].count > 0) found.push_back(e);
   return found;
 }
 
@@ -85,8 +85,8 @@ DomainGaussian barycentre_of(const char* who, const std::vector<Index>& sources,
   return found;
 }
 
-DomainShift shift_to(const char* who, const DomainGaussian& own, const Vector& reference_mean, const Matrix& reference,
-                     const AlignOptions& options, const Context& context) {
+GroupShift shift_to(const char* who, const DomainGaussian& own, const Vector& reference_mean, const Matrix& reference,
+                    const AlignOptions& options, const Context& context) {
   if (options.map == LinearMapKind::monge) require_finite_products(who, own.covariance, reference);
   if (!own.covariance.allFinite() || !reference.allFinite()) refuse_large_values(who);
   return {false, own.mean, aligning_map(options.map, own.covariance, reference, context),
@@ -109,35 +109,43 @@ void warn_of_few_rows(const char* who, const std::vector<std::string>& names, co
                who, few, groups.size(), groups[0].cols(), names[at(example)], groups[at(example)].count);
 }
 
+void require_few_columns(const char* who, Index cols, Index domains) {
+  if (cols > most_aligned_columns)
+    data_error("too_many_columns",
+               "{}: {} columns are more than the {} that covariances are made of; add kpca before it", who, cols,
+               most_aligned_columns);
+  require_memory((3 * at(domains) + 10) * at(cols) * at(cols) * sizeof(double), who, "the covariances",
+                 "use fewer columns");
+}
+
 void require_finite_groups(const char* who, const std::vector<GroupMoments>& groups) {
   for (const GroupMoments& each : groups)
     if (!each.mean.allFinite() || !each.scatter.allFinite()) refuse_large_values(who);
 }
 
-bool maps_are_finite(const std::vector<DomainShift>& shifts) {
-  return std::ranges::all_of(shifts, [](const DomainShift& each) { return each.keep || each.map.allFinite(); });
+bool maps_are_finite(const std::vector<GroupShift>& shifts) {
+  return std::ranges::all_of(shifts, [](const GroupShift& each) { return each.keep || each.map.allFinite(); });
 }
 
 /// Shifts of the domains of training.
-std::vector<DomainShift> training_shifts(const TrainView& view, const Align::Parts& parts,
-                                         const std::vector<GroupMoments>& groups,
-                                         const std::vector<DomainGaussian>& own, const AlignOptions& options,
-                                         const Context& context) {
-  const std::vector<Index> sources = domains_in_role(view, groups, Role::source);
-  const std::vector<Index> targets = domains_in_role(view, groups, Role::target);
+std::vector<GroupShift> training_shifts(const Roles& roles, const Align::Parts& parts,
+                                        const std::vector<GroupMoments>& groups, const std::vector<DomainGaussian>& own,
+                                        const AlignOptions& options, const Context& context) {
+  const std::vector<Index> sources = domains_in_role(roles, groups, Role::source);
+  const std::vector<Index> targets = domains_in_role(roles, groups, Role::target);
   const char* who = parts.who.c_str();
   const bool one_target = parts.to == AlignTo::target && targets.size() == 1;
-  GroupMoments pool(view.x.cols(), ScatterKind::full);
+  GroupMoments pool(parts.prior.cols(), ScatterKind::full);
   for (const Index s : sources) pool.merge(groups[at(s)]);
-  std::optional<DomainShift> pooled;
+  std::optional<GroupShift> pooled;
   if (options.pool_sources && !sources.empty())
     pooled =
         shift_to(who, gaussian_of(parts.prior, pool, options), parts.reference_mean, parts.reference, options, context);
-  std::vector<DomainShift> shifts;
+  std::vector<GroupShift> shifts;
   for (Index e = 0; e < std::ssize(groups); ++e) {
     if (one_target && e == targets[0])
       shifts.push_back({.keep = true, .from = {}, .map = {}, .to = {}});
-    else if (pooled && view.role[at(e)] == Role::source)
+    else if (pooled && roles[at(e)] == Role::source)
       shifts.push_back(*pooled);
     else
       shifts.push_back(shift_to(who, own[at(e)], parts.reference_mean, parts.reference, options, context));
@@ -148,15 +156,15 @@ std::vector<DomainShift> training_shifts(const TrainView& view, const Align::Par
 }  // namespace
 
 Features shifted_by_place(const Features& x, std::vector<std::int32_t> place,
-                          std::shared_ptr<const std::vector<DomainShift>> shifts, std::vector<std::string> names,
+                          std::shared_ptr<const std::vector<GroupShift>> shifts, std::vector<std::string> names,
                           const Context& context) {
-  const DomainShift& first = shifts->front();
+  const GroupShift& first = shifts->front();
   const Index cols = first.keep ? x.cols() : first.map.cols();
   const auto map = [shifts](ConstMatrixMap rows, std::span<const std::int32_t> of, MatrixView z) {
     std::map<std::int32_t, std::vector<Index>> members;
     for (Index i = 0; i < rows.rows(); ++i) members[of[at(i)]].push_back(i);
     for (const auto& each : members) {
-      const DomainShift& shift = (*shifts)[at(each.first)];
+      const GroupShift& shift = (*shifts)[at(each.first)];
       const std::vector<Index>& own = each.second;
       Matrix in(std::ssize(own), rows.cols()), out;
       for (Index i = 0; i < in.rows(); ++i) in.row(i) = rows.row(own[at(i)]);
@@ -203,25 +211,15 @@ MomentPrior load_prior(const StageState& state, Index cols) {
 
 Align::Align(Parts parts, const AlignOptions& options) : parts_(std::move(parts)), options_(options) {}
 
-StageResult Align::fit(const char* who, const TrainView& view, const AlignOptions& options, const Context& context) {
-  const Index d = view.x.cols();
-  if (d > most_aligned_columns)
-    data_error("too_many_columns",
-               "{}: {} columns are more than the {} that covariances are made of; add kpca before it", who, d,
-               most_aligned_columns);
-  require_finite_features(who, view.x, view.origin, context);
-  const auto size = static_cast<std::size_t>(d);
-  require_memory((3 * view.domain.names.size() + 10) * size * size * sizeof(double), who, "the covariances",
-                 "use fewer columns");
-  const std::vector<GroupMoments> groups = group_moments(view.x, view.domain.index, view.domain.count(),
-                                                         weights_of_all(view), ScatterKind::full, who, context);
+Align::Parts Align::parts_of(const char* who, SummedDomains domains, const AlignOptions& options, Status& status,
+                             const Context& context) {
+  const std::vector<GroupMoments>& groups = domains.groups;
+  const Roles& roles = domains.role;
   require_finite_groups(who, groups);
-  const std::vector<Index> sources = domains_in_role(view, groups, Role::source);
-  const std::vector<Index> targets = domains_in_role(view, groups, Role::target);
-  if (options.to == AlignTo::target && targets.empty()) require_target(who, view, view.x.rows());
+  const std::vector<Index> sources = domains_in_role(roles, groups, Role::source);
+  const std::vector<Index> targets = domains_in_role(roles, groups, Role::target);
   Parts parts;
   parts.who = who;
-  parts.names = view.domain.names;
   parts.rows.resize(std::ssize(groups));
   for (Index e = 0; e < parts.rows.size(); ++e) parts.rows[e] = groups[at(e)].count;
   parts.prior = moment_prior(groups, who);
@@ -231,31 +229,55 @@ StageResult Align::fit(const char* who, const TrainView& view, const AlignOption
     data_error("empty_data", "{}: there are no source rows for a barycentre", who);
   std::vector<DomainGaussian> own;
   for (const GroupMoments& each : groups) own.push_back(gaussian_of(parts.prior, each, options));
-  Status status;
   DomainGaussian reference = parts.to == AlignTo::target
                                  ? target_reference(targets, groups, own)
                                  : barycentre_of(who, sources, groups, own, options.domain_weights, status, context);
   parts.reference_mean = std::move(reference.mean);
   parts.reference = std::move(reference.covariance);
-  parts.shifts = training_shifts(view, parts, groups, own, options, context);
+  parts.shifts = training_shifts(roles, parts, groups, own, options, context);
   if (!maps_are_finite(parts.shifts))
     data_error("singular", "{}: the covariance of a domain is singular; use ridge > 0", who);
-  warn_of_few_rows(who, parts.names, groups, context);
+  warn_of_few_rows(who, domains.names, groups, context);
+  parts.names = std::move(domains.names);
+  return parts;
+}
+
+StageResult Align::fit(const char* who, const TrainView& view, const AlignOptions& options, const Context& context) {
+  require_few_columns(who, view.x.cols(), view.domain.count());
+  require_finite_features(who, view.x, view.origin, context);
+  std::vector<GroupMoments> groups = group_moments(view.x, view.domain.index, view.domain.count(), weights_of_all(view),
+                                                   ScatterKind::full, who, context);
+  if (options.to == AlignTo::target && domains_in_role(view.role, groups, Role::target).empty())
+    require_target(who, view, view.x.rows());
+  Status status;
+  Parts parts = parts_of(who, {view.domain.names, view.role, std::move(groups)}, options, status, context);
   tell_class_shares(who, view, context);
   return pass_on(std::make_shared<Align>(std::move(parts), options), view, context, std::move(status));
+}
+
+SumsResult Align::fit_on_sums(const char* who, const RowSums& sums, const AlignOptions& options,
+                              const Context& context) {
+  require_few_columns(who, sums.cols(), sums.moments.group_count() + sums.targets.group_count());
+  if (options.to == AlignTo::target && !sums.has_targets())
+    data_error("no_target", "{}: no part has rows of a target; give --target where they are summed", who);
+  Status status;
+  Parts parts = parts_of(who, summed_domains(who, sums, ScatterKind::full, context), options, status, context);
+  tell_class_shares(who, sums, context);
+  RowSums next = shifted_sums(sums, parts.names, parts.shifts, context);
+  return {std::make_shared<Align>(std::move(parts), options), std::move(next), std::move(status)};
 }
 
 Features Align::transform(const Batch& batch, const Context& context) const {
   const char* who = parts_.who.c_str();
   require_finite_features(who, batch.x, batch.origin, context);
   PlacedRows placed = place_rows(batch, parts_.names);
-  auto shifts = std::make_shared<std::vector<DomainShift>>(parts_.shifts);
+  auto shifts = std::make_shared<std::vector<GroupShift>>(parts_.shifts);
   if (options_.fresh == NewDomain::sample && !placed.fresh.empty()) {
     for (const GroupMoments& each : fresh_moments(who, batch, placed, context))
       shifts->push_back(shift_to(who, gaussian_of(parts_.prior, each, options_), parts_.reference_mean,
                                  parts_.reference, options_, context));
   } else if (!placed.fresh.empty()) {
-    DomainShift pooled{.keep = true, .from = {}, .map = {}, .to = {}};
+    GroupShift pooled{.keep = true, .from = {}, .map = {}, .to = {}};
     if (parts_.to == AlignTo::barycentre)
       pooled = shift_to(who, gaussian_of(parts_.prior, GroupMoments(batch.x.cols(), ScatterKind::full), options_),
                         parts_.reference_mean, parts_.reference, options_, context);
@@ -274,7 +296,7 @@ StageState Align::save() const {
   Vector keep(count);
   Matrix from = Matrix::Zero(count, d), maps = Matrix::Zero(count * d, d), to = Matrix::Zero(count, d);
   for (Index e = 0; e < count; ++e) {
-    const DomainShift& shift = parts_.shifts[at(e)];
+    const GroupShift& shift = parts_.shifts[at(e)];
     keep[e] = shift.keep ? 1 : 0;
     if (shift.keep) continue;
     from.row(e) = shift.from.transpose();
@@ -323,6 +345,11 @@ StageResult fit_align(const TrainView& view, const Options& options, const Conte
 }
 
 template <class Options, const char* who>
+SumsResult sum_align(const RowSums& sums, const Options& options, const Context& context) {
+  return Align::fit_on_sums(who, sums, options, context);
+}
+
+template <class Options, const char* who>
 std::shared_ptr<const Fitted> load_align(const StageState& state, const Options& options, const StageInput& input) {
   return Align::load(who, state, options, input);
 }
@@ -344,7 +371,8 @@ Method align_method() {
            "same in all: it takes differences of shares away. In 92 held-out domains maps to the target were better "
            "than nothing in a third and worse in more, so compare with nothing. Put scale before it: units decide "
            "otherwise.",
-       .example = "impute | scale | align | logistic"});
+       .example = "impute | scale | align | logistic",
+       .sums = beside_targets(sums_route<AlignOptions, sum_align<AlignOptions, align_name>>())});
 }
 
 Method coral_method() {
@@ -357,7 +385,8 @@ Method coral_method() {
                "differences it takes away. In 92 held-out domains it was better than nothing in 32 and worse in 43.",
        .example = "impute | scale | coral | logistic",
        .citation = "sun2016",
-       .needs_target = true});
+       .needs_target = true,
+       .sums = beside_targets(sums_route<CoralOptions, sum_align<CoralOptions, coral_name>>())});
 }
 
 Method linot_method() {
@@ -371,7 +400,8 @@ Method linot_method() {
            "92 held-out domains it was better than nothing in 31 and worse in 40.",
        .example = "impute | scale | linot | logistic",
        .citation = "flamary2019",
-       .needs_target = true});
+       .needs_target = true,
+       .sums = beside_targets(sums_route<LinotOptions, sum_align<LinotOptions, linot_name>>())});
 }
 
 Method barycentre_method() {
@@ -384,7 +414,8 @@ Method barycentre_method() {
        .when = "when no target is known while fitting and new domains come with a sample of rows. It takes differences "
                "of class shares away; in 84 held-out domains it was better than nothing in 29 and worse in 39.",
        .example = "impute | scale | barycentre | logistic",
-       .citation = "alvarez2016"});
+       .citation = "alvarez2016",
+       .sums = beside_targets(sums_route<BarycentreOptions, sum_align<BarycentreOptions, barycentre_name>>())});
 }
 
 }  // namespace ecotone

@@ -5,22 +5,16 @@
 #include <vector>
 
 #include "ecotone/methods/represent/align/align_options.h"
+#include "ecotone/methods/sums/summed_domains.h"
+#include "ecotone/methods/sums/sums_route.h"
 #include "ecotone/solve/alignment/group_moments.h"
 
 namespace ecotone {
 
-/// z = to + (x - from) A of the rows of one domain.
-struct DomainShift {
-  bool keep = false;  ///< rows stay as they are, and the rest is not used
-  Vector from;
-  Matrix map;
-  Vector to;
-};
-
 /// Rows mapped by the shift of their domain; `shifts` are those of places 0, 1, ... The result for a row depends on the
 /// row and its domain alone.
 Features shifted_by_place(const Features& x, std::vector<std::int32_t> place,
-                          std::shared_ptr<const std::vector<DomainShift>> shifts, std::vector<std::string> names,
+                          std::shared_ptr<const std::vector<GroupShift>> shifts, std::vector<std::string> names,
                           const Context& context);
 
 /// The moments of the rows of new domains in a batch. Data error `non_finite`.
@@ -39,7 +33,7 @@ class Align : public Fitted {
     std::string who;
     std::vector<std::string> names;  ///< domains of training
     Vector rows;
-    std::vector<DomainShift> shifts;
+    std::vector<GroupShift> shifts;
     MomentPrior prior;
     AlignTo to = AlignTo::target;
     Vector reference_mean;
@@ -49,6 +43,8 @@ class Align : public Fitted {
   Align(Parts parts, const AlignOptions& options);
 
   static StageResult fit(const char* who, const TrainView& view, const AlignOptions& options, const Context& context);
+  static SumsResult fit_on_sums(const char* who, const RowSums& sums, const AlignOptions& options,
+                                const Context& context);
   static std::shared_ptr<const Fitted> load(const char* who, const StageState& state, const AlignOptions& options,
                                             const StageInput& input);
 
@@ -58,6 +54,10 @@ class Align : public Fitted {
   StageState save() const override;
 
  private:
+  /// What is fitted to the moments of all domains.
+  static Parts parts_of(const char* who, SummedDomains domains, const AlignOptions& options, Status& status,
+                        const Context& context);
+
   Parts parts_;
   AlignOptions options_;
 };

@@ -42,9 +42,9 @@ Index most_directions(const std::vector<GroupMoments>& groups) {
 }
 
 /// z = (x - mean) P P' T for a domain with a basis of its own, else (x - mean) T.
-DomainShift basis_shift(const GroupMoments& own, const Vector& mean, const PrincipalBasis& target, Index m,
-                        const Context& context) {
-  DomainShift shift{false, mean, target.vectors.leftCols(m), Vector::Zero(m)};
+GroupShift basis_shift(const GroupMoments& own, const Vector& mean, const PrincipalBasis& target, Index m,
+                       const Context& context) {
+  GroupShift shift{false, mean, target.vectors.leftCols(m), Vector::Zero(m)};
   if (own.count < static_cast<double>(m) + 1) return shift;
   shift.from = own.mean;
   shift.map = aligned_directions(principal_basis(own, context), target, m, context);
@@ -114,7 +114,7 @@ StageResult Subspace::fit(const TrainView& view, const SubspaceOptions& options,
 Features Subspace::transform(const Batch& batch, const Context& context) const {
   require_finite_features("subspace", batch.x, batch.origin, context);
   PlacedRows placed = place_rows(batch, parts_.names);
-  auto shifts = std::make_shared<std::vector<DomainShift>>(parts_.shifts);
+  auto shifts = std::make_shared<std::vector<GroupShift>>(parts_.shifts);
   std::vector<GroupMoments> groups(placed.fresh.size(), GroupMoments(batch.x.cols(), ScatterKind::full));
   if (options_.fresh == NewDomain::sample && !groups.empty())
     groups = fresh_moments("subspace", batch, placed, context);

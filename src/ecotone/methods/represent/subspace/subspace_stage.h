@@ -39,7 +39,7 @@ class Subspace : public Fitted {
   struct Parts {
     std::vector<std::string> names;  ///< domains of training
     Vector rows;
-    std::vector<DomainShift> shifts;
+    std::vector<GroupShift> shifts;
     MomentPrior prior;
     PrincipalBasis target;  ///< only its first m directions, and all variances
   };

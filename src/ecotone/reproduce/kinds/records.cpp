@@ -99,10 +99,10 @@ std::vector<CellName> record_cells(const RecordRecipe& recipe) {
         cells.emplace_back(row, gain_column(data));
       }
     for (const char* what : against_first) cells.emplace_back(row, what);
+    cells.emplace_back(row, row == guard_row ? "adapted" : "chosen");
   };
   for (const RecordRow& row : recipe.rows) add_row(row.name, row.task);
   add_row(std::string(guard_row), std::nullopt);
-  cells.emplace_back(guard_row, "adapted");
   return cells;
 }
 
@@ -124,11 +124,11 @@ std::vector<CellName> check_records(const ExperimentItem& item, const std::strin
 struct RowScores {
   std::string row;
   std::vector<double> own, first;
-  Index adapted = 0;  ///< of the guard
+  Index chosen = 0;  ///< domains for which the guard chose it; of the guard: a row other than the first
 
   template <class Archive>
   void archive(Archive& with) {
-    with(row, own, first, adapted);
+    with(row, own, first, chosen);
   }
 };
 
@@ -146,7 +146,8 @@ std::vector<RowScores> scores_of(const RecordRecipe& recipe, const RecordData& d
       all[r].own.push_back(*own);
       all[r].first.push_back(*truth.front());
     }
-    if (chosen > 0) ++all.back().adapted;
+    ++all[chosen].chosen;
+    if (chosen > 0) ++all.back().chosen;
   }
   return all;
 }
@@ -201,7 +202,7 @@ std::vector<Cell> run_records(const ExperimentItem& item, const ReproduceOptions
       count(scores.row, "better", better);
       count(scores.row, "equal", points.size() - better - worse);
       count(scores.row, "worse", worse);
-      if (scores.row == guard_row) count(scores.row, "adapted", at(scores.adapted));
+      count(scores.row, scores.row == guard_row ? "adapted" : "chosen", at(scores.chosen));
     }
   }
   std::erase_if(cells, [](const Cell& cell) { return cell.values.empty(); });

@@ -2,7 +2,8 @@
 #include "solve/ratios/weights_golden.h"
 
 #include "ecotone/solve/ratios/class_shift.h"
-#include "ecotone/solve/ratios/kernel_ratio.h"
+#include "ecotone/solve/ratios/kliep.h"
+#include "ecotone/solve/ratios/least_squares_ratio.h"
 #include "ecotone/solve/ratios/mean_matching.h"
 #include "methods/support.h"
 #include "solve/alignment/align_golden.h"

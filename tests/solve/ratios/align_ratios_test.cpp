@@ -4,9 +4,11 @@
 #include <cmath>
 
 #include "ecotone/base/error.h"
+#include "ecotone/base/random.h"
 #include "ecotone/solve/ratios/class_shift.h"
 #include "ecotone/solve/ratios/kde_ratio.h"
-#include "ecotone/solve/ratios/kernel_ratio.h"
+#include "ecotone/solve/ratios/kliep.h"
+#include "ecotone/solve/ratios/least_squares_ratio.h"
 #include "ecotone/solve/ratios/mean_matching.h"
 #include "error_code.h"
 #include "solve/alignment/align_golden.h"
@@ -28,10 +30,15 @@ struct Samples {
     sources = s.rows();
   }
   Features x() const { return Features::dense(both); }
-  RatioBumps bumps(double sigma) const {
-    return ratio_bumps(centre_distances(both, sources, matrix_of(inputs.at("centres")), "test", run), sigma, run);
-  }
+  RatioBumps bumps(double sigma) const { return {{x(), sources}, matrix_of(inputs.at("centres")), sigma, run}; }
 };
+
+Matrix normal_rows(Index rows, Index cols) {
+  Random random(6, "ratio rows");
+  Matrix x(rows, cols);
+  for (Index i = 0; i < x.size(); ++i) x.data()[i] = random.normal();
+  return x;
+}
 
 TEST(MeanMatching, Golden) {
   const Samples in("07_kmm");
@@ -117,6 +124,26 @@ TEST(Kliep, ChoosesAWidth) {
   EXPECT_TRUE(found.converged);
   EXPECT_GT(found.sigma, 0);
   EXPECT_NEAR(found.ratio.mean(), 1, 1e-10);
+}
+
+/// More rows than bumps are kept for: what is added block by block is what products of the whole give.
+TEST(LeastSquaresRatio, OfManyRowsIsThatOfWholeMatrices) {
+  const Matrix x = normal_rows(9000, 3), centres = x.bottomRows(150);
+  const Index sources = 5000, targets = 4000;
+  const RatioBumps bumps({Features::dense(x), sources}, centres, 1.5, run);
+  Matrix phi(x.rows(), 150);
+  for (Index i = 0; i < x.rows(); ++i)
+    phi.row(i) = (-(centres.rowwise() - x.row(i)).rowwise().squaredNorm().array() / 4.5).exp().transpose();
+  const Matrix of_s = phi.topRows(sources), of_t = phi.bottomRows(targets);
+  Matrix h = 0.3 / targets * (of_t.transpose() * of_t) + 0.7 / sources * (of_s.transpose() * of_s);
+  h.diagonal().array() += 0.1;
+  const LeastSquaresRatio found = fit_least_squares_ratio(bumps, 0.3, 0.1, "test", run);
+  const Vector mean = of_t.colwise().mean().transpose();
+  EXPECT_LT((h * found.unclipped - mean).cwiseAbs().maxCoeff(), 1e-12);
+  EXPECT_LT((of_s * found.theta - found.source_ratio).cwiseAbs().maxCoeff(), 1e-12);
+  const LeastSquaresRatio again = fit_least_squares_ratio(bumps, 0.3, 0.1, "test", Context({.threads = 7}));
+  EXPECT_TRUE(again.theta == found.theta);
+  EXPECT_EQ(again.left_out, found.left_out);
 }
 
 TEST(KdeRatio, Golden) {

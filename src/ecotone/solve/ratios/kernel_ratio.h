@@ -5,55 +5,63 @@
 
 #include "ecotone/base/context.h"
 #include "ecotone/data/features.h"
+#include "ecotone/kernels/landmark_kernel.h"
 #include "ecotone/linalg/matrix.h"
 
 /// Ratios of densities as sums of Gaussian bumps: ratio(x) = sum_l alpha_l exp(-|x - c_l|^2 / (2 sigma^2)) with centres
-/// c_l among the target rows. The first `sources` rows are the source, the others the target, as in density_ratio.h.
+/// c_l among the target rows. kliep.h and least_squares_ratio.h fit alpha; here is what they share. Rows are read in
+/// blocks, so that memory does not grow with them.
 namespace ecotone {
 
-/// Values of the bumps at all rows, and the centres.
-struct RatioBumps {
-  Matrix source;  ///< n_s x centres
-  Matrix target;  ///< n_t x centres
+/// The first `sources` rows of x are the source, the others the target, as in density_ratio.h.
+struct RatioRows {
+  Features x;
+  Index sources = 0;
+
+  Index targets() const { return x.rows() - sources; }
 };
 
-/// Centres by greedy pivots of the Gaussian kernel on the target rows: each time the row that the others explain least.
-/// At most `most`; deterministic.
-Matrix ratio_centres(ConstMatrixView target, double sigma, Index most, const Context& context);
+/// Values of the bumps at the rows of both samples, block by block. Few are kept; many are computed whenever they are
+/// asked for.
+class RatioBumps {
+ public:
+  /// Memory that one thread reuses.
+  struct Workspace {
+    Scratch scratch;
+    Matrix centred;
+    Matrix phi;
+  };
+  /// Values at successive rows of the source and of the target, either of which may have none here.
+  struct Block {
+    Index first_source = 0;  ///< counted in the source
+    Index first_target = 0;  ///< counted in the target
+    ConstMatrixMap source{nullptr, 0, 0, Eigen::OuterStride<>(0)};
+    ConstMatrixMap target{nullptr, 0, 0, Eigen::OuterStride<>(0)};
+  };
 
-/// Squared distances of source and target rows to the centres; memory is checked.
-struct CentreDistances {
-  Matrix source;
-  Matrix target;
-};
-CentreDistances centre_distances(ConstMatrixView x, Index sources, ConstMatrixView centres, const char* who,
-                                 const Context& context);
-RatioBumps ratio_bumps(const CentreDistances& distances, double sigma, const Context& context);
+  RatioBumps(RatioRows rows, ConstMatrixView centres, double sigma, const Context& context);
 
-/// KLIEP: maximises the mean of ln ratio over the target with alpha >= 0 and a mean ratio of 1 over the source.
-struct KliepFit {
-  Vector alpha;
-  Vector source_ratio;
-  Vector target_ratio;
-  double objective = 0;    ///< mean of ln ratio over the target
-  double certificate = 0;  ///< the optimum is at most this much higher
-  int iterations = 0;
-  bool converged = false;
-};
-/// EM with a Newton step on the support every 200 iterations, to a certificate of 1e-8 or `tolerance`. Data error
-/// `zero_weights` if no bump reaches both samples.
-KliepFit fit_kliep(const RatioBumps& bumps, double tolerance, const char* who, const Context& context);
+  Index count() const { return kernel_.size(); }
+  Index sources() const { return rows_.sources; }
+  Index targets() const { return rows_.targets(); }
+  Index blocks() const { return rows_.x.blocks(); }
+  /// Valid until the workspace is used again.
+  Block block(Index b, Workspace& workspace) const;
 
-/// Least squares (uLSIF for alpha = 0): H = a/n_t Phi_t'Phi_t + (1 - a)/n_s Phi_s'Phi_s, h = mean of Phi_t.
-struct LeastSquaresRatio {
-  Vector unclipped;  ///< (H + lam I)^-1 h
-  Vector theta;      ///< the same without what is negative
-  Vector source_ratio;
-  double left_out = 0;  ///< leave-one-out score J; smaller is better
+ private:
+  RatioRows rows_;
+  LandmarkKernel kernel_;
+  Matrix kept_;  ///< all values, if they are few
+
+  void fill(Index b, MatrixView phi, Workspace& workspace) const;
 };
-/// `left_out` is exact: as by refitting without each row. Data error `too_few_rows` if a sample has a single row.
-LeastSquaresRatio fit_least_squares_ratio(const RatioBumps& bumps, double alpha, double lam, const char* who,
-                                          const Context& context);
+
+/// The sum of alpha_l phi_l at each source row.
+Vector source_ratio_of(const RatioBumps& bumps, const Vector& alpha, const Context& context);
+
+/// Centres by greedy pivots of the Gaussian kernel on the target rows, or on 20,000 of them: each time the row that the
+/// others explain least. At most `most`; deterministic.
+Matrix ratio_centres(const RatioRows& rows, double sigma, Index most, const Context& context);
 
 struct KernelRatioOptions {
   std::optional<double> sigma = {};  ///< none: chosen among {0.5, 0.7, 1, 1.4, 2} times the median distance
@@ -63,6 +71,10 @@ struct KernelRatioOptions {
   const char* who = "weight.kliep";
 };
 
+/// Widths to try: the given one, or multiples of the median distance, the largest first. Data errors `empty_data` if a
+/// sample has no rows, `non_finite`.
+std::vector<double> ratio_widths(const RatioRows& rows, const KernelRatioOptions& options, const Context& context);
+
 /// The ratio at the source rows, and what was chosen.
 struct KernelRatio {
   Vector ratio;
@@ -71,10 +83,5 @@ struct KernelRatio {
   double score = 0;  ///< of the choice: held-out mean ln ratio (KLIEP), J (least squares)
   bool converged = true;
 };
-/// Sigma by the likelihood of target rows held out in 5 folds.
-KernelRatio kliep_ratio(const Features& x, Index sources, const KernelRatioOptions& options, const Context& context);
-/// Sigma and lam by J; of equal ones the larger sigma, then the larger lam.
-KernelRatio least_squares_ratio(const Features& x, Index sources, const KernelRatioOptions& options,
-                                const Context& context);
 
 }  // namespace ecotone

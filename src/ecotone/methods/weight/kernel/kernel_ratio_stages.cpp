@@ -2,7 +2,8 @@
 #include <tuple>
 
 #include "ecotone/methods/weight/weighting.h"
-#include "ecotone/solve/ratios/kernel_ratio.h"
+#include "ecotone/solve/ratios/kliep.h"
+#include "ecotone/solve/ratios/least_squares_ratio.h"
 
 namespace ecotone {
 namespace {
@@ -130,6 +131,7 @@ Method weight_ulsif_method() {
                "weights, unflattened, were better than none in 24 of 92 held-out domains and worse in 41.",
        .example = "impute | scale | weight.ulsif | logistic",
        .citation = "kanamori2009",
+       .routes = {{Route::streamed}},
        .needs_target = true});
 }
 
@@ -144,6 +146,7 @@ Method weight_rulsif_method() {
            "and worse in 41.",
        .example = "impute | scale | weight.rulsif | logistic",
        .citation = "yamada2013",
+       .routes = {{Route::streamed}},
        .needs_target = true});
 }
 

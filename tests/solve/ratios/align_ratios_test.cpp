@@ -5,6 +5,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/random.h"
+#include "ecotone/kernels/bandwidth.h"
 #include "ecotone/solve/ratios/class_shift.h"
 #include "ecotone/solve/ratios/kde_ratio.h"
 #include "ecotone/solve/ratios/kliep.h"
@@ -144,6 +145,22 @@ TEST(LeastSquaresRatio, OfManyRowsIsThatOfWholeMatrices) {
   const LeastSquaresRatio again = fit_least_squares_ratio(bumps, 0.3, 0.1, "test", Context({.threads = 7}));
   EXPECT_TRUE(again.theta == found.theta);
   EXPECT_EQ(again.left_out, found.left_out);
+}
+
+/// The target is so far away that narrow bumps at its rows are 0 at all source rows.
+TEST(Kliep, PassesOverWidthsThatReachNoSourceRow) {
+  Matrix x = normal_rows(206, 2);
+  x.bottomRows(6).array() += 60;
+  x.row(205).array() += 60;
+  const Features rows = Features::dense(x);
+  const double median = median_bandwidth(rows, run).sigma;
+  EXPECT_EQ(code_of([&] { kliep_ratio(rows, 200, {.sigma = 0.5 * median}, run); }), "zero_weights");
+  const KernelRatio found = kliep_ratio(rows, 200, {}, run);
+  EXPECT_GT(found.sigma, 0.5 * median);
+  EXPECT_TRUE(found.ratio.allFinite());
+  EXPECT_NEAR(found.ratio.mean(), 1, 1e-10);
+  x.bottomRows(6).array() += 1e6;
+  EXPECT_EQ(code_of([&] { kliep_ratio(Features::dense(x), 200, {}, run); }), "zero_weights");
 }
 
 TEST(KdeRatio, Golden) {

@@ -230,13 +230,13 @@ KernelRatio kliep_ratio(const Features& x, Index sources, const KernelRatioOptio
     const RatioBumps bumps(rows, ratio_centres(rows, sigma, options.centres, context), sigma, context);
     const Mixture mixture = mixture_of(bumps, options.who, context);
     const std::optional<double> score = widths.size() == 1 ? 0 : held_out_likelihood(mixture.f, context);
-    if (!score) refuse_zero(options.who);
-    if (!(*score > best.score)) continue;
+    if (!score || !(*score > best.score)) continue;
     std::optional<MixtureFit> fit = maximise(mixture.f, kliep_tolerance, context);
-    if (!fit) refuse_zero(options.who);
+    if (!fit) continue;
     KliepFit found = fit_from(mixture, std::move(*fit), bumps, context);
     best = {std::move(found.source_ratio), sigma, 0, *score, found.converged};
   }
+  if (best.ratio.size() == 0) refuse_zero(options.who);
   return best;
 }
 

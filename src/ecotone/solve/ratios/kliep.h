@@ -22,7 +22,8 @@ struct KliepFit {
 /// bumps at the target rows. Data errors `zero_weights` if no bump reaches both samples, `not_enough_memory`.
 KliepFit fit_kliep(const RatioBumps& bumps, double tolerance, const char* who, const Context& context);
 
-/// Sigma by the likelihood of target rows held out in 5 folds.
+/// Sigma by the likelihood of target rows held out in 5 folds; widths that have `zero_weights` are passed over, and the
+/// error is thrown only if all have.
 KernelRatio kliep_ratio(const Features& x, Index sources, const KernelRatioOptions& options, const Context& context);
 
 }  // namespace ecotone

@@ -141,12 +141,12 @@ TEST(AlignWeights, StagesPassOnWhatSolversFind) {
   const Index sources = in.view.labelled();
   const KernelRatioOptions given{.sigma = 1.0, .lam = 0.1, .alpha = 0.5};
   EXPECT_LT((in.weights("weight.rulsif sigma=1 lam=0.1 alpha=0.5") -
-             least_squares_ratio(in.view.x, sources, given, context()).ratio)
+             least_squares_ratio({in.view.x, sources}, given, context()).ratio)
                 .norm(),
             1e-12);
   EXPECT_TRUE(in.weights("weight.rulsif alpha=0") == in.weights("weight.ulsif"));
   EXPECT_LT(
-      (in.weights("weight.kliep sigma=1") - kliep_ratio(in.view.x, sources, {.sigma = 1.0}, context()).ratio).norm(),
+      (in.weights("weight.kliep sigma=1") - kliep_ratio({in.view.x, sources}, {.sigma = 1.0}, context()).ratio).norm(),
       1e-12);
   TrainView numbers = in.view;
   numbers.y = {Task::regress, {}, {}, Vector::LinSpaced(sources, 0, 1)};

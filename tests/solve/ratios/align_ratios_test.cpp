@@ -1,6 +1,8 @@
 // Golden cases 07 to 10: kernel mean matching, KLIEP, least squares, kernel densities, shares of classes.
 #include <gtest/gtest.h>
 
+#include <Eigen/Cholesky>
+#include <array>
 #include <cmath>
 
 #include "ecotone/base/error.h"
@@ -108,20 +110,20 @@ TEST(LeastSquaresRatio, Golden) {
 TEST(LeastSquaresRatio, ChoosesTheSmallestLeftOutScore) {
   const Samples in("09_rulsif");
   const KernelRatioOptions options{.alpha = 0.1, .centres = 8};
-  const KernelRatio found = least_squares_ratio(in.x(), in.sources, options, run);
+  const KernelRatio found = least_squares_ratio({in.x(), in.sources}, options, run);
   EXPECT_GT(found.sigma, 0);
   EXPECT_GT(found.lam, 0);
   EXPECT_TRUE((found.ratio.array() >= 0).all());
   const KernelRatio fixed = least_squares_ratio(
-      in.x(), in.sources, {.sigma = found.sigma, .lam = found.lam, .alpha = 0.1, .centres = 8}, run);
+      {in.x(), in.sources}, {.sigma = found.sigma, .lam = found.lam, .alpha = 0.1, .centres = 8}, run);
   EXPECT_DOUBLE_EQ(fixed.score, found.score);
-  const KernelRatio one = least_squares_ratio(in.x(), in.sources, options, Context({.threads = 1, .seed = 1}));
+  const KernelRatio one = least_squares_ratio({in.x(), in.sources}, options, Context({.threads = 1, .seed = 1}));
   EXPECT_TRUE(one.ratio == found.ratio);
 }
 
 TEST(Kliep, ChoosesAWidth) {
   const Samples in("08_kliep");
-  const KernelRatio found = kliep_ratio(in.x(), in.sources, {.centres = 8}, run);
+  const KernelRatio found = kliep_ratio({in.x(), in.sources}, {.centres = 8}, run);
   EXPECT_TRUE(found.converged);
   EXPECT_GT(found.sigma, 0);
   EXPECT_NEAR(found.ratio.mean(), 1, 1e-10);
@@ -147,6 +149,56 @@ TEST(LeastSquaresRatio, OfManyRowsIsThatOfWholeMatrices) {
   EXPECT_EQ(again.left_out, found.left_out);
 }
 
+/// J by refitting without each row, where source rows count differently.
+TEST(LeastSquaresRatio, LeavesRowsOutByTheirMasses) {
+  const Samples in("09_rulsif");
+  const Index ns = in.sources, nt = in.both.rows() - ns;
+  RatioRows rows{in.x(), ns, Vector::Constant(ns, 0.5)};
+  rows.mass.tail(ns / 2).setConstant(1.5);
+  const Matrix centres = matrix_of(in.inputs.at("centres"));
+  const RatioBumps bumps(rows, centres, 1, run);
+  RatioBumps::Workspace workspace;
+  const RatioBumps::Block all = bumps.block(0, workspace);
+  const double a = 0.1, lam = 0.1;
+  const auto theta = [&](Vector of_s, Vector of_t) {
+    of_s /= of_s.sum();
+    of_t /= of_t.sum();
+    Matrix h = a * all.target.transpose() * of_t.asDiagonal() * all.target +
+               (1 - a) * all.source.transpose() * of_s.asDiagonal() * all.source;
+    h.diagonal().array() += lam;
+    return Vector(h.llt().solve(all.target.transpose() * of_t).cwiseMax(0));
+  };
+  const Vector ones = Vector::Ones(nt);
+  double score = 0;
+  for (Index t = 0; t < nt; ++t) {
+    Vector without = ones;
+    without[t] = 0;
+    const double r = all.target.row(t).dot(theta(rows.mass, without));
+    score += (0.5 * a * r * r - r) / static_cast<double>(nt);
+  }
+  for (Index s = 0; s < ns; ++s) {
+    Vector without = rows.mass;
+    without[s] = 0;
+    const double r = all.source.row(s).dot(theta(without, ones));
+    score += 0.5 * (1 - a) * rows.mass[s] * r * r / static_cast<double>(ns);
+  }
+  const LeastSquaresRatio found = fit_least_squares_ratio(bumps, a, lam, "test", run);
+  EXPECT_NEAR(found.left_out, score, 1e-12);
+  EXPECT_LT((found.theta - theta(rows.mass, ones)).norm(), 1e-12);
+}
+
+TEST(MeanMatching, ARowMayCountForSeveral) {
+  Vector v(3);
+  v << 5, 1, 0.2;
+  WeightBox box{2, 4, 4};
+  box.mass = Vector(3);
+  box.mass << 1, 0.25, 1.75;
+  const Vector w = nearest_in_box(v, box);
+  // 2 and 0.5 at their caps, and 1.5 left for the last one.
+  EXPECT_LT((w - Vector::Map(std::array{2.0, 0.5, 1.5}.data(), 3)).norm(), 1e-12);
+  EXPECT_DOUBLE_EQ(least_over_box(Vector::LinSpaced(3, 1, 3), box), 2 * 1 + 0.5 * 2 + 1.5 * 3);
+}
+
 /// The target is so far away that narrow bumps at its rows are 0 at all source rows.
 TEST(Kliep, PassesOverWidthsThatReachNoSourceRow) {
   Matrix x = normal_rows(206, 2);
@@ -154,13 +206,13 @@ TEST(Kliep, PassesOverWidthsThatReachNoSourceRow) {
   x.row(205).array() += 60;
   const Features rows = Features::dense(x);
   const double median = median_bandwidth(rows, run).sigma;
-  EXPECT_EQ(code_of([&] { kliep_ratio(rows, 200, {.sigma = 0.5 * median}, run); }), "zero_weights");
-  const KernelRatio found = kliep_ratio(rows, 200, {}, run);
+  EXPECT_EQ(code_of([&] { kliep_ratio({rows, 200}, {.sigma = 0.5 * median}, run); }), "zero_weights");
+  const KernelRatio found = kliep_ratio({rows, 200}, {}, run);
   EXPECT_GT(found.sigma, 0.5 * median);
   EXPECT_TRUE(found.ratio.allFinite());
   EXPECT_NEAR(found.ratio.mean(), 1, 1e-10);
   x.bottomRows(6).array() += 1e6;
-  EXPECT_EQ(code_of([&] { kliep_ratio(Features::dense(x), 200, {}, run); }), "zero_weights");
+  EXPECT_EQ(code_of([&] { kliep_ratio({Features::dense(x), 200}, {}, run); }), "zero_weights");
 }
 
 TEST(KdeRatio, Golden) {

@@ -62,7 +62,8 @@ RatioBumps::Block RatioBumps::block(Index b, Workspace& workspace) const {
   const auto part = [&](Index from, Index size) {
     return ConstMatrixMap(values + from * count(), size, count(), Eigen::OuterStride<>(count()));
   };
-  return {first, std::max<Index>(0, first - sources()), part(0, of_source), part(of_source, rows - of_source)};
+  return {std::min(first, sources()), std::max<Index>(0, first - sources()), part(0, of_source),
+          part(of_source, rows - of_source)};
 }
 
 Vector source_ratio_of(const RatioBumps& bumps, const Vector& alpha, const Context& context) {

@@ -17,8 +17,10 @@ namespace ecotone {
 struct RatioRows {
   Features x;
   Index sources = 0;
+  Vector mass = {};  ///< what each source row counts, of mean 1; empty: all 1
 
   Index targets() const { return x.rows() - sources; }
+  double mass_of(Index source) const { return mass.size() == 0 ? 1 : mass[source]; }
 };
 
 /// Values of the bumps at the rows of both samples, block by block. Few are kept; many are computed whenever they are
@@ -42,6 +44,7 @@ class RatioBumps {
   RatioBumps(RatioRows rows, ConstMatrixView centres, double sigma, const Context& context);
 
   Index count() const { return kernel_.size(); }
+  const RatioRows& rows() const { return rows_; }
   Index sources() const { return rows_.sources; }
   Index targets() const { return rows_.targets(); }
   Index blocks() const { return rows_.x.blocks(); }

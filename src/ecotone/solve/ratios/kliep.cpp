@@ -44,12 +44,14 @@ Vector transposed_times(const Matrix& a, const Vector& v, const Context& context
   return transpose_product(a, Matrix(v), context).col(0);
 }
 
-/// b_l = mean over the source of phi_l
+/// b_l = mean over the source of mass phi_l
 Vector source_means(const RatioBumps& bumps, const Context& context) {
   const Vector zero = Vector::Zero(bumps.count());
   const Vector sum = sum_blocks(bumps.blocks(), context, zero, [&](Vector& into, Index b) {
     RatioBumps::Workspace workspace;
-    into += bumps.block(b, workspace).source.colwise().sum().transpose();
+    const RatioBumps::Block block = bumps.block(b, workspace);
+    for (Index i = 0; i < block.source.rows(); ++i)
+      into += bumps.rows().mass_of(block.first_source + i) * block.source.row(i).transpose();
   });
   return sum / static_cast<double>(bumps.sources());
 }
@@ -221,8 +223,7 @@ KliepFit fit_kliep(const RatioBumps& bumps, double tolerance, const char* who, c
   return fit_from(mixture, std::move(*fit), bumps, context);
 }
 
-KernelRatio kliep_ratio(const Features& x, Index sources, const KernelRatioOptions& options, const Context& context) {
-  const RatioRows rows{x, sources};
+KernelRatio kliep_ratio(const RatioRows& rows, const KernelRatioOptions& options, const Context& context) {
   KernelRatio best;
   best.score = -infinity;
   const std::vector<double> widths = ratio_widths(rows, options, context);

@@ -7,7 +7,8 @@
 
 namespace ecotone {
 
-/// KLIEP: maximises the mean of ln ratio over the target with alpha >= 0 and a mean ratio of 1 over the source.
+/// KLIEP: maximises the mean of ln ratio over the target with alpha >= 0 and a mean ratio of 1 over the source, by the
+/// masses of its rows.
 struct KliepFit {
   Vector alpha;
   Vector source_ratio;
@@ -24,6 +25,6 @@ KliepFit fit_kliep(const RatioBumps& bumps, double tolerance, const char* who, c
 
 /// Sigma by the likelihood of target rows held out in 5 folds; widths that have `zero_weights` are passed over, and the
 /// error is thrown only if all have.
-KernelRatio kliep_ratio(const Features& x, Index sources, const KernelRatioOptions& options, const Context& context);
+KernelRatio kliep_ratio(const RatioRows& rows, const KernelRatioOptions& options, const Context& context);
 
 }  // namespace ecotone

@@ -1,5 +1,6 @@
 #include "ecotone/solve/ratios/least_squares_ratio.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
@@ -24,11 +25,28 @@ Cholesky factor_definite(Matrix a, double lam, const char* who, const Context& c
   return std::move(*factor);
 }
 
+/// The masses that occur, ascending.
+std::vector<double> masses_of(const RatioRows& rows) {
+  std::vector<double> masses{1};
+  if (rows.mass.size() > 0) masses.assign(rows.mass.begin(), rows.mass.end());
+  std::ranges::sort(masses);
+  masses.erase(std::unique(masses.begin(), masses.end()), masses.end());
+  return masses;
+}
+
+/// Values at the source rows of a block that have this mass.
+Matrix rows_of_mass(const RatioRows& rows, const RatioBumps::Block& block, double mass) {
+  std::vector<Index> chosen;
+  for (Index i = 0; i < block.source.rows(); ++i)
+    if (rows.mass_of(block.first_source + i) == mass) chosen.push_back(i);
+  return block.source(chosen, Eigen::all);
+}
+
 /// Sums over both samples that all penalties share.
 struct RatioSums {
   Matrix target;  ///< Phi_t'Phi_t; while adding, its lower triangle
-  Matrix source;
-  Vector h;  ///< Phi_t'1
+  Matrix source;  ///< Phi_s' diag(mass) Phi_s
+  Vector h;       ///< Phi_t'1
 
   RatioSums& operator+=(const RatioSums& other) {
     target += other.target;
@@ -39,19 +57,23 @@ struct RatioSums {
 };
 
 /// The same divided by the rows: H_t, H_s and h.
-RatioSums ratio_means(const RatioBumps& bumps, const char* who, const Context& context) {
+RatioSums ratio_means(const RatioBumps& bumps, Index factors, const char* who, const Context& context) {
   const Index count = bumps.count();
   const auto size = static_cast<std::size_t>(count);
-  // Two matrices of a partial sum per thread, three factors per penalty.
-  require_memory(
-      (2 * static_cast<std::size_t>(context.threads() + 6) + 3 * penalties.size()) * size * size * sizeof(double), who,
-      "products of all pairs of bumps", "use fewer centres");
+  // Two matrices of a partial sum per thread.
+  require_memory(static_cast<std::size_t>(2 * (context.threads() + 6) + factors) * size * size * sizeof(double), who,
+                 "products of all pairs of bumps", "use fewer centres");
   const RatioSums zero{Matrix::Zero(count, count), Matrix::Zero(count, count), Vector::Zero(count)};
   RatioSums sums = sum_blocks(bumps.blocks(), context, zero, [&](RatioSums& into, Index b) {
     RatioBumps::Workspace workspace;
     const RatioBumps::Block block = bumps.block(b, workspace);
     add_gram(block.target, into.target);
-    add_gram(block.source, into.source);
+    if (bumps.rows().mass.size() == 0) {
+      add_gram(block.source, into.source);
+    } else {
+      const auto mass = bumps.rows().mass.segment(block.first_source, block.source.rows());
+      add_gram(Matrix(mass.cwiseSqrt().asDiagonal() * block.source), into.source);
+    }
     into.h += block.target.colwise().sum().transpose();
   });
   const auto nt = static_cast<double>(bumps.targets()), ns = static_cast<double>(bumps.sources());
@@ -90,11 +112,11 @@ Vector left_out_ratios(const LeftOutPart& part, ConstMatrixView rows, const Cont
 struct Penalised {
   LeastSquaresRatio fit;
   LeftOutPart target;
-  LeftOutPart source;
+  std::vector<LeftOutPart> source;  ///< of rows of each mass
 };
 
-Penalised penalised(const RatioSums& means, const RatioBumps& bumps, double alpha, double lam, const char* who,
-                    const Context& context) {
+Penalised penalised(const RatioSums& means, const RatioBumps& bumps, const std::vector<double>& masses, double alpha,
+                    double lam, const char* who, const Context& context) {
   const auto nt = static_cast<double>(bumps.targets()), ns = static_cast<double>(bumps.sources());
   const auto factor = [&](double of_t, double of_s) {
     return factor_definite(of_t * means.target + of_s * means.source, lam, who, context);
@@ -104,12 +126,15 @@ Penalised penalised(const RatioSums& means, const RatioBumps& bumps, double alph
   fit.theta = fit.unclipped.cwiseMax(0);
   LeftOutPart target{factor(alpha * nt / (nt - 1), 1 - alpha), {}, alpha / (nt - 1), nt};
   target.base = target.factor.solve(means.h, context);
-  LeftOutPart source{factor(alpha, (1 - alpha) * ns / (ns - 1)), {}, (1 - alpha) / (ns - 1), 0};
-  source.base = source.factor.solve(means.h, context);
+  std::vector<LeftOutPart> source;
+  for (const double mass : masses) {
+    source.push_back({factor(alpha, (1 - alpha) * ns / (ns - mass)), {}, (1 - alpha) * mass / (ns - mass), 0});
+    source.back().base = source.back().factor.solve(means.h, context);
+  }
   return {std::move(fit), std::move(target), std::move(source)};
 }
 
-/// Sums of r and r^2 over the target, and of r^2 over the source, of each penalty.
+/// Sums of r and r^2 over the target, and of mass r^2 over the source, of each penalty.
 struct LeftOutSums {
   Vector target;
   Vector target_squares;
@@ -130,9 +155,10 @@ std::vector<LeastSquaresRatio> scored_fits(const RatioBumps& bumps, double alpha
   if (nt < 2 || ns < 2)
     data_error("too_few_rows", "{}: the {} has one row, and leaving it out leaves none", who,
                nt < 2 ? "target" : "source");
-  const RatioSums means = ratio_means(bumps, who, context);
+  const std::vector<double> masses = masses_of(bumps.rows());
+  const RatioSums means = ratio_means(bumps, static_cast<Index>(lams.size() * (1 + masses.size())), who, context);
   std::vector<Penalised> each;
-  for (const double lam : lams) each.push_back(penalised(means, bumps, alpha, lam, who, context));
+  for (const double lam : lams) each.push_back(penalised(means, bumps, masses, alpha, lam, who, context));
   const Vector zero = Vector::Zero(std::ssize(lams));
   const LeftOutSums sums =
       sum_blocks(bumps.blocks(), context, LeftOutSums{zero, zero, zero}, [&](LeftOutSums& into, Index b) {
@@ -140,10 +166,13 @@ std::vector<LeastSquaresRatio> scored_fits(const RatioBumps& bumps, double alpha
         const RatioBumps::Block block = bumps.block(b, workspace);
         for (Index k = 0; k < std::ssize(lams); ++k) {
           const Vector of_t = left_out_ratios(each[at(k)].target, block.target, context);
-          const Vector of_s = left_out_ratios(each[at(k)].source, block.source, context);
           into.target[k] += of_t.sum();
           into.target_squares[k] += of_t.squaredNorm();
-          into.source_squares[k] += of_s.squaredNorm();
+        }
+        for (std::size_t m = 0; m < masses.size(); ++m) {
+          const Matrix phi = rows_of_mass(bumps.rows(), block, masses[m]);
+          for (Index k = 0; k < std::ssize(lams); ++k)
+            into.source_squares[k] += masses[m] * left_out_ratios(each[at(k)].source[m], phi, context).squaredNorm();
         }
       });
   std::vector<LeastSquaresRatio> fits;
@@ -165,9 +194,7 @@ LeastSquaresRatio fit_least_squares_ratio(const RatioBumps& bumps, double alpha,
   return fit;
 }
 
-KernelRatio least_squares_ratio(const Features& x, Index sources, const KernelRatioOptions& options,
-                                const Context& context) {
-  const RatioRows rows{x, sources};
+KernelRatio least_squares_ratio(const RatioRows& rows, const KernelRatioOptions& options, const Context& context) {
   std::vector<double> lams(penalties.begin(), penalties.end());
   if (options.lam) lams = {*options.lam};
   KernelRatio best;

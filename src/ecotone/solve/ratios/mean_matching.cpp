@@ -19,20 +19,25 @@ namespace {
 
 constexpr int steps_between_checks = 10;
 
-double clipped_sum(const Vector& v, double t, double most) {
-  return (v.array() - t).cwiseMax(0.0).cwiseMin(most).sum();
+/// The largest weight of each of n rows.
+Vector caps_of(const WeightBox& box, Index n) {
+  return box.mass.size() == 0 ? Vector(Vector::Constant(n, box.most)) : Vector(box.most * box.mass);
 }
 
-/// t with sum clip(v - t, 0, most) = wanted. The sum falls in straight pieces, so Newton's steps end at t itself once
+double clipped_sum(const Vector& v, double t, const Vector& caps) {
+  return (v.array() - t).cwiseMax(0.0).cwiseMin(caps.array()).sum();
+}
+
+/// t with sum clip(v - t, 0, caps) = wanted. The sum falls in straight pieces, so Newton's steps end at t itself once
 /// they reach its piece, which takes a few passes from near by; the middle of the bracket keeps them from circling.
-double shift_for_sum(const Vector& v, double most, double wanted) {
+double shift_for_sum(const Vector& v, const Vector& caps, double wanted) {
   constexpr int most_passes = 200, newton_passes = 7;
-  double low = v.minCoeff() - most, high = v.maxCoeff(), t = std::clamp(0.0, low, high);
+  double low = (v - caps).minCoeff(), high = v.maxCoeff(), t = std::clamp(0.0, low, high);
   for (int pass = 1; pass <= most_passes; ++pass) {
-    const double sum = clipped_sum(v, t, most);
+    const double sum = clipped_sum(v, t, caps);
     if (sum == wanted) break;
     (sum > wanted ? low : high) = t;
-    const auto inside = static_cast<double>((v.array() > t && v.array() < t + most).count());
+    const auto inside = static_cast<double>((v.array() > t && v.array() < t + caps.array()).count());
     double next = t + (sum - wanted) / inside;
     if (!(next > low && next < high) || pass % newton_passes == 0) next = low + (high - low) / 2;
     if (next == t || next <= low || next >= high) break;
@@ -71,24 +76,28 @@ Matrix mapped_rows(const Features& x, const LowRankMap& map, const char* who, co
 }  // namespace
 
 Vector nearest_in_box(const Vector& v, const WeightBox& box) {
-  const double sum = clipped_sum(v, 0, box.most);
+  const Vector caps = caps_of(box, v.size());
+  const double sum = clipped_sum(v, 0, caps);
   double t = 0;
   if (sum > box.high)
-    t = shift_for_sum(v, box.most, box.high);
+    t = shift_for_sum(v, caps, box.high);
   else if (sum < box.low)
-    t = shift_for_sum(v, box.most, box.low);
-  return v.unaryExpr([&](double each) { return std::clamp(each - t, 0.0, box.most); });
+    t = shift_for_sum(v, caps, box.low);
+  return (v.array() - t).cwiseMax(0.0).cwiseMin(caps.array());
 }
 
 double least_over_box(const Vector& gradient, const WeightBox& box) {
-  std::vector<double> sorted(gradient.begin(), gradient.end());
-  std::sort(sorted.begin(), sorted.end());
+  const Vector caps = caps_of(box, gradient.size());
+  std::vector<Index> order(at(gradient.size()));
+  std::iota(order.begin(), order.end(), Index{0});
+  std::ranges::sort(order,
+                    [&](Index i, Index j) { return gradient[i] != gradient[j] ? gradient[i] < gradient[j] : i < j; });
   double sum = 0, value = 0;
-  for (const double each : sorted) {
-    const double room = (each < 0 ? box.high : box.low) - sum;
+  for (const Index i : order) {
+    const double room = (gradient[i] < 0 ? box.high : box.low) - sum;
     if (room <= 0) break;
-    const double taken = std::min(box.most, room);
-    value += taken * each;
+    const double taken = std::min(caps[i], room);
+    value += taken * gradient[i];
     sum += taken;
   }
   return value;
@@ -151,8 +160,8 @@ MeanMatching mean_matching(const Features& x, Index sources, const MeanMatchingO
   const Vector target = reduced(all.bottomRows(targets), Vector::Ones(targets), context) / static_cast<double>(targets);
   const auto n = static_cast<double>(sources);
   const Vector kappa = n * expanded(g, target, context);
-  MeanMatching found = match_means(g, kappa, {options.most, n * (1 - options.slack), n * (1 + options.slack)},
-                                   options.tolerance, options.steps, context);
+  const WeightBox box{options.most, n * (1 - options.slack), n * (1 + options.slack), options.mass};
+  MeanMatching found = match_means(g, kappa, box, options.tolerance, options.steps, context);
   found.sigma = sigma;
   found.rank = fit.map.rank();
   found.residual = fit.residual;

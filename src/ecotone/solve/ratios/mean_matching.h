@@ -9,14 +9,15 @@
 /// Kernel mean matching: weights of source rows whose weighted kernel mean is nearest to that of the target.
 namespace ecotone {
 
-/// 0 <= w <= most, low <= sum w <= high.
+/// 0 <= w_i <= most mass_i, low <= sum w <= high.
 struct WeightBox {
   double most = 10;
   double low = 0;
   double high = 0;
+  Vector mass = {};  ///< empty: all 1
 };
 
-/// The nearest point of the box: clip(v - t, 0, most), t exactly at what the violated sum asks for.
+/// The nearest point of the box: clip(v - t, 0, most mass), t exactly at what the violated sum asks for.
 Vector nearest_in_box(const Vector& v, const WeightBox& box);
 /// The smallest gradient's s over the box.
 double least_over_box(const Vector& gradient, const WeightBox& box);
@@ -39,15 +40,17 @@ MeanMatching match_means(const Matrix& g, const Vector& kappa, const WeightBox& 
 
 struct MeanMatchingOptions {
   std::optional<double> sigma = {};  ///< none: the median distance
-  double most = 10;                  ///< B: largest weight
+  double most = 10;                  ///< B: largest weight, in masses of its row
   double slack = 0;                  ///< eps: the sum of the weights is within n (1 +- eps)
   Index rank = 200;                  ///< of the kernel map
   double tolerance = 1e-6;
   int steps = 20000;
+  Vector mass = {};  ///< what each source row counts, of mean 1; empty: all 1
   const char* who = "weight.kmm";
 };
 
-/// Weights of the first `sources` rows of x towards the others, by a map of landmarks among all rows. Data errors:
+/// Weights of the first `sources` rows of x towards the others, by a map of landmarks among all rows. A row's weight
+/// includes its mass: the ratio is weight / mass. Data errors:
 /// `empty_data`, `non_finite`, `not_enough_memory`. Option error `bad_option` if no weights are in the box.
 MeanMatching mean_matching(const Features& x, Index sources, const MeanMatchingOptions& options,
                            const Context& context);

@@ -1,7 +1,6 @@
-#include <cmath>
 #include <tuple>
 
-#include "ecotone/methods/weight/weighting.h"
+#include "ecotone/methods/weight/balanced_weighting.h"
 #include "ecotone/solve/ratios/kliep.h"
 #include "ecotone/solve/ratios/least_squares_ratio.h"
 
@@ -9,7 +8,7 @@ namespace ecotone {
 namespace {
 
 /// What weight.kliep, weight.ulsif and weight.rulsif share.
-struct KernelWeightOptions : WeightOptions {
+struct KernelWeightOptions : BalancedWeightOptions {
   AutoNumber sigma;
   int centres = 100;
 
@@ -25,7 +24,7 @@ struct KernelWeightOptions : WeightOptions {
 };
 
 struct WeightKliepOptions : KernelWeightOptions {
-  static constexpr auto fields() { return std::tuple_cat(bump_fields(), WeightOptions::fields()); }
+  static constexpr auto fields() { return std::tuple_cat(bump_fields(), BalancedWeightOptions::fields()); }
 };
 
 struct WeightUlsifOptions : KernelWeightOptions {
@@ -36,7 +35,7 @@ struct WeightUlsifOptions : KernelWeightOptions {
         bump_fields(),
         std::tuple{field("lam", &WeightUlsifOptions::lam,
                          "Ridge penalty; auto: of 0.001, 0.01, 0.1 and 1 the best by rows left out", above(0.0))},
-        WeightOptions::fields());
+        BalancedWeightOptions::fields());
   }
 };
 
@@ -53,42 +52,41 @@ struct WeightRulsifOptions : WeightUlsifOptions {
   }
 };
 
-/// Logarithms; minus infinity where the ratio is 0.
-Vector log_of_ratio(const Vector& ratio) {
-  return ratio.unaryExpr([](double each) { return std::log(std::max(each, 0.0)); });
-}
-
 StageResult fit_weight_kliep(const TrainView& view, const WeightKliepOptions& options, const Context& context,
                              FitCache&) {
+  check_balance(options, "weight.kliep");
   bool converged = true;
   Json chosen = Json::object();
   const KernelRatioOptions ratio{.sigma = options.sigma.value, .centres = options.centres, .who = "weight.kliep"};
-  const auto log_ratio = [&](const Features& x, Index sources) {
-    const KernelRatio found = kliep_ratio(x, sources, ratio, context);
+  const auto log_ratio = [&](const Features& x, const std::vector<Index>& rows) {
+    const RatioRows samples{x, std::ssize(rows), source_masses(view, rows, options)};
+    const KernelRatio found = kliep_ratio(samples, ratio, context);
     converged = converged && found.converged;
     context.note("weight.kliep: sigma {:.4g}", found.sigma);
     chosen = {{"sigma", found.sigma}};
-    return log_of_ratio(found.ratio);
+    return log_of_ratio(found.ratio, samples.mass);
   };
   StageResult result =
-      weigh(view, {.who = "weight.kliep", .log_ratio = log_ratio, .chosen = &chosen}, options, context);
+      weigh(view, {.who = "weight.kliep", .log_ratio_of_rows = log_ratio, .chosen = &chosen}, options, context);
   if (!converged) result.status = {false, "the likelihood was not maximised to 1e-8"};
   return result;
 }
 
 StageResult fit_squares(const char* who, double alpha, const TrainView& view, const WeightUlsifOptions& options,
                         const Context& context) {
+  check_balance(options, who);
   const KernelRatioOptions ratio{
       .sigma = options.sigma.value, .lam = options.lam.value, .alpha = alpha, .centres = options.centres, .who = who};
   Json chosen = Json::object();
-  const auto log_ratio = [&](const Features& x, Index sources) {
-    const KernelRatio found = least_squares_ratio(x, sources, ratio, context);
+  const auto log_ratio = [&](const Features& x, const std::vector<Index>& rows) {
+    const RatioRows samples{x, std::ssize(rows), source_masses(view, rows, options)};
+    const KernelRatio found = least_squares_ratio(samples, ratio, context);
     context.note("{}: sigma {:.4g}, lam {:.4g}, score of rows left out {:.4g}", who, found.sigma, found.lam,
                  found.score);
     chosen = {{"sigma", found.sigma}, {"lam", found.lam}, {"score", found.score}};
-    return log_of_ratio(found.ratio);
+    return log_of_ratio(found.ratio, samples.mass);
   };
-  return weigh(view, {.who = who, .log_ratio = log_ratio, .chosen = &chosen}, options, context);
+  return weigh(view, {.who = who, .log_ratio_of_rows = log_ratio, .chosen = &chosen}, options, context);
 }
 
 StageResult fit_weight_ulsif(const TrainView& view, const WeightUlsifOptions& options, const Context& context,

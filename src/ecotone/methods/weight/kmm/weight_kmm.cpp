@@ -1,13 +1,12 @@
-#include <cmath>
 #include <tuple>
 
-#include "ecotone/methods/weight/weighting.h"
+#include "ecotone/methods/weight/balanced_weighting.h"
 #include "ecotone/solve/ratios/mean_matching.h"
 
 namespace ecotone {
 namespace {
 
-struct WeightKmmOptions : WeightOptions {
+struct WeightKmmOptions : BalancedWeightOptions {
   AutoNumber sigma;
   double most = 10;
   double slack = 0;
@@ -18,22 +17,25 @@ struct WeightKmmOptions : WeightOptions {
     return std::tuple_cat(
         std::tuple{
             field("sigma", &O::sigma, "Width of the Gaussian kernel; auto: the median distance of rows", above(0.0)),
-            field("most", &O::most, "Largest weight B, where the mean weight is 1", at_least(1.0)),
+            field("most", &O::most, "Largest weight B, where the mean weight is 1; with balance=true, largest ratio",
+                  at_least(1.0)),
             field("slack", &O::slack, "The mean weight is within 1 - slack and 1 + slack", between(0.0, 1.0)),
             field("rank", &O::rank, "Landmarks of the low-rank kernel", between(1, 100000))},
-        WeightOptions::fields());
+        BalancedWeightOptions::fields());
   }
 };
 
 constexpr double rough_matching = 0.1;  // of the kernel's trace
 
 StageResult fit_weight_kmm(const TrainView& view, const WeightKmmOptions& options, const Context& context, FitCache&) {
-  const MeanMatchingOptions matching{
+  check_balance(options, "weight.kmm");
+  MeanMatchingOptions matching{
       .sigma = options.sigma.value, .most = options.most, .slack = options.slack, .rank = options.rank};
   Status status;
   Json chosen = Json::object();
-  const auto log_ratio = [&](const Features& x, Index sources) {
-    const MeanMatching found = mean_matching(x, sources, matching, context);
+  const auto log_ratio = [&](const Features& x, const std::vector<Index>& rows) {
+    matching.mass = source_masses(view, rows, options);
+    const MeanMatching found = mean_matching(x, std::ssize(rows), matching, context);
     context.note("weight.kmm: sigma {:.4g}, objective {:.6g}, within {:.2g} of the minimum, after {} steps",
                  found.sigma, found.objective, found.gap, found.iterations);
     if (found.residual > rough_matching)
@@ -46,9 +48,10 @@ StageResult fit_weight_kmm(const TrainView& view, const WeightKmmOptions& option
     if (!found.converged)
       status = {false, fmt::format("within {:.2g} of the minimum {:.6g} after {} steps", found.gap, found.objective,
                                    found.iterations)};
-    return Vector(found.weights.unaryExpr([](double each) { return std::log(each); }));
+    return log_of_ratio(found.weights, {});  // masses are in them
   };
-  StageResult result = weigh(view, {.who = "weight.kmm", .log_ratio = log_ratio, .chosen = &chosen}, options, context);
+  StageResult result =
+      weigh(view, {.who = "weight.kmm", .log_ratio_of_rows = log_ratio, .chosen = &chosen}, options, context);
   result.status = status;
   return result;
 }

@@ -233,6 +233,13 @@ TEST(KdeRatio, LeavesConstantColumnsOutAndRefusesMany) {
   EXPECT_EQ(code_of([&] { kde_log_ratio(Features::dense(many), 20, {}, run); }), "too_many_columns");
 }
 
+TEST(KdeRatio, RefusesMoreRowsThanPairsCanBeComparedOf) {
+  const Features rows = Features::dense(Matrix::Zero(20011, 1));
+  EXPECT_EQ(code_of([&] { kde_log_ratio(rows, 20001, {}, run); }), "too_many_rows");
+  EXPECT_EQ(code_of([&] { kde_log_ratio(rows, 10, {}, run); }), "too_many_rows");
+  EXPECT_EQ(code_of([&] { kde_log_ratio(rows, 20000, {}, run); }), "none");  // one column, and it is constant
+}
+
 TEST(ClassShift, Golden) {
   const Samples in("10_kde_tars");
   const std::vector<std::int32_t> cls = indices_of(in.inputs.at("y"));

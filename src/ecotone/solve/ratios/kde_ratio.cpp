@@ -14,6 +14,7 @@ namespace ecotone {
 namespace {
 
 constexpr Index most_density_columns = 10;
+constexpr Index most_density_rows = 20000;
 constexpr Index density_rows_at_once = 64;
 
 /// Standard deviations, divisor n - 1; exactly 0 for a constant column.
@@ -67,6 +68,10 @@ Vector kde_log_ratio(const Features& x, Index sources, const KdeRatioOptions& op
     data_error("too_many_columns",
                "{}: densities of {} columns cannot be estimated by kernels, {} is the most; use weight.rulsif",
                options.who, x.cols(), most_density_columns);
+  if (sources > most_density_rows || targets > most_density_rows)
+    data_error("too_many_rows",
+               "{}: all pairs of {} {} rows and of the others would take too long, {} is the most; use weight.rulsif",
+               options.who, std::max(sources, targets), sources > targets ? "source" : "target", most_density_rows);
   if (sources < 2 || targets < 2)
     data_error("too_few_rows", "{}: the {} has one row, which has no width", options.who,
                sources < 2 ? "source" : "target");

@@ -123,6 +123,22 @@ TEST(AlignWeights, DensitiesAndClassesAreGolden) {
   }
 }
 
+/// Every source row twice, once in each class: all shares give the same mean.
+TEST(AlignWeights, InspectSaysThatSharesAreNotIdentified) {
+  TrainView view = overlapping(60, 2, 2, 2, 20);
+  Matrix x = view.x.to_matrix();
+  for (Index i = 0; i < 60; i += 2) x.row(i + 1) = x.row(i);
+  view.x = Features::dense(x);
+  Recorder recorder;
+  const Model model = fitted("weight.tars flatten=none", view, context().observed_by(&recorder));
+  const Json stage = reloaded(model).inspect()["stages"][0];
+  EXPECT_TRUE(stage.at("status").get<std::string>().starts_with("not_identified: ")) << stage.at("status");
+  ASSERT_FALSE(recorder.warnings.empty());
+  EXPECT_EQ(recorder.warnings.front().first, "not_identified");
+  const Model other = fitted("weight.tars flatten=none", overlapping(60, 2, 2, 2, 20));
+  EXPECT_EQ(other.inspect()["stages"][0].at("status"), "converged");
+}
+
 TEST(AlignWeights, MeanMatchingIsGoldenToItsTolerance) {
   const AlignWeights in("07_kmm");
   for (const Json& each : align_tasks("07_kmm", "kmm")) {

@@ -1,5 +1,8 @@
 #include <cmath>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "ecotone/methods/requirements.h"
 #include "ecotone/methods/weight/weighting.h"
@@ -49,12 +52,17 @@ void tell_shares(const ClassShift& shift, const OccurringClasses& classes, const
     shares.push_back(fmt::format("'{}' {:.3g}", y.classes[classes.of[c]], shift.shares[static_cast<Index>(c)]));
   context.note("weight.tars: shares of classes in the target {}; squared distance of means that is left {:.3g}",
                fmt::join(shares, ", "), shift.mmd2);
-  if (!shift.identified())
-    context.warn(
-        "not_identified",
-        "weight.tars: the kernel means of the classes are dependent (condition {:.2g}), so shares of classes in "
-        "the target are not identified",
-        shift.condition);
+}
+
+/// Empty if the shares are identified; otherwise warns, too.
+std::string unidentified(const ClassShift& shift, const Context& context) {
+  if (shift.identified()) return {};
+  const std::string text = fmt::format(
+      "the kernel means of the classes are dependent (condition {:.2g}), so shares of classes in the target are not "
+      "identified",
+      shift.condition);
+  context.warn("not_identified", "weight.tars: {}", text);
+  return "not_identified: " + text;
 }
 
 /// Learners must see every class, so one that the target seems not to have keeps the share of half a row.
@@ -74,11 +82,13 @@ StageResult fit_weight_tars(const TrainView& view, const WeightTarsOptions& opti
                             FitCache&) {
   require_classes("weight.tars", view);
   Json chosen = Json::object();
+  Status status;
   const auto log_ratio = [&](const Features& x, const std::vector<Index>& rows) {
     const OccurringClasses classes = occurring(view.y, rows);
     const ClassShift shift =
         class_shift(x, classes.index, std::ssize(classes.of), options.sigma.value, "weight.tars", context);
     tell_shares(shift, classes, view.y, context);
+    if (std::string text = unidentified(shift, context); !text.empty()) status.text = std::move(text);
     chosen = {{"shares", Json::object()}, {"mmd2", shift.mmd2}, {"condition", shift.condition}};
     for (std::size_t c = 0; c < classes.of.size(); ++c)
       chosen["shares"][view.y.classes[classes.of[c]]] = shift.shares[static_cast<Index>(c)];
@@ -98,7 +108,10 @@ StageResult fit_weight_tars(const TrainView& view, const WeightTarsOptions& opti
     }
     return log_weight;
   };
-  return weigh(view, {.who = "weight.tars", .log_ratio_of_rows = log_ratio, .chosen = &chosen}, options, context);
+  StageResult result =
+      weigh(view, {.who = "weight.tars", .log_ratio_of_rows = log_ratio, .chosen = &chosen}, options, context);
+  result.status = std::move(status);
+  return result;
 }
 
 std::shared_ptr<const Fitted> load_weight_tars(const StageState& state, const WeightTarsOptions&, const StageInput&) {

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/LU>
 #include <cmath>
 
+#include "ecotone/base/random.h"
 #include "ecotone/kernels/low_rank.h"
 #include "solve/alignment/align_golden.h"
 
@@ -68,6 +70,36 @@ TEST(Tca, GoldenLowRank) {
     task.expect("eigenvalues", found.gamma);
     task.expect("train", z);
     task.expect("a", a);
+  }
+}
+
+/// More groups than features of the map: the means span them all, and (I + mu F F')^-1/2 is of their r x r products.
+/// Against the definition, S_H a = g (S^-1 + mu f f') a.
+TEST(Tca, MoreGroupsThanRankFollowTheDefinition) {
+  constexpr Index rank = 3, groups = 12, rows = 36;
+  Random random(2, "tca groups");
+  Matrix r(rows, rank);
+  std::vector<std::int32_t> group;
+  for (Index i = 0; i < rows; ++i) {
+    group.push_back(static_cast<std::int32_t>(i % groups));
+    for (Index j = 0; j < rank; ++j) r(i, j) = random.normal() + 0.3 * static_cast<double>((i % groups) * j);
+  }
+  LowRankSums sums(Vector(r.row(0)), groups, Vector());
+  Matrix rho = r, none(rows, 0);
+  sums.add(rho, group, none);
+  const double mu = 5;
+  const TransferDirections found = transfer_directions(sums, {.mu = mu, .components = rank}, run);
+  ASSERT_EQ(found.gamma.size(), rank);
+  Matrix e = Matrix::Zero(rows, groups);
+  for (Index i = 0; i < rows; ++i) e(i, group[at(i)]) = 1.0 * groups / rows;
+  const Matrix f = std::sqrt(2.0 / (groups - 1)) * r.transpose() * (e.colwise() - e.rowwise().mean());
+  const Matrix centred = r.rowwise() - r.colwise().mean();
+  const Matrix left = centred.transpose() * centred;
+  const Matrix right = Matrix((r.transpose() * r).inverse()) + mu * f * f.transpose();
+  for (Index j = 0; j < rank; ++j) {
+    const Vector a = found.directions.col(j);
+    EXPECT_LT((left * a - found.gamma[j] * right * a).norm(), 1e-10 * (left * a).norm()) << j;
+    EXPECT_NEAR(a.dot(right * a), 1, 1e-10) << j;
   }
 }
 

@@ -137,7 +137,8 @@ LowRankSums::LowRankSums(Vector shift_of_rho, Index groups, Vector shift_of_outp
       output_one(Vector::Zero(output_shift.size())) {}
 
 std::size_t LowRankSums::bytes(Index rank, Index groups, Index outputs) {
-  return (at(rank) * at(rank + groups + outputs) + at(outputs) * at(outputs)) * sizeof(double);
+  const Index vectors = rank + groups + 2 * outputs;
+  return (at(rank) * at(rank + groups + outputs) + at(outputs) * at(outputs) + at(vectors)) * sizeof(double);
 }
 
 void LowRankSums::add_rows(MatrixView rho, std::span<const std::int32_t> group) {
@@ -206,7 +207,8 @@ LowRankSums gather_low_rank_sums(const LowRankRows& rows, const Context& context
   const auto threads = at(context.threads());
   const std::size_t bytes = LowRankSums::bytes(rows.map.rank(), rows.groups, q) * (threads + 6) +
                             threads * at(rows.x.block_rows()) * at(rows.map.rank() + rows.x.cols()) * sizeof(double);
-  require_memory(bytes, "low-rank sums", fmt::format("sums of rank {}", rows.map.rank()), "use a lower rank");
+  require_memory(bytes, "low-rank sums", fmt::format("sums of rank {} over {} groups", rows.map.rank(), rows.groups),
+                 "use a lower rank");
   const PartialSums zero(begin(rows));
   LowRankSums sums =
       sum_rows(rows.x.blocks(), context, zero, [&](PartialSums& partial, Index b) { partial.add(rows, b); }).sums;

@@ -38,15 +38,17 @@ struct DampedDirections {
 };
 
 DampedDirections damped(const Matrix& u, double mu, const Context& context) {
-  // U = Q S W', U'U = W S^2 W'
-  const SymmetricEigen eigen = symmetric_eigen(gram(u, context), context);
+  // U = Q S W': U'U = W S^2 W', and U U' = Q S^2 Q', which is smaller where there are more groups than rows
+  const bool wide = u.cols() > u.rows();
+  const SymmetricEigen eigen = symmetric_eigen(gram(wide ? Matrix(u.transpose()) : u, context), context);
   const double largest = eigen.values.size() > 0 ? eigen.values[0] : 0;
   Index rank = 0;
   while (rank < eigen.values.size() && eigen.values[rank] > 1e-14 * largest && eigen.values[rank] > 0) ++rank;
   DampedDirections found{Matrix(u.rows(), 0), Vector(rank)};
   if (rank == 0) return found;
   const Vector length = eigen.values.head(rank).cwiseSqrt();
-  found.q = product(u, Matrix(eigen.vectors.leftCols(rank) * length.cwiseInverse().asDiagonal()), context);
+  found.q = wide ? Matrix(eigen.vectors.leftCols(rank))
+                 : product(u, Matrix(eigen.vectors.leftCols(rank) * length.cwiseInverse().asDiagonal()), context);
   for (Index j = 0; j < rank; ++j) found.shrink[j] = 1 - 1 / std::sqrt(1 + mu * eigen.values[j]);
   return found;
 }
@@ -121,6 +123,9 @@ TransferComponents transfer_components(ConstMatrixView x, const Kernel& kernel, 
 TransferDirections transfer_directions(const LowRankSums& sums, const TransferOptions& options,
                                        const Context& context) {
   const double n = sums.rows;
+  const auto rank = static_cast<std::size_t>(sums.rank()), groups = static_cast<std::size_t>(sums.groups());
+  require_memory((8 * rank + 4 * groups) * rank * sizeof(double), "tca",
+                 fmt::format("the means of {} groups at rank {}", groups, rank), "use a lower rank");
   Matrix shifted = sums.gram;
   mirror_lower(shifted);
   const Vector sum = sums.group_sum.colwise().sum().transpose();

@@ -43,6 +43,37 @@ TEST(Groupdro, RoundsComeNearTheGolden) {
   EXPECT_GT(stage.at("rounds").get<int>(), 1);
 }
 
+/// What rounds certify holds: the optimum, solved exactly, is between the lower bound and the objective, and the gap
+/// never grows.
+TEST(Groupdro, RoundsKeepTheBestBounds) {
+  const AlignGolden golden("12_robust");
+  const Json task = golden.tasks("groupdro").front();
+  const double l2 = task.at("params").at("l2").get<double>();
+  const double optimum = task.at("expect").at("objective").get<double>();
+  double before = HUGE_VAL;
+  for (const int rounds : {1, 2, 4, 8, 16, 32, 64}) {
+    const Json stage =
+        stage_of(fmt::format("groupdro base='logistic l2={} solver=newton tol=0' tol=1e-12 rounds={}", l2, rounds),
+                 golden.classes("y"));
+    const double gap = stage.at("gap").get<double>();
+    const double objective = worst_of(stage) + l2 * vector_of(stage.at("base/weights")).squaredNorm();
+    EXPECT_LE(gap, before) << rounds;
+    EXPECT_GE(objective, optimum - 1e-9) << rounds;
+    EXPECT_LE(objective - gap, optimum + 1e-9) << rounds;
+    before = gap;
+  }
+  EXPECT_LT(before, 1e-2 * optimum);
+}
+
+TEST(Groupdro, RoundsStartWhereTheLastOneStopped) {
+  const TrainView view = overlapping(300, 6, 2, 3);
+  const auto iterations = [&](int rounds) {
+    const char* text = "groupdro base='logistic l2=1e-3 solver=lbfgs' tol=1e-12 eta=0.1 rounds={}";
+    return stage_of(fmt::format(fmt::runtime(text), rounds), view).at("base").at("iterations").get<int>();
+  };
+  EXPECT_LT(iterations(40), iterations(1));
+}
+
 TEST(Groupdro, TheWorstDomainIsBetterThanOfThePlainLearner) {
   TrainView view = overlapping(300, 3, 2, 3);
   // In the small third domain the label is turned around.

@@ -55,7 +55,7 @@ struct GroupdroDomain {
 struct GroupdroNotes {
   std::vector<GroupdroDomain> domains;
   Index rounds = 0;
-  double gap = 0;  ///< worst loss minus the mixture's
+  double gap = 0;  ///< worst loss minus the mixture's, or minus the best lower bound of all rounds, with penalties
 };
 
 /// A learner fitted to the worst mixture of domains: it predicts as its base does.
@@ -128,6 +128,16 @@ bool solved_exactly(const Stage& base, const TrainView& view) {
          values.at("penalise_offset") == false && (!values.has("anchor") || values.at("anchor") == 1.0);
 }
 
+/// Whether the base minimises the losses that rounds compare, beside a penalty that stays the same: then the minimum of
+/// every mixture is a lower bound of the worst one.
+bool bounds_mixtures(const Stage& base, const TrainView& view) {
+  const OptionValues& values = base.options;
+  const std::string& name = base.method->name;
+  if (name != "logistic" && name != "softmax" && name != "least_squares") return false;
+  const bool at_once = view.y.classes.size() <= 2 || (values.has("multiclass") && values.at("multiclass") == "softmax");
+  return at_once && values.at("risk") == "mean" && values.at("l1").is_number() && values.at("l2").is_number();
+}
+
 /// Loss of a row's answer: minus the logarithm of its class's probability, or half the squared error.
 double answer_loss(const Prediction& answer, const Labels& y, Index i) {
   if (y.task == Task::regress) return 0.5 * (answer.value[i] - y.value[i]) * (answer.value[i] - y.value[i]);
@@ -168,7 +178,12 @@ Vector own_losses(const Stage& base, const TrainView& view, const Vector& weight
 class GroupdroRounds {
  public:
   GroupdroRounds(const Stage& base, const TrainView& view, const GroupdroOptions& options, const Context& context)
-      : base_(base), view_(view), options_(options), context_(context), weight_(Vector::Zero(view.domain.count())) {
+      : base_(base),
+        view_(view),
+        options_(options),
+        context_(context),
+        bounded_(bounds_mixtures(base, view)),
+        weight_(Vector::Zero(view.domain.count())) {
     for (Index i = 0; i < view.labelled(); ++i) weight_[view.domain.index[at(i)]] += view.weight_of(i);
     subtracted_ = Vector::Zero(weight_.size());
     if (options.adjust == GroupdroAdjust::own) subtracted_ = own_losses(base, view, weight_, context);
@@ -177,26 +192,28 @@ class GroupdroRounds {
   StageResult run() {
     Vector q = (weight_.array() > 0).cast<double>();
     q /= q.sum();
-    double best = std::numeric_limits<double>::infinity();
     GroupdroNotes notes;
     std::shared_ptr<const Fitted> found;
+    FitCache cache(FitCache::Order::in_order);  // a round starts where the one before it stopped
     bool done = false;
     Index round = 0;
     for (; round < options_.rounds && !done; ++round) {
       context_.check_cancelled();
-      FitCache cache;
       const StageResult fit = base_.method->fit(mixed(q), base_.options, context_, cache);
       const Vector plain = domain_losses(*fit.fitted, view_, context_);
       const Vector losses = (weight_.array() > 0).select((plain - subtracted_).array(), 0.0);
-      const double worst = (weight_.array() > 0).select(losses.array(), -HUGE_VAL).maxCoeff();
-      const double gap = worst - q.dot(losses);
       if (!losses.allFinite())
         data_error("non_finite", "groupdro: the losses overflow; scale the features or divide the labels");
-      if (!found || worst < best) {
-        best = worst;
+      const RoundBounds bounds = bounds_of(fit, q, plain, losses);
+      if (bounds.holds) lower_ = std::max(lower_, bounds.lower);
+      if (!found || bounds.upper < upper_) {
+        upper_ = bounds.upper;
         found = fit.fitted;
-        notes = {domains(plain, q), 0, gap};
+        notes = {domains(plain, q), 0, bounds.upper - bounds.lower};
       }
+      const bool bounded = std::isfinite(lower_);
+      if (bounded) notes.gap = std::max(0.0, upper_ - lower_);
+      const double gap = bounded ? notes.gap : bounds.upper - bounds.lower;
       // With what is subtracted the worst loss may be near 0, so the plain one tells what is small.
       done = gap <= options_.tol * std::max(plain.maxCoeff(), 1e-12);
       q = next(q, losses);
@@ -214,8 +231,24 @@ class GroupdroRounds {
   const TrainView& view_;
   const GroupdroOptions& options_;
   const Context& context_;
+  bool bounded_;
   Vector weight_;  ///< of each domain
   Vector subtracted_;
+  double upper_ = std::numeric_limits<double>::infinity();   ///< least objective of a round
+  double lower_ = -std::numeric_limits<double>::infinity();  ///< largest minimum of a mixture
+
+  /// The objective of a round's fit, and of its mixture; both with the penalty if that is known.
+  struct RoundBounds {
+    double upper = 0;
+    double lower = 0;
+    bool holds = false;  ///< for every fit of the base
+  };
+  RoundBounds bounds_of(const StageResult& fit, const Vector& q, const Vector& plain, const Vector& losses) const {
+    const double worst = (weight_.array() > 0).select(losses.array(), -HUGE_VAL).maxCoeff();
+    // The base's risk is sum q_e L_e and its penalty.
+    const double penalty = bounded_ ? fit.fitted->save().number("risk") - q.dot(plain) : 0;
+    return {worst + penalty, q.dot(losses) + penalty, bounded_ && fit.status.converged};
+  }
 
   /// The view with row weights q_e / n_e, of mean 1.
   TrainView mixed(const Vector& q) const {

@@ -39,6 +39,21 @@ TEST(NetworkSimplex, Golden) {
   EXPECT_LT((plan_matrix(plan, 9, 7) - matrix_of(task.at("expect").at("plan"))).cwiseAbs().maxCoeff(), most);
 }
 
+/// Whole numbers cannot tell them apart, so any plan is as good.
+TEST(NetworkSimplex, CostsNearTheSmallestNumberCountAsNothing) {
+  const Matrix y = normal_rows(7, 2, 2);
+  for (const double scale : {1e-148, 1e-155, 0.0}) {
+    const Matrix x = scale * normal_rows(9, 2, 1), to = scale * y;
+    const ExactPlan plan = exact_transport(Vector::Constant(9, 1.0 / 9), Vector::Constant(7, 1.0 / 7),
+                                           squared_distance_costs(x, to), "t", two);
+    const Matrix p = plan_matrix(plan, 9, 7);
+    EXPECT_LT((p.rowwise().sum().array() - 1.0 / 9).abs().maxCoeff(), 1e-15) << scale;
+    EXPECT_LT((p.colwise().sum().array() - 1.0 / 7).abs().maxCoeff(), 1e-15) << scale;
+    EXPECT_EQ(plan.rounding, 0) << scale;
+    EXPECT_LT(plan.cost, 1e-290) << scale;
+  }
+}
+
 /// In one dimension the plan sorts both sides.
 TEST(NetworkSimplex, SortsInOneDimension) {
   for (const Index n : {1, 2, 5, 40, 333}) {

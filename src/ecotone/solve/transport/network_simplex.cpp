@@ -70,7 +70,9 @@ class WholeCosts {
     });
     if (!largest.allFinite()) data_error("non_finite", "{}: the distances overflow; scale the features first", who);
     const double top = largest.maxCoeff();
-    factor_ = top > 0 ? cost_steps(n + m) / top : 0;
+    // Costs so small that their factor would overflow count as 0.
+    const double factor = cost_steps(n + m) / top;
+    factor_ = std::isfinite(factor) ? factor : 0;
     if (n > most_kept_transport || m > most_kept_transport) return;
     require_memory(static_cast<std::size_t>(n * m) * sizeof(WholeNumber), who, "the costs of all pairs of rows",
                    "use fewer rows, or solver=entropic");

@@ -116,8 +116,7 @@ void require_same_data(const Dataset& data, const Context& context) {
     digest.add(std::span<const double>(x.data(), at(x.size())));
   }
   const auto& words = digest.words();
-  const std::vector<std::string> all =
-      ranks.gather("data", 0, {reinterpret_cast<const char*>(words.data()), sizeof(words)});
+  const RankTexts all = ranks.gather_shares("data", 0, {reinterpret_cast<const char*>(words.data()), sizeof(words)});
   for (std::size_t rank = 1; rank < all.size(); ++rank)
     if (all[rank] != all[0])
       data_error("ranks_differ",
@@ -127,7 +126,7 @@ void require_same_data(const Dataset& data, const Context& context) {
 
 bool goes_on_to_write(Session& session) {
   Ranks& ranks = session.context().ranks();
-  if (ranks.size() > 1) ranks.gather("done", 0, {});
+  ranks.meet("done");
   if (!session.leads()) return false;
   session.go_on_alone();
   return true;
@@ -135,7 +134,7 @@ bool goes_on_to_write(Session& session) {
 
 void leave_ranks() {
   if (!communicator) return;
-  Ranks(communicator.get()).gather("end", 0, {});
+  Ranks(communicator.get()).meet("end");
   communicator.reset();
 }
 

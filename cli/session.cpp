@@ -61,7 +61,10 @@ void Session::finish() {
   std::string text = "timing:";
   for (const auto& [part, seconds] : timings_) text += fmt::format(" {} {:.3f} s,", part, seconds);
   terminal_.line(text + fmt::format(" total {:.3f} s", seconds_since(begin_)));
-  if (sent_) terminal_.line(fmt::format("ranks: {} messages, {} bytes of rank 0", sent_->messages, sent_->bytes));
+  if (sent_)
+    terminal_.line(
+        fmt::format("ranks: {} messages, {} bytes of rank 0 ({} of sums, {} of sums of integers, {} of rows)",
+                    sent_->messages, sent_->bytes(), sent_->sums, sent_->added, sent_->shares));
   if (const std::string stages = terminal_.stage_times(); !stages.empty())
     terminal_.line(fmt::format("timing of fitted stages: {}", stages));
 }

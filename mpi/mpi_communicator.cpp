@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
+#include <cstring>
 #include <memory>
-#include <numeric>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ecotone/base/communicator.h"
@@ -50,36 +51,90 @@ class MpiCommunicator final : public ecotone::Communicator {
     std::uint64_t size = text.size();
     MPI_Bcast(&size, 1, MPI_UINT64_T, from, MPI_COMM_WORLD);
     text.resize(size);
-    for (std::size_t first = 0; first < text.size(); first += most)
-      MPI_Bcast(text.data() + first, static_cast<int>(std::min(most, text.size() - first)), MPI_CHAR, from,
-                MPI_COMM_WORLD);
+    broadcast(text.data(), text.size(), from);
   }
 
   std::vector<std::string> gather(std::string_view mine) override {
-    const std::uint64_t own = mine.size();
-    std::vector<std::uint64_t> sizes(static_cast<std::size_t>(size_));
-    MPI_Allgather(&own, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD);
-    std::vector<std::string> all(sizes.size());
-    const std::uint64_t total = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
-    if (total <= most) {
-      std::vector<int> count(sizes.begin(), sizes.end()), start(sizes.size(), 0);
-      std::partial_sum(count.begin(), count.end() - 1, start.begin() + 1);
-      std::string text(total, '\0');
-      MPI_Allgatherv(mine.data(), static_cast<int>(own), MPI_CHAR, text.data(), count.data(), start.data(), MPI_CHAR,
-                     MPI_COMM_WORLD);
-      for (std::size_t r = 0; r < all.size(); ++r) all[r] = text.substr(static_cast<std::size_t>(start[r]), sizes[r]);
-      return all;
-    }
-    // Counts of MPI are int: what is longer goes from one rank after the other.
-    all[static_cast<std::size_t>(rank_)] = mine;
-    for (int r = 0; r < size_; ++r) broadcast(all[static_cast<std::size_t>(r)], r);
+    const ecotone::RankTexts texts = gather_at(0, mine).texts;
+    std::vector<std::string> all;
+    for (std::size_t r = 0; r < texts.size(); ++r) all.emplace_back(texts[r]);
     return all;
+  }
+
+  Said gather_at(std::uint64_t place, std::string_view mine) override {
+    // One call says where each rank is and how long its text is, and sends texts that are short.
+    const std::size_t short_text = std::clamp<std::size_t>((1 << 16) / ranks(), 64, 1024);
+    std::string first(sizeof(Header) + short_text, '\0');
+    const Header own{place, mine.size()};
+    std::memcpy(first.data(), &own, sizeof(own));
+    if (mine.size() <= short_text) mine.copy(first.data() + sizeof(own), mine.size());
+    std::string firsts(ranks() * first.size(), '\0');
+    const auto count = static_cast<int>(first.size());
+    MPI_Allgather(first.data(), count, MPI_CHAR, firsts.data(), count, MPI_CHAR, MPI_COMM_WORLD);
+
+    Said said;
+    std::size_t longest = 0, total = 0;
+    for (std::size_t r = 0; r < ranks(); ++r) {
+      Header theirs;
+      std::memcpy(&theirs, firsts.data() + r * first.size(), sizeof(theirs));
+      said.places.push_back(theirs.place);
+      said.texts.end.push_back(total += theirs.size);
+      longest = std::max<std::size_t>(longest, theirs.size);
+    }
+    said.texts.bytes.resize(total);
+    char* all = said.texts.bytes.data();
+    for (std::size_t r = 0; r < ranks() && longest <= short_text; ++r)
+      std::memcpy(all + begin_of(r, said.texts.end), firsts.data() + r * first.size() + sizeof(Header),
+                  said.texts[r].size());
+    if (longest > short_text) {
+      mine.copy(all + begin_of(own_rank(), said.texts.end), mine.size());
+      collect(all, said.texts.end);
+    }
+    return said;
+  }
+
+  std::vector<std::uint64_t> share_at(std::uint64_t place, std::span<char> all,
+                                      std::span<const std::size_t> end) override {
+    std::vector<std::uint64_t> places = gather_at(place, {}).places;
+    if (std::count(places.begin(), places.end(), place) == size_) collect(all.data(), end);
+    return places;
   }
 
   void end_all(int status) override { MPI_Abort(MPI_COMM_WORLD, status); }
 
  private:
-  static constexpr std::size_t most = 1 << 30;  // of one message
+  static constexpr std::size_t most = 1 << 30;  // of one message: counts of MPI are int
+
+  struct Header {
+    std::uint64_t place = 0, size = 0;
+  };
+
+  std::size_t ranks() const { return static_cast<std::size_t>(size_); }
+  std::size_t own_rank() const { return static_cast<std::size_t>(rank_); }
+  static std::size_t begin_of(std::size_t rank, std::span<const std::size_t> end) {
+    return rank == 0 ? 0 : end[rank - 1];
+  }
+
+  void broadcast(char* bytes, std::size_t count, int from) {
+    for (std::size_t first = 0; first < count; first += most)
+      MPI_Bcast(bytes + first, static_cast<int>(std::min(most, count - first)), MPI_CHAR, from, MPI_COMM_WORLD);
+  }
+
+  /// Fills in the bytes [end[r - 1], end[r]) of every other rank r.
+  void collect(char* all, std::span<const std::size_t> end) {
+    if (end.back() > most) {
+      for (std::size_t r = 0; r < ranks(); ++r)
+        broadcast(all + begin_of(r, end), end[r] - begin_of(r, end), static_cast<int>(r));
+      return;
+    }
+    std::vector<int> count, start;
+    for (std::size_t r = 0; r < ranks(); ++r) {
+      start.push_back(static_cast<int>(begin_of(r, end)));
+      count.push_back(static_cast<int>(end[r] - begin_of(r, end)));
+    }
+    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, count.data(), start.data(), MPI_CHAR, MPI_COMM_WORLD);
+  }
+
   int rank_ = 0, size_ = 1;
 };
 

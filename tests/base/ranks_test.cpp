@@ -1,7 +1,9 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,8 @@
 
 namespace ecotone {
 namespace ranks_test {
+
+using testing::HasSubstr;
 
 /// Numbers of very different size, so that any change of the order of addition changes the bits.
 double term(Index block) {
@@ -99,23 +103,64 @@ TEST(Ranks, SumsOfIntegersAreThoseOfAllRanks) {
     std::vector<std::int64_t> numbers{communicator.rank(), 10};
     ranks.sum("numbers", numbers);
     EXPECT_EQ(numbers, (std::vector<std::int64_t>{3, 30}));
-    EXPECT_EQ(ranks.traffic().bytes, 16U);
+    EXPECT_EQ(ranks.traffic().added, 16U);
   });
 }
 
-TEST(Ranks, AtDifferentPlacesAreAnErrorThatNamesThem) {
-  RankThreads both(2);
+TEST(Ranks, AgreeOnWhatHoldsForAll) {
+  RankThreads(3).run([](Communicator& communicator) {
+    Ranks ranks(&communicator);
+    EXPECT_TRUE(ranks.agree("memory", true));
+    EXPECT_FALSE(ranks.agree("memory", communicator.rank() != 1));
+    EXPECT_FALSE(ranks.agree("memory", false));
+  });
+}
+
+/// What two ranks say that are at different places.
+std::string difference(const std::function<void(Ranks&)>& first, const std::function<void(Ranks&)>& second) {
   try {
-    both.run([](Communicator& communicator) {
+    RankThreads(2).run([&](Communicator& communicator) {
       Ranks ranks(&communicator);
-      ranks.gather(communicator.rank() == 0 ? "rows" : "tasks", 5, {});
+      (communicator.rank() == 0 ? first : second)(ranks);
     });
-    FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::internal);
-    EXPECT_NE(std::string(error.what()).find("rank 0 is at '0 rows 5' and rank 1 at '0 tasks 5'"), std::string::npos)
-        << error.what();
+    return error.what();
   }
+  return {};
+}
+
+TEST(Ranks, AtDifferentPlacesAreAnErrorThatNamesThem) {
+  const auto rows = [](Ranks& ranks) { ranks.gather_sums("rows", 5, {}); };
+  const auto tasks = [](Ranks& ranks) { ranks.gather_shares("tasks", 5, "some text"); };
+  const auto share = [](Ranks& ranks) {
+    std::string both = "??";
+    ranks.share("rows", 6, both, std::vector<std::size_t>{1, 2});
+  };
+  EXPECT_THAT(difference(rows, tasks), HasSubstr("rank 0 is at '0 rows 5' and rank 1 at '0 tasks 5'"));
+  EXPECT_THAT(difference(rows, share), HasSubstr("rank 0 is at '0 rows 5' and rank 1 at '0 rows 6'"));
+  EXPECT_THAT(difference(share, tasks), HasSubstr("rank 0 is at '0 rows 6' and rank 1 at '0 tasks 5'"));
+}
+
+struct Several {
+  std::vector<double> values;
+  void merge(const Several&) {}
+  void archive(auto& with) { with(values); }
+};
+
+TEST(SumRows, SumsOfDifferentSizeAreAnErrorThatNamesTheirPlace) {
+  RankThreads both(2);
+  std::string said;
+  try {
+    both.run([](Communicator& ranks) {
+      const std::vector<double> zero(ranks.rank() == 0 ? 2 : 3);
+      sum_rows(40, Context({.threads = 1, .ranks = &ranks}), Several{zero}, [](Several&, Index) {});
+    });
+  } catch (const Error& error) {
+    said = error.what();
+  }
+  EXPECT_THAT(said, HasSubstr("'0 sums of 24 bytes over blocks 40'"));
+  EXPECT_THAT(said, HasSubstr("'0 sums of 32 bytes over blocks 40'"));
 }
 
 }  // namespace ranks_test

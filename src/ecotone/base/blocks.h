@@ -156,7 +156,8 @@ Acc sum_rows(Index blocks, const Context& context, Acc zero, Add&& add) {
   add_groups(tree, own.first, own.last, groups, blocks, context, zero, add);
   ArchiveWriter writer;
   tree.each([&](std::size_t level, std::size_t node, Acc& acc) { writer(level, node, acc); });
-  const std::vector<std::string> texts = ranks.gather("rows", static_cast<std::uint64_t>(blocks), writer.text());
+  const RankTexts texts = ranks.gather_sums(fmt::format("sums of {} bytes over blocks", archived_size(zero)),
+                                            static_cast<std::uint64_t>(blocks), writer.text());
   for (int r = 0; r < ranks.size(); ++r) {
     if (r == ranks.rank()) continue;
     ArchiveReader reader(texts[static_cast<std::size_t>(r)]);
@@ -184,19 +185,10 @@ template <class Value, class FirstRow>
 void share_rows(Index blocks, const Context& context, Value* values, Index per_row, FirstRow&& first_row) {
   if (!context.meets_ranks()) return;
   Ranks& ranks = context.ranks();
-  const auto share = [&](int r) {
-    const Share own = blocks_of_rank(blocks, r, ranks.size());
-    return Share{first_row(own.first) * per_row, first_row(own.last) * per_row};
-  };
-  const auto bytes_of = [&](Share s) { return static_cast<std::size_t>(s.last - s.first) * sizeof(Value); };
-  const Share own = share(ranks.rank());
-  const std::vector<std::string> texts =
-      ranks.gather("values of rows", static_cast<std::uint64_t>(blocks),
-                   {reinterpret_cast<const char*>(values + own.first), bytes_of(own)});
-  for (int r = 0; r < ranks.size(); ++r) {
-    const Share theirs = share(r);
-    ArchiveReader(texts[static_cast<std::size_t>(r)]).bytes(values + theirs.first, bytes_of(theirs));
-  }
+  std::vector<std::size_t> end;  // bytes
+  for (int r = 0; r < ranks.size(); ++r)
+    end.push_back(at(first_row(blocks_of_rank(blocks, r, ranks.size()).last) * per_row) * sizeof(Value));
+  ranks.share("values of rows", static_cast<std::uint64_t>(blocks), {reinterpret_cast<char*>(values), end.back()}, end);
 }
 
 }  // namespace ecotone

@@ -28,7 +28,7 @@ void share_tasks(Index tasks, const Context& context, int at_most, Body&& body, 
       count_of(rank), [&](Index k) { body(rank + k * size); }, at_most);
   ArchiveWriter writer;
   for (Index k = 0; k < count_of(rank); ++k) archive_of(rank + k * size, writer);
-  const std::vector<std::string> texts = ranks.gather("tasks", static_cast<std::uint64_t>(tasks), writer.text());
+  const RankTexts texts = ranks.gather_shares("tasks", static_cast<std::uint64_t>(tasks), writer.text());
   for (int r = 0; r < size; ++r) {
     if (r == rank) continue;
     ArchiveReader reader(texts[static_cast<std::size_t>(r)]);

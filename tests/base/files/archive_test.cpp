@@ -36,6 +36,11 @@ TEST(Archive, IsExact) {
   EXPECT_TRUE(std::signbit(*read->values[3].second));
 }
 
+TEST(Archive, SizeIsKnownWithoutTheBytes) {
+  Thing original = thing();
+  EXPECT_EQ(archived_size(original), archived(original).size());
+}
+
 TEST(Archive, RefusesWhatIsNotWhole) {
   Thing original = thing();
   const std::string bytes = archived(original);

@@ -165,6 +165,36 @@ class ArchiveReader {
   std::string_view left_;
 };
 
+/// Counts the bytes of values.
+class ArchiveSize {
+ public:
+  template <class... T>
+  void operator()(T&... values) {
+    (archives::pass(*this, values), ...);
+  }
+  std::size_t size() const { return size_; }
+
+  void bytes(const void*, std::size_t size) { size_ += size; }
+  template <class List>
+  void resize(List&) {
+    size_ += sizeof(std::uint64_t);
+  }
+  template <class Matrix>
+  void reshape(Matrix&, Index, Index) {}
+  void require(bool) {}
+
+ private:
+  std::size_t size_ = 0;
+};
+
+/// How many bytes archived() would give.
+template <class T>
+std::size_t archived_size(T& value) {
+  ArchiveSize counter;
+  counter(value);
+  return counter.size();
+}
+
 /// The bytes of a value.
 template <class T>
 std::string archived(T& value) {

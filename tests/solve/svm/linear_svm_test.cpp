@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/rank_threads.h"
 #include "ecotone/base/error.h"
 #include "error_code.h"
 #include "linalg/support.h"
@@ -247,6 +248,19 @@ TEST(LinearSvm, RefusesWhatItCannotFit) {
   EXPECT_EQ(fit({.y = data.y, .tolerance = 0}), "bad_option");
   data.x(3, 1) = std::numeric_limits<double>::infinity();
   EXPECT_EQ(fit({.y = data.y}), "non_finite");
+}
+
+TEST(LinearSvm, RanksSendSumsAndNoNumberPerRow) {
+  const Data data = classes(3000, 4, 7);
+  const SvmProblem problem{.y = data.y, .cost = 0.1};
+  const LinearSvmFit alone = fit_linear_svm(problem, Features::dense(data.x), Context({.threads = 1}));
+  RankThreads(3).run([&](Communicator& ranks) {
+    const Context context({.threads = 1, .ranks = &ranks});
+    const LinearSvmFit fit = fit_linear_svm(problem, Features::dense(data.x), context);
+    EXPECT_EQ(fit.weights, alone.weights);
+    EXPECT_EQ(fit.offset, alone.offset);
+    EXPECT_EQ(context.ranks().traffic().shares, 0U);
+  });
 }
 
 }  // namespace linear_svm_test

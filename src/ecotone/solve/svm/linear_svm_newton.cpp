@@ -15,8 +15,6 @@
 namespace ecotone {
 namespace {
 
-constexpr Index sum_strip = 8192;  // rows per task if no features are read
-
 /// Sums over the rows at one point and one width.
 struct NewtonSums {
   double loss = 0;          ///< without smoothing
@@ -49,6 +47,20 @@ struct NewtonSums {
   template <class Archive>
   void archive(Archive& with) {
     with(loss, between, mass[0], mass[1], gain[0], gain[1], side, hessian, slope, curvature, support, bounded);
+  }
+};
+
+/// Sums over the rows along a direction.
+struct Line {
+  double slope = 0;
+  double curvature = 0;
+  void merge(const Line& other) {
+    slope += other.slope;
+    curvature += other.curvature;
+  }
+  template <class Archive>
+  void archive(Archive& with) {
+    with(slope, curvature);
   }
 };
 
@@ -85,10 +97,10 @@ class Machine {
  public:
   Machine(const LinearSvmRows& rows, const Context& context) : rows_(rows), context_(context) {}
 
-  /// weights.(x - shift) of every row.
+  /// weights.(x - shift) of the rows of this rank, 0 of others, whose sums other ranks make.
   Vector scores(const Vector& weights) const {
     const Features& x = rows_.x;
-    Vector result(x.rows());
+    Vector result = Vector::Zero(x.rows());
     const double moved = rows_.shift.dot(weights);
     const Matrix w = weights;
     each_row_block(x.blocks(), context_, [&](Index b) {
@@ -96,7 +108,6 @@ class Machine {
       x.multiply(b, w, out);
       result.segment(x.first_row(b), out.rows()) = out.col(0).array() - moved;
     });
-    share_rows(x.blocks(), context_, result.data(), 1, [&](Index b) { return std::min(x.first_row(b), x.rows()); });
     return result;
   }
 
@@ -108,17 +119,10 @@ class Machine {
 
   /// Slope and curvature of the smoothed objective at `step` along a direction, from the scores alone.
   std::pair<double, double> along(const Vector& score, const Vector& direction, double h, double step) const {
-    struct Line {
-      double slope = 0;
-      double curvature = 0;
-      void merge(const Line& other) {
-        slope += other.slope;
-        curvature += other.curvature;
-      }
-    };
-    const Index n = score.size();
-    const Line line = sum_blocks((n + sum_strip - 1) / sum_strip, context_, Line{}, [&](Line& sum, Index b) {
-      for (Index i = b * sum_strip; i < std::min(n, (b + 1) * sum_strip); ++i) {
+    const Features& x = rows_.x;
+    const Line line = sum_rows(x.blocks(), context_, Line{}, [&](Line& sum, Index b) {
+      const Index first = x.first_row(b), last = first + x.rows_in(b);
+      for (Index i = first; i < last; ++i) {
         const double d = direction[i];
         const SmoothSvmLoss at(rows_.kind, rows_.y[i], score[i] + step * d, rows_.epsilon, h);
         sum.slope -= rows_.cost[i] * at.beta * d;

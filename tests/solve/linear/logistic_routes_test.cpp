@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/rank_threads.h"
 #include "data/sparse_support.h"
 #include "solve/linear/logistic_support.h"
 
@@ -141,6 +142,22 @@ TEST(LogisticRoutes, ManyMoreColumnsThanRows) {
   expect_optimum(sample, sparse, settings);
   EXPECT_LT(gap(dense, sparse), 1e-10);
   EXPECT_EQ(error_code(sample, {}), "separable");
+}
+
+TEST(LogisticRoutes, RanksSendSumsAndNoNumberPerRow) {
+  const Sample sample = draw_sample(6000, 3);
+  for (const LinearSolver solver : {LinearSolver::lbfgs, LinearSolver::newton}) {
+    const LinearProblem problem{
+        .x = Features::dense(sample.x), .cls = sample.cls, .weight = sample.weight, .l2 = 0.01, .solver = solver};
+    const LinearFit alone = fit_linear(problem, Context({.threads = 1}));
+    RankThreads(3).run([&](Communicator& ranks) {
+      const Context context({.threads = 1, .ranks = &ranks});
+      const LinearFit found = fit_linear(problem, context);
+      EXPECT_EQ(found.weights, alone.weights);
+      EXPECT_EQ(found.offset, alone.offset);
+      EXPECT_EQ(context.ranks().traffic().shares, 0U) << solver_name(solver);
+    });
+  }
 }
 
 }  // namespace logistic_routes_test

@@ -77,10 +77,11 @@ class IterativeRisk final : public CurvedRisk {
 
   /// Columns of Z have mean square 1: the mean curvature approximates z'Cz.
   Vector inverse_diagonal() const override {
-    share();
-    double mean = 0;
-    for (Index j = 0; j < loss_.outputs(); ++j) mean += loss_.curvature_entry(0, curvature_, j, j).sum();
-    mean /= static_cast<double>(loss_.outputs());
+    const double sum = design_.sum_of_rows(0.0, context_, [&](double& acc, Index first, Index rows) {
+      for (Index j = 0; j < loss_.outputs(); ++j)
+        acc += loss_.curvature_entry(first, curvature_.middleRows(first, rows), j, j).sum();
+    });
+    const double mean = sum / static_cast<double>(loss_.outputs());
     return (2.0 * penalty_.array() + std::max(mean, 1e-300)).inverse();
   }
 
@@ -97,7 +98,7 @@ class IterativeRisk final : public CurvedRisk {
     return image;
   }
 
-  /// Products need the curvature of this rank's rows alone, other uses that of all.
+  /// Products and sums need the curvature of this rank's rows alone, other uses that of all.
   void share() const {
     if (!shared_) design_.share(curvature_, context_);
     shared_ = true;

@@ -286,9 +286,8 @@ void Standardised::standardise(const RowBlock& block, Index first, Index rows, M
 }
 
 void Standardised::share(Matrix& of_rows, const Context& context) const {
-  const Index parts = is_sparse() ? sparse_parts() : blocks();
-  share_rows(parts, context, of_rows.data(), of_rows.cols(),
-             [&](Index b) { return is_sparse() ? b * rows() / parts : std::min(first_row(b), rows()); });
+  share_rows(parts(), context, of_rows.data(), of_rows.cols(),
+             [&](Index part) { return part == parts() ? rows() : part_rows(part).first; });
 }
 
 Standardised Standardised::thinned(Index stride) const {

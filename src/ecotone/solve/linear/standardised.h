@@ -78,6 +78,9 @@ class Standardised {
 
   /// Gives all ranks the values of all rows that sweeps have written to the rows of each.
   void share(Matrix& of_rows, const Context& context) const;
+  /// Sums what add(sum, first_row, rows) makes of values that sweeps have written: of several ranks each adds its own.
+  template <class Sum, class Add>
+  Sum sum_of_rows(const Sum& zero, const Context& context, Add&& add) const;
 
  private:
   struct Workspace {
@@ -97,6 +100,13 @@ class Standardised {
   /// The number of parts into which sparse rows are cut: each has a sum with as many entries as columns, so not too
   /// many.
   Index sparse_parts() const;
+  /// What a sweep adds up at a time: blocks, or parts of sparse rows.
+  Index parts() const { return is_sparse() ? sparse_parts() : blocks(); }
+  /// Rows [first, last) of a part.
+  Share part_rows(Index part) const {
+    if (is_sparse()) return {part * rows() / sparse_parts(), (part + 1) * rows() / sparse_parts()};
+    return {first_row(part), first_row(part) + rows_in(part)};
+  }
   static constexpr Index sparse_tile = 512;
   /// tile = Z of rows [first, first + rows) of a block.
   void standardise(const RowBlock& block, Index first, Index rows, Matrix& tile) const;
@@ -147,9 +157,9 @@ std::pair<Matrix, Sums> Standardised::sweep(const Matrix& theta, const Sums& zer
   const auto sparse_part = [&](Acc& a, Index part) {
     const auto work = pool_->borrow();
     Matrix& t = work->scores;
-    const Index last = (part + 1) * rows() / sparse_parts();
-    for (Index first = part * rows() / sparse_parts(); first < last; first += sparse_tile) {
-      t.resize(std::min(sparse_tile, last - first), outputs);
+    const Share own = part_rows(part);
+    for (Index first = own.first; first < own.last; first += sparse_tile) {
+      t.resize(std::min(sparse_tile, own.last - first), outputs);
       csr_multiply(csr(), first, coefficients, t);
       t.rowwise() += constant.row(0);
       body(first, MatrixView(t), a.sums);
@@ -184,13 +194,21 @@ std::pair<Matrix, Sums> Standardised::sweep(const Matrix& theta, const Sums& zer
       }
     }
   };
-  Acc acc = is_sparse() ? sum_rows(sparse_parts(), context, empty, sparse_part)
-                        : sum_rows(blocks(), context, empty, dense_block);
+  Acc acc =
+      is_sparse() ? sum_rows(parts(), context, empty, sparse_part) : sum_rows(parts(), context, empty, dense_block);
   if (is_sparse() || folded_) {
     acc.product.topRows(p) = inverse_.asDiagonal() * (acc.product.topRows(p) - mean_ * acc.total);
     if (offset_) acc.product.row(p) = acc.total;
   }
   return {std::move(acc.product), std::move(acc.sums)};
+}
+
+template <class Sum, class Add>
+Sum Standardised::sum_of_rows(const Sum& zero, const Context& context, Add&& add) const {
+  return sum_rows(parts(), context, zero, [&](Sum& sum, Index part) {
+    const Share own = part_rows(part);
+    add(sum, own.first, own.last - own.first);
+  });
 }
 
 }  // namespace ecotone

@@ -56,6 +56,9 @@ class Context {
   /// Whether there are several and this is a place where all of them meet: not inside a task, whose turn may come at
   /// another time on each.
   bool meets_ranks() const { return ranks_->size() > 1 && !inside_task(); }
+  /// Whether something that depends on the machine, such as free memory, holds for all ranks where they meet: what
+  /// follows may then differ. Elsewhere: whether it holds here.
+  bool agree(std::string_view what, bool here) const { return meets_ranks() ? ranks_->agree(what, here) : here; }
 
   /// Throws the `cancelled` error if the user asked to stop.
   void check_cancelled() const;

@@ -65,7 +65,7 @@ FeatureSelection greedy_on_rows(PathRule rule, const SelectionInput& input, cons
   const SelectionView near = selection_view(input.who, from.view, greedy_centring(options), context);
   const TrainView& view = near.view;
   const SelectionData data(input.who, view);
-  const PathRoute route = greedy_route(view.x, view.domain.count(), options, input.held_out);
+  const PathRoute route = greedy_route(view.x, view.domain.count(), options, input.held_out, context);
   const auto moments = moment_columns(data, route, GramKind::double_precision, input.cache, context);
   const RefittedRows refitted =
       greedy_folds(rule, from.view, near, from.refits_or_null(), options, input.held_out, context);
@@ -174,7 +174,7 @@ FeatureSelection select_icp(const SelectionInput& input, const IcpStageOptions& 
   const SelectionView near = selection_view(input.who, *input.view, {.x = true, .y = true}, context);
   const SelectionData data(input.who, near.view);
   const PathRoute route =
-      cheaper_route(near.view.x, near.view.domain.count(), options.most, GramKind::double_precision);
+      cheaper_route(near.view.x, near.view.domain.count(), options.most, GramKind::double_precision, context);
   const auto moments = moment_columns(data, route, GramKind::double_precision, input.cache, context);
   FeatureSelection result = selection_of(moments->moments, route);
   IcpResult run = run_icp(*moments, options, input.who, context);

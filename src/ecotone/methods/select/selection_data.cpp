@@ -62,14 +62,23 @@ std::string_view route_name(PathRoute route) {
   internal_error("route {} has no name", static_cast<int>(route));
 }
 
-PathRoute cheaper_route(const Features& x, Index groups, Index distinct, GramKind kind) {
-  if (moments_bytes(groups, x.cols(), kind) > available_memory() / 2) return PathRoute::lazy;
+namespace {
+
+bool grams_are_cheaper(const Features& x, Index groups, Index distinct, GramKind kind) {
+  if (moments_bytes(groups, x.cols(), kind) > available_memory() / 2) return false;
   // A file would be read again for every column.
-  if (!x.storage().resident() && !x.is_sparse()) return PathRoute::gram;
+  if (!x.storage().resident() && !x.is_sparse()) return true;
   // A column of sparse rows costs only the rows that have it.
-  if (x.is_sparse()) return x.cols() <= 256 ? PathRoute::gram : PathRoute::lazy;
+  if (x.is_sparse()) return x.cols() <= 256;
   // N p^2 at the speed of matrix products, against 2 N p per column, several per pass, at about a fifth of that speed.
-  return x.cols() <= 10 * distinct ? PathRoute::gram : PathRoute::lazy;
+  return x.cols() <= 10 * distinct;
+}
+
+}  // namespace
+
+PathRoute cheaper_route(const Features& x, Index groups, Index distinct, GramKind kind, const Context& context) {
+  const bool grams = context.agree("route=gram", grams_are_cheaper(x, groups, distinct, kind));
+  return grams ? PathRoute::gram : PathRoute::lazy;
 }
 
 std::unique_ptr<MomentColumns> moment_columns(const SelectionData& data, PathRoute route, GramKind kind,

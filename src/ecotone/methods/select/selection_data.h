@@ -38,8 +38,8 @@ enum class PathRoute { automatic, lazy, gram };
 std::string_view route_name(PathRoute route);
 
 /// The cheaper route for about `distinct` distinct columns: full Gram matrices cost N p^2, a column 2 N p at a lower
-/// speed. Full Gram matrices only if they take less than half of the memory.
-PathRoute cheaper_route(const Features& x, Index groups, Index distinct, GramKind kind);
+/// speed. Full Gram matrices only if they take less than half of the memory; the same for all ranks.
+PathRoute cheaper_route(const Features& x, Index groups, Index distinct, GramKind kind, const Context& context);
 
 /// Moments, and the columns over them; the data must outlive it.
 struct MomentColumns {

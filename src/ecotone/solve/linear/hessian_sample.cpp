@@ -35,7 +35,7 @@ void require_gram_memory(Index size, const Context& context) {
 }
 
 bool gram_fits(Index size, const Context& context) {
-  return fits_in_memory(2 * gram_bytes(size) * copies_for(context));
+  return context.agree("memory for a Hessian", fits_in_memory(2 * gram_bytes(size) * copies_for(context)));
 }
 
 Preconditioner inverse_of(Matrix a, const Context& context) {

@@ -25,7 +25,7 @@ Preconditioner inverse_of(Matrix a, const Context& context);
 
 /// Rejects Gram (or Hessian) matrices whose sums do not fit into memory.
 void require_gram_memory(Index size, const Context& context);
-/// Whether the sums of a Gram matrix of this size fit into half of the available memory.
+/// Whether the sums of a Gram matrix of this size fit into half of the available memory, of every rank.
 bool gram_fits(Index size, const Context& context);
 
 /// Z_A' diag(c) Z_A for the columns A of Z, lower triangle, from every `stride`-th block, scaled up to all blocks.

@@ -69,11 +69,11 @@ SharedGram gram_of(std::uint64_t print, const Kernel& kernel, ConstMatrixView x,
   return {print, {}, std::move(k)};
 }
 
-/// Decided by the number of rows, so that equal data take the same way, unless memory is short.
-bool holds_gram(Index rows) {
+/// Decided by the number of rows, so that equal data take the same way, unless memory of a rank is short.
+bool holds_gram(Index rows, const Context& context) {
   const auto n = static_cast<std::size_t>(rows);
   const std::size_t bytes = n * n * sizeof(double);
-  return bytes <= most_gram_bytes && bytes <= available_memory();
+  return bytes <= most_gram_bytes && context.agree("memory for a Gram matrix", bytes <= available_memory());
 }
 
 SvmFit fit_gram(const SvmProblem& problem, const SharedGram& gram, ConstMatrixView x, const Context& context) {
@@ -105,7 +105,7 @@ SvmFit fit_svm_in_grid(const SvmProblem& problem, const Kernel& kernel, ConstMat
   }
   auto gram = cache.last<SharedGram>("svm/gram");
   if (gram && gram->print != rows) gram = nullptr;
-  if (!gram && holds_gram(x.rows())) {
+  if (!gram && holds_gram(x.rows(), context)) {
     cache.leave("svm/gram", gram_of(rows, kernel, x, groups, context));
     gram = cache.last<SharedGram>("svm/gram");
   }

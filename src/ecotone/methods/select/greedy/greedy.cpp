@@ -73,12 +73,13 @@ Centring greedy_centring(const GreedyOptions& options) {
   return {.x = options.centre == PathCentre::source || options.intercept, .y = options.intercept};
 }
 
-PathRoute greedy_route(const Features& x, Index groups, const GreedyOptions& options, bool folds) {
+PathRoute greedy_route(const Features& x, Index groups, const GreedyOptions& options, bool folds,
+                       const Context& context) {
   if (options.route != PathRoute::automatic) return options.route;
   // A stagewise path returns to features; leave-one-domain-out selects different ones in each fold.
   const double share = folds || options.stop == PathStop::lodo ? 1.2 : options.mode == PathMode::stagewise ? 0.4 : 1.0;
   const double distinct = std::ceil(share * std::min<double>(options.steps, static_cast<double>(x.cols())));
-  return cheaper_route(x, groups, static_cast<Index>(distinct), GramKind::double_precision);
+  return cheaper_route(x, groups, static_cast<Index>(distinct), GramKind::double_precision, context);
 }
 
 RefittedRows greedy_folds(PathRule rule, const TrainView& view, const SelectionView& near, const Refits* refits,
@@ -119,7 +120,7 @@ namespace {
 GreedyRun run_on(PathRule rule, const TrainView& view, const SelectionView& near, const Refits* refits,
                  const GreedyOptions& options, const Context& context, FitCache* cache) {
   const SelectionData data(rule_name(rule), near.view);
-  const PathRoute route = greedy_route(near.view.x, near.view.domain.count(), options, false);
+  const PathRoute route = greedy_route(near.view.x, near.view.domain.count(), options, false, context);
   const auto moments = moment_columns(data, route, GramKind::double_precision, cache, context);
   const RefittedRows refitted = greedy_folds(rule, view, near, refits, options, false, context);
   return run_greedy(rule, *moments, options, false, refitted, context);

@@ -93,7 +93,8 @@ RefittedRows greedy_folds(PathRule rule, const TrainView& view, const SelectionV
 GreedyRun run_greedy(PathRule rule, MomentColumns& moments, const GreedyOptions& options, bool folds,
                      const RefittedRows& refitted, const Context& context);
 /// The route that the options imply for these data; `folds`: leave-one-domain-out runs in any case.
-PathRoute greedy_route(const Features& x, Index groups, const GreedyOptions& options, bool folds);
+PathRoute greedy_route(const Features& x, Index groups, const GreedyOptions& options, bool folds,
+                       const Context& context);
 
 /// Features selected by tgreedy or greedy.
 class Greedy : public SelectedColumns {

@@ -98,7 +98,7 @@ StageResult Icp::fit(const TrainView& view, const IcpStageOptions& options, cons
   const SelectionView near = selection_view("icp", counted_rows(view), {.x = true, .y = true}, context);
   const SelectionData data("icp", near.view);
   const PathRoute route =
-      cheaper_route(near.view.x, near.view.domain.count(), options.most, GramKind::double_precision);
+      cheaper_route(near.view.x, near.view.domain.count(), options.most, GramKind::double_precision, context);
   const auto moments = moment_columns(data, route, GramKind::double_precision, &cache, context);
   const IcpResult result = run_icp(*moments, options, "icp", context);
   warn_of_nothing(result, moments->moments, context);

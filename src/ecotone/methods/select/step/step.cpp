@@ -17,12 +17,12 @@ constexpr Centring step_centring{.x = true, .y = true};
 
 }  // namespace
 
-PathRoute step_route(const Features& x, Index groups, const StepOptions& options) {
+PathRoute step_route(const Features& x, Index groups, const StepOptions& options, const Context& context) {
   if (options.route != PathRoute::automatic) return options.route;
   // Different penalties and folds select different features.
   const double most = options.size.value.value_or(options.steps);
   const double distinct = std::ceil(2 * std::min(most, static_cast<double>(x.cols())));
-  return cheaper_route(x, groups, static_cast<Index>(distinct), GramKind::double_precision);
+  return cheaper_route(x, groups, static_cast<Index>(distinct), GramKind::double_precision, context);
 }
 
 PenalisedOptions step_options(const StepOptions& options, Index domains) {
@@ -57,7 +57,7 @@ StepInput::StepInput(const TrainView& given, const Refits* refits, const StepOpt
       left_out(refit ? leave_out_view(near.view, path.shares, refits->rows())
                      : leave_out_view(near.view, path.shares, context)),
       data("step", left_out.view),
-      route(step_route(near.view.x, left_out.view.domain.count(), options)) {
+      route(step_route(near.view.x, left_out.view.domain.count(), options, context)) {
   path.shares = left_out.shares;
   path.folds = folds;
   if (refit) path.refitted = refitted_rows("step", given, left_out.view, *refits, step_centring, context);

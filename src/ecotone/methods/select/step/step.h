@@ -52,7 +52,7 @@ struct StepOptions {
 };
 
 /// The route that the options imply for these data.
-PathRoute step_route(const Features& x, Index groups, const StepOptions& options);
+PathRoute step_route(const Features& x, Index groups, const StepOptions& options, const Context& context);
 /// The path options for this many domains. Option error `bad_option` for a size that is not a whole number; data error
 /// `needs_five_domains`.
 PenalisedOptions step_options(const StepOptions& options, Index domains);

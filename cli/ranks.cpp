@@ -144,11 +144,11 @@ void end_ranks(int status) {
 
 Error error_of_rank(const Error& error) {
   if (!communicator) return error;
-  // What is wrong for all ranks is said by the first, which then ends the others; of several others one speaks first.
-  if (communicator->rank() > 0)
-    std::this_thread::sleep_for(std::chrono::seconds(3) + std::chrono::milliseconds(200) * communicator->rank());
-  return {error.kind(), error.code(),
-          fmt::format("rank {} of {}: {}", communicator->rank(), communicator->size(), error.what())};
+  // What is wrong for all ranks is said by the first, which then ends the others; of several others one speaks first,
+  // after at most five seconds.
+  const int rank = communicator->rank();
+  if (rank > 0) std::this_thread::sleep_for(std::chrono::milliseconds(3000 + 2000 * rank / communicator->size()));
+  return {error.kind(), error.code(), fmt::format("rank {} of {}: {}", rank, communicator->size(), error.what())};
 }
 
 }  // namespace ecotone::cli

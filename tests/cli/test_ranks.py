@@ -226,6 +226,16 @@ def test_ranks_with_other_data_or_kernels_are_refused(ecotone, data, tmp_path):
     assert done.returncode == 3 and "different kernels" in done.stderr
 
 
+def test_one_rank_that_fails_alone_is_heard_soon(ecotone, data, tmp_path):
+    """The others wait for it, so it must not wait for them."""
+    fit = [ecotone.path, "fit", "$([ $OMPI_COMM_WORLD_RANK = 0 ] && echo rows.csv || echo none.csv)", "logistic"]
+    began = time.monotonic()
+    done = each_rank(data, data, tmp_path, *fit, *COLUMNS, "-o", "../model.eco")
+    assert done.returncode == 4 and "error: rank 1 of 2: " in done.stderr and "none.csv" in done.stderr
+    assert time.monotonic() - began < 15
+    assert not (tmp_path / "model.eco").exists()
+
+
 def test_a_pipe_is_refused(ranks, tmp_path):
     os.mkfifo(tmp_path / "rows.csv")
     done = ranks(2, "fit", tmp_path / "rows.csv", "logistic", *COLUMNS, "-o", tmp_path / "model.eco", exit=3)

@@ -42,7 +42,10 @@ void run_fit(const FitFlags& flags, Session& session) {
   require_separate(files_read(given.data, flags.read), {flags.output});
   if (session.leads()) require_writable(flags.output);
   const Context& context = session.context();
-  const Dataset data = read_checked(given.data, for_pipelines(flags.read, given.pipelines), flags.strict, session);
+  ReadOptions read = for_pipelines(flags.read, given.pipelines);
+  // What else is asked for comes from fits that every rank makes by itself.
+  read.own_rows = pipeline.shared_by_ranks() && !flags.guard && !flags.expect;
+  const Dataset data = read_checked(given.data, read, flags.strict, session);
   require_rows_for_ranks(data, context);
   const TrainView view = train_view(data, context);
   if (data.y && data.rows() > 0 && view.labelled() == 0 && pipeline.predicts())

@@ -35,6 +35,15 @@ TEST(Pipeline, CanonicalTextReadsBackAsTheSame) {
   }
 }
 
+TEST(Pipeline, IsSharedByRanksIfAllItsStagesAre) {
+  for (const char* text : {"scale | logistic", "logistic l1=0.1", "scale | svm kernel=linear", "trees",
+                           "scale | dica route=low_rank rank=20 | logistic"})
+    EXPECT_TRUE(Pipeline::parse(text).shared_by_ranks()) << text;
+  for (const char* text : {"impute | scale | logistic", "scale | ridge", "scale | svm", "scale | dica | logistic",
+                           "tgreedy steps=3 | logistic"})
+    EXPECT_FALSE(Pipeline::parse(text).shared_by_ranks()) << text;
+}
+
 TEST(Pipeline, QuotesMayStandAnywhereInAValue) {
   EXPECT_EQ(Pipeline::parse("logistic l2=0'.'5").text(), "logistic l2=0.5");
   EXPECT_EQ(Pipeline::parse("logistic 'norm'=\"su\"m").text(), "logistic norm=sum");

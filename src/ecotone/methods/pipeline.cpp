@@ -21,6 +21,19 @@ Json default_among(const Method& method, const OptionInfo& option, const OptionV
   return option.default_value;
 }
 
+/// Whether the options of the stage are those with which its method has the route.
+bool takes_route(const Stage& stage, Route route) {
+  for (const MethodRoute& one : stage.method->all_routes()) {
+    if (one.route != route) continue;
+    if (one.options.empty()) return true;
+    const std::vector<StageGiven> with = read_pipeline_text(stage.method->name + " " + one.options, Braces::refuse);
+    return std::ranges::all_of(with.front().options, [&](const OptionGiven& option) {
+      return option_text(stage.options.at(option.name)) == option.values.front();
+    });
+  }
+  return false;
+}
+
 /// Held-out domains are no targets, so a stage that corrects predictions for a target leaves theirs as they are.
 void require_same_predictions(const std::vector<Stage>& stages, std::size_t sets) {
   const auto end = stages.begin() + static_cast<std::ptrdiff_t>(sets);
@@ -90,6 +103,10 @@ Pipeline::Pipeline(std::vector<Stage> stages) : stages_(std::move(stages)) {
 
 bool Pipeline::may_predict(std::size_t i) const {
   return i + 1 == stages_.size() || stages_[i + 1].method->follows_learner();
+}
+
+bool Pipeline::shared_by_ranks() const {
+  return std::ranges::all_of(stages_, [](const Stage& stage) { return takes_route(stage, Route::ranks); });
 }
 
 bool Pipeline::predicts_at(std::size_t i) const {

@@ -38,6 +38,8 @@ class Pipeline {
   bool predicts() const { return predicts_at(stages_.size() - 1); }
   /// Whether a column of text is one column of codes to its first stage.
   bool takes_categories() const { return stages_.front().method->takes_categories; }
+  /// Whether ranks share the rows in all its stages, so that each works on its own.
+  bool shared_by_ranks() const;
   /// Whether its predictions have sets or intervals.
   bool makes_sets() const { return stages_.back().method->makes_sets; }
   /// All stages but the last; there must be at least two.

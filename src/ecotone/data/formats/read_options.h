@@ -37,8 +37,9 @@ struct ReadOptions {
   std::string decimal = {};                ///< decimal sign of CSV files, "." or ","; empty: detected
   bool stream = false;                     ///< leave CSV features in the file even if they would fit into memory
   bool codes = false;                      ///< a column of text is one feature of codes, with any number of levels
+  bool own_rows = false;                   ///< of several ranks, each keeps only its own rows of a CSV file in memory
 
-  /// All but `where`, `format` and `codes`.
+  /// All but `where`, `format`, `codes` and `own_rows`.
   static constexpr auto fields() {
     using O = ReadOptions;
     return std::tuple{

@@ -21,13 +21,25 @@ ShareStorage::ShareStorage(std::shared_ptr<const FeatureStorage> file, const Con
     const RowBlock read = file_->block(own_.first + i, scratch);
     x_.middleRows(i * step, read.x.rows()) = read.x;
   });
+  keeps_foreign_ = fits_in_memory(2 * at(rows() - count) * at(cols()) * sizeof(double));
+  foreign_ = std::vector<Foreign>(at(keeps_foreign_ ? blocks : 0));
 }
 
 RowBlock ShareStorage::block(Index b, Scratch& scratch) const {
-  if (b < own_.first || b >= own_.last) return file_->block(b, scratch);
   const Index first = b * block_rows(), count = std::min(block_rows(), rows() - first);
-  const double* begin = x_.data() + (b - own_.first) * block_rows() * cols();
-  return {first, ConstMatrixMap(begin, count, cols(), Eigen::OuterStride<>(cols()))};
+  const auto rows_at = [&](const double* x) {
+    return RowBlock{first, ConstMatrixMap(x, count, cols(), Eigen::OuterStride<>(cols()))};
+  };
+  if (b >= own_.first && b < own_.last) return rows_at(x_.data() + (b - own_.first) * block_rows() * cols());
+  if (!keeps_foreign_) return file_->block(b, scratch);
+  Foreign& foreign = foreign_[at(b)];
+  if (foreign.is_kept.load(std::memory_order_acquire)) return rows_at(foreign.x.data());
+  const RowBlock read = file_->block(b, scratch);
+  if (foreign.reads.fetch_add(1) == 1) {
+    foreign.x = read.x;
+    foreign.is_kept.store(true, std::memory_order_release);
+  }
+  return read;
 }
 
 std::shared_ptr<const FeatureStorage> ShareStorage::take(std::span<const Index> rows) const {

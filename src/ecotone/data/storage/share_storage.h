@@ -1,13 +1,16 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <vector>
 
 #include "ecotone/base/blocks.h"
 #include "ecotone/data/features.h"
 
 namespace ecotone {
 
-/// Features of a file of which this rank keeps its own blocks in memory; the others are read when they are asked for.
+/// Features of a file of which this rank keeps its own blocks in memory. The others are read when they are asked for;
+/// those that are asked for again are kept, too, if there is memory for all of them.
 class ShareStorage final : public FeatureStorage, public std::enable_shared_from_this<ShareStorage> {
  public:
   /// Reads the blocks of this rank.
@@ -20,9 +23,18 @@ class ShareStorage final : public FeatureStorage, public std::enable_shared_from
   bool in_file() const override { return file_->in_file(); }
 
  private:
+  /// A block of another rank.
+  struct Foreign {
+    std::atomic<int> reads = 0;
+    std::atomic<bool> is_kept = false;  // and x is complete
+    Matrix x;
+  };
+
   std::shared_ptr<const FeatureStorage> file_;
   Share own_;  // blocks
   Matrix x_;   // their rows
+  bool keeps_foreign_ = false;
+  mutable std::vector<Foreign> foreign_;  // by number of the block; unused where it is own
 };
 
 }  // namespace ecotone

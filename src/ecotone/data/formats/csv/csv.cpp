@@ -26,7 +26,7 @@ namespace {
 /// Whether the features stay in the files; an error if they neither fit into memory nor can be left there.
 ValueStore choose_store(const CsvTable& table, Index cols, const CsvTuning& tuning, const Context& context) {
   const bool on_disk = std::ranges::all_of(table.files(), [](const CsvFile& file) { return file.source.on_disk(); });
-  if ((tuning.stream || context.ranks().size() > 1) && on_disk) return ValueStore::streamed;
+  if (tuning.stream && on_disk) return ValueStore::streamed;
   const std::size_t bytes = static_cast<std::size_t>(table.rows()) * static_cast<std::size_t>(cols) * sizeof(double);
   if (on_disk && bytes > available_memory()) {
     context.note(
@@ -38,6 +38,11 @@ ValueStore choose_store(const CsvTable& table, Index cols, const CsvTuning& tuni
   require_memory(bytes, table.origin(), fmt::format("{} rows x {} features", table.rows(), cols),
                  "uncompress the file, so that it is read in pieces, or use fewer columns");
   return ValueStore::dense;
+}
+
+/// Whether this is one of several ranks, and keeps the rows that it works on.
+bool keeps_own_rows(const ReadOptions& options, const Context& context) {
+  return options.own_rows && !options.stream && context.ranks().size() > 1;
 }
 
 /// Reads the values of the rows; where text is found instead of a number, reads again with that column as text.
@@ -127,7 +132,7 @@ Dataset finish(CsvTable table, CsvColumns& columns, CsvValues values, const Read
     std::vector<RowPlan> plans = feature_plans(table, columns);
     std::shared_ptr<const FeatureStorage> file =
         std::make_shared<CsvStorage>(std::move(table), std::move(plans), columns.cols(), std::move(values.blocks));
-    if (context.ranks().size() > 1 && !options.stream) file = std::make_shared<ShareStorage>(std::move(file), context);
+    if (keeps_own_rows(options, context)) file = std::make_shared<ShareStorage>(std::move(file), context);
     data.x = Features(std::move(file), std::move(names));
   }
   set_targets(data, options.target);
@@ -260,19 +265,19 @@ Dataset read_csv_for_model(std::vector<ByteSource> sources, const Schema& schema
 
 namespace {
 
-CsvTuning tuning_of(const ReadOptions& options) {
+CsvTuning tuning_of(const ReadOptions& options, const Context& context) {
   CsvTuning tuning;
-  tuning.stream = options.stream;
+  tuning.stream = options.stream || keeps_own_rows(options, context);
   return tuning;
 }
 
 Dataset read_csv_files(InputFiles files, const ReadOptions& options, const Context& context) {
-  return read_csv(std::move(files.sources), options, tuning_of(options), context);
+  return read_csv(std::move(files.sources), options, tuning_of(options, context), context);
 }
 
 Dataset read_csv_files_for_model(InputFiles files, const Schema& schema, const ReadOptions& options,
                                  std::vector<TextColumn>& passed, const Context& context) {
-  return read_csv_for_model(std::move(files.sources), schema, options, tuning_of(options), context, &passed);
+  return read_csv_for_model(std::move(files.sources), schema, options, tuning_of(options, context), context, &passed);
 }
 
 }  // namespace

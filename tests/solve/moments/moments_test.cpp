@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/rank_threads.h"
 #include "data/sparse_support.h"
 #include "ecotone/base/error.h"
 #include "ecotone/linalg/products.h"
@@ -114,6 +115,22 @@ TEST(Moments, EqualBytesForAnyNumberOfThreads) {
       EXPECT_TRUE(bytes(s.moments(kind, 7, sparse)) == one);
     }
   }
+}
+
+TEST(Moments, EqualBytesForAnyNumberOfRanksThatShareTheirSums) {
+  const Sample s(21 * 512, 12);
+  for (const bool sparse : {false, true})
+    for (const GramKind kind : {GramKind::none, GramKind::double_precision}) {
+      const std::string alone = bytes(s.moments(kind, 1, sparse));
+      for (const int size : {2, 3})
+        RankThreads(size).run([&](Communicator& ranks) {
+          const Context shared({.threads = 1, .ranks = &ranks});
+          const Features features = sparse ? Features::sparse(test::to_csr(s.x)) : Features::dense(s.x);
+          const Moments moments = gather_moments({features, s.group, s.names, s.y, s.weight}, kind, shared);
+          EXPECT_TRUE(bytes(moments) == alone);
+          EXPECT_EQ(shared.ranks().traffic().messages, sparse || kind == GramKind::none ? 1U : 0U);
+        });
+    }
 }
 
 TEST(Moments, SingleGramIsNearTheDouble) {

@@ -42,6 +42,10 @@ struct Sums {
     xy += other.xy;
     xx += other.xx;
   }
+  template <class Archive>
+  void archive(Archive& with) {
+    with(rows, weight, y1, yy, x1, xy, xx);
+  }
 };
 
 double label_of(const MomentRows& rows, Index i) { return i < rows.y.size() ? rows.y[i] : 0.0; }
@@ -134,8 +138,16 @@ Moments moments_of(Sums sums, const MomentRows& rows, std::vector<std::uint8_t> 
   return result;
 }
 
+/// Sums over blocks, shared by ranks if the sums that each of them receives are few beside the values that it need not
+/// read.
+template <class Add>
+Sums sum_shared(Index blocks, const Sums& zero, Index values, const Context& context, Add&& add) {
+  const Index received = zero.x1.size() * 3 * context.ranks().size();
+  return 4 * received <= values ? sum_rows(blocks, context, zero, add) : sum_blocks(blocks, context, zero, add);
+}
+
 /// The dense route: the blocks of a chunk (`step` of them) are summed and their rows gathered, then the tiles of the
-/// Gram matrices grow by the chunk.
+/// Gram matrices grow by the chunk. Ranks share the sums, unless Gram matrices make each gather all rows.
 Sums fill_dense(const MomentRows& rows, GramFill& fill, Index step, const Sums& zero, const Context& context) {
   const Index blocks = rows.x.blocks();
   Sums total = zero;
@@ -143,19 +155,22 @@ Sums fill_dense(const MomentRows& rows, GramFill& fill, Index step, const Sums& 
     context.check_cancelled();
     const Index count = std::min(step, blocks - first);
     fill.begin(first, count);
-    total.merge(sum_blocks(count, context, zero, [&](Sums& sums, Index b) {
+    const auto add = [&](Sums& sums, Index b) {
       Scratch scratch;
       const RowBlock block = rows.x.block(first + b, scratch);
       add_block(sums, rows, block);
       fill.gather(block);
-    }));
+    };
+    const Index values = fill.active() ? 0 : count * rows.x.block_rows() * rows.x.cols();
+    total.merge(sum_shared(count, zero, values, context, add));
     fill.finish(context);
   }
   return total;
 }
 
 Sums fill_sparse(const MomentRows& rows, const Csr& csr, GramFill& fill, const Sums& zero, const Context& context) {
-  Sums total = sum_blocks(rows.x.blocks(), context, zero, [&](Sums& sums, Index b) {
+  const Index values = csr.row_start[at(rows.x.rows())];
+  Sums total = sum_shared(rows.x.blocks(), zero, values, context, [&](Sums& sums, Index b) {
     add_sparse_rows(sums, rows, csr, rows.x.first_row(b), rows.x.first_row(b) + rows.x.rows_in(b));
   });
   fill.add_sparse(csr, context);

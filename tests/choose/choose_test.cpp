@@ -161,6 +161,10 @@ TEST(PlainFirst, PutsTheCounterpartOfAnAdaptedPipelineInFront) {
   EXPECT_THAT(texts({"scale | weight.knn | logistic", "constant"}, added),
               ElementsAre("scale | logistic", "scale | weight.knn | logistic", "constant"));
   EXPECT_THAT(added.notes, ElementsAre(HasSubstr("its plain counterpart is added")));
+  Recorder aligned;
+  EXPECT_THAT(texts({"scale | align | logistic"}, aligned),
+              ElementsAre("scale | logistic", "scale | align | logistic"));
+  EXPECT_THAT(aligned.notes, ElementsAre(HasSubstr("its plain counterpart is added")));
   Recorder moved;
   EXPECT_THAT(texts({"weight.knn | logistic l2=0.1", "constant", "logistic l2=0.1"}, moved),
               ElementsAre("logistic l2=0.1", "weight.knn | logistic l2=0.1", "constant"));

@@ -88,11 +88,11 @@ TEST(PlainCounterpart, KeepsTheOptionsThatTheLearnersShare) {
   Method adapt = Pipeline::parse("logistic").stages()[0].method[0];
   adapt.name = "adapt.some";
   adapt.family = Family::adapt;
-  adapt.plain = "logistic";
+  adapt.plain = PlainForm{.method = "logistic"};
   OptionValues options = Pipeline::parse("logistic l2=0.3 offset=false").stages()[0].options;
   options.set("lam", 1.0);
   EXPECT_EQ(plain_counterpart(Pipeline({Stage{&adapt, options}})).text(), "logistic l2=0.3 offset=false");
-  adapt.plain.clear();
+  adapt.plain.reset();
   EXPECT_EQ(error_of([&] { plain_counterpart(Pipeline({Stage{&adapt, options}})); }).code(), "nothing_to_guard");
 }
 
@@ -104,9 +104,44 @@ TEST(PlainCounterpart, IsThereForEveryMethodThatAdapts) {
                 "scale | logistic l2=1");
       continue;
     }
-    EXPECT_EQ(method(each.plain).family, Family::learn) << each.name;
+    ASSERT_TRUE(each.plain) << each.name;
+    EXPECT_EQ(method(each.plain->method).family, Family::learn) << each.name;
     const std::string plain = plain_counterpart(Pipeline::parse(each.name)).text();
-    EXPECT_EQ(plain.substr(0, plain.find(' ')), each.plain);
+    EXPECT_EQ(plain.substr(0, plain.find(' ')), each.plain->method);
+  }
+}
+
+TEST(PlainCounterpart, HasNoStagesThatMatchDomains) {
+  for (const char* stage : {"align", "coral", "linot move_mean=false", "barycentre", "subspace components=2", "tca",
+                            "transport solver=exact", "rank", "rank output=uniform", "weight.kmm"})
+    EXPECT_EQ(plain_counterpart(Pipeline::parse(fmt::format("scale | {} | logistic l2=1", stage))).text(),
+              "scale | logistic l2=1")
+        << stage;
+  for (const char* stage : {"rank by=all", "weight.balance", "kpca"})
+    EXPECT_EQ(error_of([&] { plain_counterpart(Pipeline::parse(fmt::format("{} | logistic", stage))); }).code(),
+              "nothing_to_guard")
+        << stage;
+}
+
+TEST(PlainCounterpart, OfAMethodThatIsItsOwnHasTheDefaultOptions) {
+  Method centre = method("scale");
+  centre.plain = PlainForm{.method = "scale", .only_with = "by=domain"};
+  const auto plain_of = [&](const std::string& text) {
+    std::vector<Stage> stages = Pipeline::parse(text + " | logistic l2=1").stages();
+    stages[0].method = &centre;
+    return plain_counterpart(Pipeline(stages)).text();
+  };
+  EXPECT_EQ(plain_of("scale by=domain shrink_sd=3 new=pooled"), "scale | logistic l2=1");
+  EXPECT_EQ(error_of([&] { plain_of("scale"); }).code(), "nothing_to_guard");
+}
+
+TEST(PlainCounterpart, FormsNameOptionsAndMethodsThatThereAre) {
+  for (const Method& each : methods()) {
+    if (!each.plain) continue;
+    if (!each.plain->method.empty()) {
+      EXPECT_NO_THROW(method(each.plain->method)) << each.name;
+    }
+    EXPECT_NO_THROW(Pipeline::parse(each.name + " " + each.plain->only_with)) << each.name;
   }
 }
 

@@ -88,6 +88,14 @@ def test_the_joint_learner_has_the_logistic_one_as_its_counterpart(ecotone, prob
     assert found["guard"]["chosen"] == "adapted"
 
 
+@pytest.mark.parametrize("stage", ["align", "rank"])
+def test_stages_that_match_domains_are_compared_with_none(ecotone, problems, tmp_path, stage):
+    data, model = problems / "noshift.csv", tmp_path / "model.eco"
+    guard = ecotone.json("fit", data, f"scale | {stage} | logistic l2=0.1", *TARGET, "--guard", "-o", model)["guard"]
+    assert guard["adapted"] == f"scale | {stage} | logistic l2=0.1"
+    assert guard["plain"] == "scale | logistic l2=0.1"
+
+
 def test_missing_values_and_categories_are_handled(ecotone, clinics, tmp_path):
     pipeline = "impute | scale | weight.logistic | logistic l2=0.01"
     args = (clinics, pipeline, *CLINIC_COLUMNS, "--target", "Dunmere", "--guard")
@@ -102,7 +110,10 @@ def test_errors(ecotone, problems, tmp_path):
     message = ecotone.error(
         "fit", data, "logistic l2=0.1", *TARGET, "--guard", *out, exit=2, code="nothing_to_guard"
     )
-    assert "families weight and adapt" in message
+    assert "no stage that adapts to a target or matches domains" in message
+    message = ecotone.error(
+        "fit", data, "weight.balance | logistic", *TARGET, "--guard", *out, exit=2, code="nothing_to_guard"
+    )
     message = ecotone.error("fit", data, WEIGHTED, *COLUMNS, "--guard", *out, exit=3, code="no_target")
     assert "--target" in message
     assert not (tmp_path / "model.eco").exists()

@@ -20,16 +20,31 @@ bool is_choice_of(const OptionInfo& option, const Json& value) {
   return false;
 }
 
-/// The plain learner with the stage's options that it also has.
-Stage plain_learner(const Stage& stage) {
-  if (stage.method->plain.empty())
-    option_error("nothing_to_guard", "guard: {} has no plain counterpart to compare it with", stage.method->name);
-  const Method& plain = method(stage.method->plain);
+/// The method's stage with the options that it shares with another one.
+Stage with_shared_options(const Method& plain, const OptionValues& others) {
   Json given = Json::object();
   for (const OptionInfo& option : plain.options)
-    if (stage.options.has(option.name) && is_choice_of(option, stage.options.at(option.name)))
-      given[option.name] = stage.options.at(option.name);
+    if (others.has(option.name) && is_choice_of(option, others.at(option.name)))
+      given[option.name] = others.at(option.name);
   return {&plain, complete_options(plain.name, plain.options, given)};
+}
+
+/// Whether the stage adapts with its options.
+bool adapts_with(const OptionValues& options, const std::string& only_with) {
+  const std::size_t equals = only_with.find('=');
+  return equals == std::string::npos ||
+         option_text(options.at(only_with.substr(0, equals))) == only_with.substr(equals + 1);
+}
+
+/// The stage without adapting; none: it is left out.
+std::optional<Stage> plain_stage(const Stage& stage) {
+  const std::optional<PlainForm> plain = stage.method->plain_form();
+  if (!plain && stage.method->family == Family::adapt)
+    option_error("nothing_to_guard", "guard: {} has no plain counterpart to compare it with", stage.method->name);
+  if (!plain || !adapts_with(stage.options, plain->only_with)) return stage;
+  if (plain->method.empty()) return std::nullopt;
+  if (plain->method == stage.method->name) return Stage{stage.method, stage_options(*stage.method, {})};
+  return with_shared_options(method(plain->method), stage.options);
 }
 
 const char* loss_words(RowLoss loss) {
@@ -116,18 +131,15 @@ GuardNote note_of(const Scores& scores, Decision decision) {
 
 Pipeline plain_counterpart(const Pipeline& pipeline) {
   std::vector<Stage> stages;
-  for (const Stage& stage : pipeline.stages()) {
-    if (stage.method->needs_target) continue;
-    if (stage.method->family == Family::adapt && stage.method->follows_learner()) continue;
-    stages.push_back(stage.method->family == Family::adapt ? plain_learner(stage) : stage);
-  }
+  for (const Stage& stage : pipeline.stages())
+    if (std::optional<Stage> plain = plain_stage(stage)) stages.push_back(std::move(*plain));
   if (stages.empty()) option_error("no_learner", "guard: \"{}\" does not end in a learner", pipeline.text());
   Pipeline plain(std::move(stages));
   if (plain.text() == pipeline.text())
     option_error(
         "nothing_to_guard",
-        "guard: \"{}\" has no stage that needs rows of the target, so there is nothing to decide; compare other "
-        "stages with evaluate --protocol adapt --choose auto",
+        "guard: \"{}\" has no stage that adapts to a target or matches domains, so there is nothing to decide; compare "
+        "other stages with evaluate --protocol adapt --choose auto",
         pipeline.text());
   return plain;
 }

@@ -11,9 +11,9 @@
 /// Do no harm: use an adapted pipeline only if its estimated gain exceeds the noise of the estimate.
 namespace ecotone {
 
-/// The pipeline without adaptation: stages of the family weight are dropped, and a learner of the family adapt is
-/// replaced by its plain counterpart, which keeps the options of the same name. Option error `nothing_to_guard` if that
-/// changes nothing.
+/// The pipeline without adaptation: every stage that adapts to a target or matches domains is dropped or replaced as
+/// Method::plain_form says. weight.balance and stages that match nothing stay. Option error `nothing_to_guard` if that
+/// changes nothing or a learner that adapts has no plain form.
 Pipeline plain_counterpart(const Pipeline& pipeline);
 
 /// The guard's decision and its reasons; the note `guard` of a model.

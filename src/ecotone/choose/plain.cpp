@@ -23,11 +23,12 @@ std::optional<Pipeline> counterpart(const Pipeline& pipeline) {
 }  // namespace
 
 std::vector<Pipeline> plain_first(std::vector<Pipeline> candidates, const Context& context) {
-  if (candidates.empty() || !adapts(candidates.front())) return candidates;
+  if (candidates.empty()) return candidates;
   const std::string first = candidates.front().text();
   const std::optional<Pipeline> plain = counterpart(candidates.front());
   if (!plain) {
-    context.note("choose: the first pipeline, \"{}\", adapts and has no plain counterpart", first);
+    if (adapts(candidates.front()))
+      context.note("choose: the first pipeline, \"{}\", adapts and has no plain counterpart", first);
     return candidates;
   }
   const auto same = std::ranges::find(candidates, plain->text(), &Pipeline::text);

@@ -50,6 +50,13 @@ const RouteInfo& info_of_route(Route route) {
 std::string_view route_name(Route route) { return info_of_route(route).name; }
 std::string_view route_text(Route route) { return info_of_route(route).text; }
 
+std::optional<PlainForm> Method::plain_form() const {
+  if (plain) return plain;
+  const bool corrects = family == Family::adapt && follows_learner();
+  if (needs_target || corrects) return PlainForm{};
+  return std::nullopt;
+}
+
 std::vector<MethodRoute> Method::all_routes() const {
   std::vector<MethodRoute> all = {{Route::memory}};
   all.insert(all.end(), routes.begin(), routes.end());

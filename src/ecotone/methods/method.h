@@ -206,6 +206,15 @@ struct SelectionInput;
 struct FeatureSelection;
 using SelectFeatures = std::function<FeatureSelection(const SelectionInput&, const OptionValues&, const Context&)>;
 
+/// What a stage that adapts is without adapting; `fit --guard` compares both.
+struct PlainForm {
+  /// The method in its place, with the options that both have; the stage's own method: with its default options.
+  /// Empty: the stage is left out.
+  std::string method = {};
+  /// The one option with which the stage adapts, as in pipeline text ("by=domain"). Empty: it always does.
+  std::string only_with = {};
+};
+
 /// A registered method. The one list of them is methods.def. What a method says of itself comes first; the rest follows
 /// from its option struct and functions.
 struct Method {
@@ -221,7 +230,7 @@ struct Method {
   bool takes_missing = false;                 ///< missing values and infinities are values to it
   bool takes_categories = false;              ///< where it stands first, a column of text is one column of codes to it
   bool has_contributions = false;             ///< fitted, it says what each column adds to a score
-  std::string plain = {};                     ///< of family adapt: the method that does the same without adapting
+  std::optional<PlainForm> plain = {};        ///< see plain_form
   std::vector<PenaltyOption> penalties = {};  ///< in the order in which fits that differ in them are sorted
   std::vector<DefaultBeside> defaults_beside = {};
   SelectFeatures select = {};     ///< of family select: all that the path of a run says
@@ -250,6 +259,9 @@ struct Method {
   std::vector<MethodRoute> all_routes() const;
   /// Whether it cannot be fitted without rows of a target.
   bool adapts() const { return needs_target || family == Family::adapt; }
+  /// What a stage of it is without adapting: `plain`; of stages that cannot be fitted without a target and of those
+  /// that correct predictions for one, nothing at all. None: it does not adapt.
+  std::optional<PlainForm> plain_form() const;
   bool follows_learner() const { return fit_behind_learner != nullptr; }
   /// Wherever it stands; see Pipeline::predicts_at.
   bool predicts() const { return family == Family::learn || family == Family::adapt; }

@@ -187,7 +187,7 @@ Method daboost_method() {
        .example = "impute | scale | daboost rounds=50",
        .citation = "habrard2012",
        .learns = Learns::two_classes,
-       .plain = "adaboost",
+       .plain = PlainForm{.method = "adaboost"},
        .without_rows = "smooth=none holds none"});
 }
 

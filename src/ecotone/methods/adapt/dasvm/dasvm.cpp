@@ -146,7 +146,7 @@ Method dasvm_method() {
        .example = "impute | scale | dasvm",
        .citation = "bruzzone2010",
        .learns = Learns::two_classes,
-       .plain = "svm",
+       .plain = PlainForm{.method = "svm"},
        .penalties = {{"C", true}},
        .without_rows = "a weight stage before a linear learner adapts without holding rows"});
 }

@@ -251,7 +251,7 @@ Method adapt_jdot_method() {
        .example = "impute | scale | adapt.jdot",
        .citation = "courty2017jdot",
        .learns = Learns::classes,
-       .plain = "ridge",
+       .plain = PlainForm{.method = "ridge"},
        .penalties = {{"l2"}}});
 }
 

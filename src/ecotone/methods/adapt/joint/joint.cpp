@@ -103,7 +103,7 @@ Method adapt_joint_method() {
        .citation = "bickel2007",
        .routes = {{Route::streamed}},
        .learns = Learns::two_classes,
-       .plain = "logistic",
+       .plain = PlainForm{.method = "logistic"},
        .penalties = {{"l2"}}});
 }
 

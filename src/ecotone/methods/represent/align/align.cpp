@@ -372,6 +372,7 @@ Method align_method() {
            "than nothing in a third and worse in more, so compare with nothing. Put scale before it: units decide "
            "otherwise.",
        .example = "impute | scale | align | logistic",
+       .plain = PlainForm{},
        .sums = beside_targets(sums_route<AlignOptions, sum_align<AlignOptions, align_name>>())});
 }
 
@@ -415,6 +416,7 @@ Method barycentre_method() {
                "of class shares away; in 84 held-out domains it was better than nothing in 29 and worse in 39.",
        .example = "impute | scale | barycentre | logistic",
        .citation = "alvarez2016",
+       .plain = PlainForm{},
        .sums = beside_targets(sums_route<BarycentreOptions, sum_align<BarycentreOptions, barycentre_name>>())});
 }
 

@@ -140,6 +140,7 @@ Method rank_method() {
                "assumes that rows at equal ranks are alike in all domains, so it takes differences of class shares "
                "between domains away: in 92 held-out domains it was better than nothing in 32 and worse in 54.",
        .example = "impute | rank | logistic",
+       .plain = PlainForm{.only_with = "by=domain"},
        .without_rows = "use 'scale by=domain', which holds means and deviations of domains"});
 }
 

@@ -171,7 +171,8 @@ Method subspace_method() {
            "than it was given and takes differences of class shares away: in 92 held-out domains it was better than "
            "nothing in 24 and worse in 55. Put scale before it.",
        .example = "impute | scale | subspace | logistic",
-       .citation = "fernando2013"});
+       .citation = "fernando2013",
+       .plain = PlainForm{}});
 }
 
 }  // namespace ecotone

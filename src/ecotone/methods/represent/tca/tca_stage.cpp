@@ -161,6 +161,7 @@ Method tca_method() {
                "penalises.",
        .example = "impute | scale | tca components=10 | scale | logistic",
        .citation = "pan2011",
+       .plain = PlainForm{},
        .without_rows = "route=low_rank map=fourier holds random frequencies instead"});
 }
 

@@ -127,8 +127,9 @@ void refuse_outputs(const EvaluateFlags& flags) {
 }
 
 /// The candidates with "no adaptation" first; notes report which pipeline that is.
-std::vector<Pipeline> candidates_of(const EvaluateFlags& flags, const DataAndPipelines& given, const Context& context) {
-  std::vector<Pipeline> candidates = plain_first(given.pipelines, context);
+std::vector<Pipeline> candidates_of(const EvaluateFlags& flags, const DataAndPipelines& given, Task task,
+                                    const Context& context) {
+  std::vector<Pipeline> candidates = plain_first(given.pipelines, task, context);
   context.note("choose: \"{}\" stands for no adaptation", candidates.front().text());
   const bool kept = candidates.front().text() == given.pipelines.front().text();
   if (kept && !PipelineSpace(flags.arguments[given.data.size()]).is_single())
@@ -148,7 +149,7 @@ void run_choose(const EvaluateFlags& flags, Session& session) {
   const Context& context = session.context();
   const Dataset data = read_checked(given.data, flags.read, flags.strict, session);
   if (flags.choose == "all" && data.y) options.scorers = scorers_of(data.y->task);
-  const std::vector<Pipeline> candidates = candidates_of(flags, given, context);
+  const std::vector<Pipeline> candidates = candidates_of(flags, given, data.y ? data.y->task : Task::classify, context);
   const Choice choice = session.timed("choose", [&] { return choose_candidates(data, candidates, options, context); });
   session.say(choice_table(choice));
   session.print(to_json(choice));

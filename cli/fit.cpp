@@ -38,7 +38,7 @@ void run_fit(const FitFlags& flags, Session& session) {
     option_error("usage", "fit: expected one pipeline, got {}; use evaluate to compare several",
                  given.pipelines.size());
   const Pipeline& pipeline = given.pipelines.front();
-  if (flags.guard) plain_counterpart(pipeline);  // refuses before anything is read
+  if (flags.guard) plain_counterpart(pipeline, Task::classify);  // refuses before anything is read
   require_separate(files_read(given.data, flags.read), {flags.output});
   if (session.leads()) require_writable(flags.output);
   const Context& context = session.context();

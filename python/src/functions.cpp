@@ -132,8 +132,9 @@ Printed choose(const Data& data, const std::vector<std::string>& texts, const st
     options.scorers = {scorer_by_name(scorer)};
   else if (data.set.y)
     options.scorers = scorers_of(data.set.y->task);
+  const Task task = data.set.y ? data.set.y->task : Task::classify;
   const Choice choice = call(settings, Size::any, [&](const Context& context) {
-    return choose_candidates(data.set, plain_first(given, context), options, context);
+    return choose_candidates(data.set, plain_first(given, task, context), options, context);
   });
   return {to_json(choice).dump(), choice_table(choice)};
 }

@@ -153,7 +153,8 @@ TEST(ChoiceTable, NamesCandidatesAndRules) {
 TEST(PlainFirst, PutsTheCounterpartOfAnAdaptedPipelineInFront) {
   const auto texts = [](const std::vector<std::string>& given, Recorder& recorder) {
     std::vector<std::string> result;
-    for (const Pipeline& each : plain_first(pipelines(given), Context({.threads = 1, .observer = &recorder})))
+    for (const Pipeline& each :
+         plain_first(pipelines(given), Task::classify, Context({.threads = 1, .observer = &recorder})))
       result.push_back(each.text());
     return result;
   };

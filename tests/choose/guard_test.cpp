@@ -77,11 +77,11 @@ double wrong_ratio(double x) { return std::exp(-4 * x); }
 
 TEST(PlainCounterpart, HasNoWeightStages) {
   const Method method = weight_method(right_ratio);
-  EXPECT_EQ(plain_counterpart(weighted(method)).text(), "logistic l2=0.001");
-  const Error nothing = error_of([] { plain_counterpart(Pipeline::parse("scale | logistic")); });
+  EXPECT_EQ(plain_counterpart(weighted(method), Task::classify).text(), "logistic l2=0.001");
+  const Error nothing = error_of([] { plain_counterpart(Pipeline::parse("scale | logistic"), Task::classify); });
   EXPECT_EQ(nothing.code(), "nothing_to_guard");
   EXPECT_EQ(nothing.kind(), ErrorKind::option);
-  EXPECT_EQ(error_of([&] { plain_counterpart(Pipeline({Stage{&method, {}}})); }).code(), "no_learner");
+  EXPECT_EQ(error_of([&] { plain_counterpart(Pipeline({Stage{&method, {}}}), Task::classify); }).code(), "no_learner");
 }
 
 TEST(PlainCounterpart, KeepsTheOptionsThatTheLearnersShare) {
@@ -91,34 +91,70 @@ TEST(PlainCounterpart, KeepsTheOptionsThatTheLearnersShare) {
   adapt.plain = PlainForm{.method = "logistic"};
   OptionValues options = Pipeline::parse("logistic l2=0.3 offset=false").stages()[0].options;
   options.set("lam", 1.0);
-  EXPECT_EQ(plain_counterpart(Pipeline({Stage{&adapt, options}})).text(), "logistic l2=0.3 offset=false");
+  EXPECT_EQ(plain_counterpart(Pipeline({Stage{&adapt, options}}), Task::classify).text(),
+            "logistic l2=0.3 offset=false");
   adapt.plain.reset();
-  EXPECT_EQ(error_of([&] { plain_counterpart(Pipeline({Stage{&adapt, options}})); }).code(), "nothing_to_guard");
+  EXPECT_EQ(error_of([&] {
+              plain_counterpart(Pipeline({Stage{&adapt, options}}), Task::classify);
+            }).code(),
+            "nothing_to_guard");
 }
 
 TEST(PlainCounterpart, IsThereForEveryMethodThatAdapts) {
   for (const Method& each : methods()) {
     if (each.family != Family::adapt) continue;
     if (each.follows_learner()) {
-      EXPECT_EQ(plain_counterpart(Pipeline::parse("scale | logistic l2=1 | " + each.name)).text(),
+      EXPECT_EQ(plain_counterpart(Pipeline::parse("scale | logistic l2=1 | " + each.name), Task::classify).text(),
                 "scale | logistic l2=1");
       continue;
     }
     ASSERT_TRUE(each.plain) << each.name;
     EXPECT_EQ(method(each.plain->method).family, Family::learn) << each.name;
-    const std::string plain = plain_counterpart(Pipeline::parse(each.name)).text();
+    const std::string plain = plain_counterpart(Pipeline::parse(each.name), Task::classify).text();
     EXPECT_EQ(plain.substr(0, plain.find(' ')), each.plain->method);
+  }
+}
+
+/// adapt.jdot counts squared errors whole, least_squares counts them half.
+TEST(PlainCounterpart, OfTransportOfLabelsDependsOnTheTask) {
+  const Pipeline pipeline = Pipeline::parse("scale | adapt.jdot l2=0.25 rounds=3");
+  EXPECT_EQ(plain_counterpart(pipeline, Task::classify).text(), "scale | logistic l2=0.25");
+  EXPECT_EQ(plain_counterpart(pipeline, Task::regress).text(), "scale | least_squares l2=0.125");
+}
+
+/// Where every target row is a source row, transport gives every row its own label, and both models are the same.
+TEST(PlainCounterpart, OfTransportOfLabelsIsTheSameModelWithoutShift) {
+  for (const Task task : {Task::classify, Task::regress}) {
+    TrainView view = straight();
+    const Index n = view.labelled();
+    Matrix x = view.x.to_matrix();
+    x.bottomRows(n) = x.topRows(n);
+    view.x = Features::dense(x, {"a"});
+    if (task == Task::regress) {
+      Vector value(n);
+      for (Index i = 0; i < n; ++i) value[i] = 2 * x(i, 0) + std::sin(9 * x(i, 0));
+      view.y = {};
+      view.y.task = Task::regress;
+      view.y.value = value;
+    }
+    const Pipeline pipeline = Pipeline::parse("adapt.jdot alpha=1000000 l2=0.2");
+    const Json adapted = Model::fit(pipeline, view, Schema{}, on(2)).inspect().at("stages")[0];
+    const Json plain = Model::fit(plain_counterpart(pipeline, task), view, Schema{}, on(2)).inspect().at("stages")[0];
+    EXPECT_NEAR(adapted.at("weights").front().get<double>(), plain.at("weights").front().get<double>(), 1e-6);
   }
 }
 
 TEST(PlainCounterpart, HasNoStagesThatMatchDomains) {
   for (const char* stage : {"align", "coral", "linot move_mean=false", "barycentre", "subspace components=2", "tca",
                             "transport solver=exact", "rank", "rank output=uniform", "weight.kmm"})
-    EXPECT_EQ(plain_counterpart(Pipeline::parse(fmt::format("scale | {} | logistic l2=1", stage))).text(),
-              "scale | logistic l2=1")
+    EXPECT_EQ(
+        plain_counterpart(Pipeline::parse(fmt::format("scale | {} | logistic l2=1", stage)), Task::classify).text(),
+        "scale | logistic l2=1")
         << stage;
   for (const char* stage : {"rank by=all", "weight.balance", "kpca"})
-    EXPECT_EQ(error_of([&] { plain_counterpart(Pipeline::parse(fmt::format("{} | logistic", stage))); }).code(),
+    EXPECT_EQ(error_of([&] {
+                plain_counterpart(Pipeline::parse(fmt::format("{} | logistic", stage)), Task::classify);
+              }).code(),
               "nothing_to_guard")
         << stage;
 }
@@ -129,7 +165,7 @@ TEST(PlainCounterpart, OfAMethodThatIsItsOwnHasTheDefaultOptions) {
   const auto plain_of = [&](const std::string& text) {
     std::vector<Stage> stages = Pipeline::parse(text + " | logistic l2=1").stages();
     stages[0].method = &centre;
-    return plain_counterpart(Pipeline(stages)).text();
+    return plain_counterpart(Pipeline(stages), Task::classify).text();
   };
   EXPECT_EQ(plain_of("scale by=domain shrink_sd=3 new=pooled"), "scale | logistic l2=1");
   EXPECT_EQ(error_of([&] { plain_of("scale"); }).code(), "nothing_to_guard");
@@ -204,8 +240,8 @@ TEST(Guard, DeclinesWhereNothingOverlaps) {
   int tempted = 0;
   for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
     const TrainView view = out_of_reach(1, seed);
-    const Scores scores =
-        score_candidates(view, Schema{}, {plain_counterpart(pipeline), pipeline}, Scorer::importance, {}, on(2, seed));
+    const Scores scores = score_candidates(view, Schema{}, {plain_counterpart(pipeline, Task::classify), pipeline},
+                                           Scorer::importance, {}, on(2, seed));
     tempted += *scores.candidates[1].gain > errors_to_exceed(scores) * *scores.candidates[1].gain_error;
     const GuardNote note = guarded_fit(pipeline, view, Schema{}, {}, on(2, seed)).note;
     EXPECT_FALSE(note.adapted);

@@ -36,15 +36,23 @@ bool adapts_with(const OptionValues& options, const std::string& only_with) {
          option_text(options.at(only_with.substr(0, equals))) == only_with.substr(equals + 1);
 }
 
+/// The plain learner of this task.
+Stage plain_learner(const PlainForm& plain, const OptionValues& options, Task task) {
+  if (task == Task::classify || plain.of_numbers.empty()) return with_shared_options(method(plain.method), options);
+  OptionValues scaled = options;
+  if (plain.l2_of_numbers != 1) scaled.set("l2", plain.l2_of_numbers * options.at("l2").get<double>());
+  return with_shared_options(method(plain.of_numbers), scaled);
+}
+
 /// The stage without adapting; none: it is left out.
-std::optional<Stage> plain_stage(const Stage& stage) {
+std::optional<Stage> plain_stage(const Stage& stage, Task task) {
   const std::optional<PlainForm> plain = stage.method->plain_form();
   if (!plain && stage.method->family == Family::adapt)
     option_error("nothing_to_guard", "guard: {} has no plain counterpart to compare it with", stage.method->name);
   if (!plain || !adapts_with(stage.options, plain->only_with)) return stage;
   if (plain->method.empty()) return std::nullopt;
   if (plain->method == stage.method->name) return Stage{stage.method, stage_options(*stage.method, {})};
-  return with_shared_options(method(plain->method), stage.options);
+  return plain_learner(*plain, stage.options, task);
 }
 
 const char* loss_words(RowLoss loss) {
@@ -129,10 +137,10 @@ GuardNote note_of(const Scores& scores, Decision decision) {
 
 }  // namespace
 
-Pipeline plain_counterpart(const Pipeline& pipeline) {
+Pipeline plain_counterpart(const Pipeline& pipeline, Task task) {
   std::vector<Stage> stages;
   for (const Stage& stage : pipeline.stages())
-    if (std::optional<Stage> plain = plain_stage(stage)) stages.push_back(std::move(*plain));
+    if (std::optional<Stage> plain = plain_stage(stage, task)) stages.push_back(std::move(*plain));
   if (stages.empty()) option_error("no_learner", "guard: \"{}\" does not end in a learner", pipeline.text());
   Pipeline plain(std::move(stages));
   if (plain.text() == pipeline.text())
@@ -217,7 +225,7 @@ std::optional<GuardNote> guard_note(const Model& model, const std::string& origi
 
 Guarded guarded_fit(const Pipeline& pipeline, const TrainView& view, const Schema& schema, const ScorerOptions& options,
                     const Context& context) {
-  const std::vector<Pipeline> candidates = {plain_counterpart(pipeline), pipeline};
+  const std::vector<Pipeline> candidates = {plain_counterpart(pipeline, view.y.task), pipeline};
   if (!view.has_target())
     data_error("no_target",
                "guard: there are no unlabelled rows of a target domain to adapt to; name it with --target");

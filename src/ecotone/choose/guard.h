@@ -13,8 +13,8 @@ namespace ecotone {
 
 /// The pipeline without adaptation: every stage that adapts to a target or matches domains is dropped or replaced as
 /// Method::plain_form says. weight.balance and stages that match nothing stay. Option error `nothing_to_guard` if that
-/// changes nothing or a learner that adapts has no plain form.
-Pipeline plain_counterpart(const Pipeline& pipeline);
+/// changes nothing or a learner that adapts has no plain form, whatever the task.
+Pipeline plain_counterpart(const Pipeline& pipeline, Task task);
 
 /// The guard's decision and its reasons; the note `guard` of a model.
 struct GuardNote {

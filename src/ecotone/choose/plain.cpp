@@ -11,9 +11,9 @@ namespace ecotone {
 
 namespace {
 
-std::optional<Pipeline> counterpart(const Pipeline& pipeline) {
+std::optional<Pipeline> counterpart(const Pipeline& pipeline, Task task) {
   try {
-    return plain_counterpart(pipeline);
+    return plain_counterpart(pipeline, task);
   } catch (const Error& error) {
     if (error.code() != "nothing_to_guard") throw;
     return std::nullopt;
@@ -22,10 +22,10 @@ std::optional<Pipeline> counterpart(const Pipeline& pipeline) {
 
 }  // namespace
 
-std::vector<Pipeline> plain_first(std::vector<Pipeline> candidates, const Context& context) {
+std::vector<Pipeline> plain_first(std::vector<Pipeline> candidates, Task task, const Context& context) {
   if (candidates.empty()) return candidates;
   const std::string first = candidates.front().text();
-  const std::optional<Pipeline> plain = counterpart(candidates.front());
+  const std::optional<Pipeline> plain = counterpart(candidates.front(), task);
   if (!plain) {
     if (adapts(candidates.front()))
       context.note("choose: the first pipeline, \"{}\", adapts and has no plain counterpart", first);

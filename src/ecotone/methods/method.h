@@ -213,6 +213,10 @@ struct PlainForm {
   std::string method = {};
   /// The one option with which the stage adapts, as in pipeline text ("by=domain"). Empty: it always does.
   std::string only_with = {};
+  /// In place of `method` where labels are numbers.
+  std::string of_numbers = {};
+  /// What l2 is multiplied with there, where the two methods count squared errors differently.
+  double l2_of_numbers = 1;
 };
 
 /// A registered method. The one list of them is methods.def. What a method says of itself comes first; the rest follows

@@ -251,7 +251,7 @@ Method adapt_jdot_method() {
        .example = "impute | scale | adapt.jdot",
        .citation = "courty2017jdot",
        .learns = Learns::classes,
-       .plain = PlainForm{.method = "ridge"},
+       .plain = PlainForm{.method = "logistic", .of_numbers = "least_squares", .l2_of_numbers = 0.5},
        .penalties = {{"l2"}}});
 }
 

@@ -35,5 +35,15 @@ TEST(AdaptJdot, FollowsATargetThatMoved) {
   }
 }
 
+TEST(AdaptJdot, TellsOfClassShares) {
+  TrainView view = overlapping(60, 2, 2, 2, 30);
+  for (std::size_t i = 0; i < 60; ++i) view.domain.index[i] = view.y.index[i] == 0 || i % 20 == 1 ? 0 : 1;
+  Recorder recorder;
+  fitted("adapt.jdot rounds=2", view, context().observed_by(&recorder));
+  ASSERT_FALSE(recorder.warnings.empty());
+  EXPECT_EQ(recorder.warnings[0].first, "class_shares_differ");
+  EXPECT_NE(recorder.warnings[0].second.find("adapt.jdot"), std::string::npos) << recorder.warnings[0].second;
+}
+
 }  // namespace jdot_test
 }  // namespace ecotone::test

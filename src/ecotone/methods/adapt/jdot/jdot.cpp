@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ecotone/base/memory.h"
+#include "ecotone/methods/domain_places.h"
 #include "ecotone/methods/learn/linear/linear.h"
 #include "ecotone/methods/requirements.h"
 #include "ecotone/solve/transport/network_simplex.h"
@@ -227,6 +228,7 @@ StageResult fit_jdot(const TrainView& view, const JdotOptions& options, const Co
   const auto copies = static_cast<Index>(std::max<std::size_t>(view.y.classes.size(), 1)) + 2;
   require_memory(static_cast<std::size_t>(copies * view.x.rows() * view.x.cols()) * sizeof(double), jdot_name,
                  "copies of all rows", "use fewer rows or columns");
+  tell_class_shares(jdot_name, view, context);
   return JdotRounds(view, options, context).run();
 }
 

@@ -187,6 +187,37 @@ TEST(Subspace, ATargetWithoutDirectionsIsReplacedByAllDomains) {
   for (const auto& each : recorder.warnings) EXPECT_NE(each.first, "few_target_rows");
 }
 
+/// A source domain of two rows takes the target's directions and leaves all others as many as the target has.
+TEST(Subspace, ASmallSourceDomainDoesNotTakeDirectionsFromOthers) {
+  FitCache cache;
+  TrainView view = overlapping(92, 4, 2, 3, 30);
+  const Index before = dynamic_cast<const Subspace&>(*Subspace::fit(view, {}, context(), cache).fitted).directions();
+  view.domain.names.emplace_back("small");
+  view.role.push_back(Role::source);
+  view.domain.index[90] = view.domain.index[91] = 4;
+  Recorder recorder;
+  const StageResult fit = Subspace::fit(view, {}, context().observed_by(&recorder), cache);
+  const auto& found = dynamic_cast<const Subspace&>(*fit.fitted);
+  EXPECT_GT(before, 1);
+  EXPECT_EQ(found.directions(), before);
+  EXPECT_TRUE(same_bytes(found.parts().shifts[4].map, found.parts().target.vectors));
+  EXPECT_FALSE(same_bytes(found.parts().shifts[0].map, found.parts().target.vectors));
+  ASSERT_EQ(recorder.warnings.size(), 1U);
+  EXPECT_EQ(recorder.warnings[0].first, "few_domain_rows");
+  EXPECT_NE(recorder.warnings[0].second.find("'small' has 2"), std::string::npos) << recorder.warnings[0].second;
+}
+
+TEST(Subspace, HasFewerDirectionsThanTheTargetHasRows) {
+  FitCache cache;
+  const auto directions_with = [&](Index target_rows) {
+    const StageResult fit = Subspace::fit(overlapping(90, 6, 2, 3, target_rows), {}, context(), cache);
+    return dynamic_cast<const Subspace&>(*fit.fitted).directions();
+  };
+  EXPECT_EQ(directions_with(2), 1);
+  EXPECT_LE(directions_with(4), 3);
+  EXPECT_GT(directions_with(0), 3);
+}
+
 TEST(Subspace, DirectionsWithoutVarianceAreArbitrary) {
   const PrincipalBasis none{Matrix::Identity(3, 3), Vector::Zero(3)};
   EXPECT_TRUE(gap_closed(none, 1));

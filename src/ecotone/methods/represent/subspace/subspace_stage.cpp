@@ -33,12 +33,13 @@ void warn_of_flat_target(const GroupMoments& target, const Context& context) {
                                 : fmt::format("{:.0f} rows that do not vary", target.count));
 }
 
-/// At most as many directions as the smallest domain of two rows or more has.
-Index most_directions(const std::vector<GroupMoments>& groups) {
-  double rows = static_cast<double>(groups[0].cols()) + 1;
-  for (const GroupMoments& each : groups)
-    if (each.count > 1) rows = std::min(rows, each.count);
-  return std::max<Index>(1, static_cast<Index>(rows) - 1);
+/// As many directions as rows leave after their means: those of the target, or those of all domains, each around its
+/// own mean.
+Index most_directions(const GroupMoments& target, bool of_its_own, const std::vector<GroupMoments>& groups) {
+  double free = of_its_own ? target.count - 1 : 0;
+  if (!of_its_own)
+    for (const GroupMoments& each : groups) free += std::max(0.0, each.count - 1);
+  return std::max<Index>(1, static_cast<Index>(free));
 }
 
 /// z = (x - mean) P P' T for a domain with a basis of its own, else (x - mean) T.
@@ -51,9 +52,25 @@ GroupShift basis_shift(const GroupMoments& own, const Vector& mean, const Princi
   return shift;
 }
 
-Index directions_wanted(const SubspaceOptions& options, const PrincipalBasis& target,
-                        const std::vector<GroupMoments>& groups, Index cols) {
-  if (options.components.is_auto()) return directions_for(target, share_kept, std::min(cols, most_directions(groups)));
+/// Says which source domains have no directions of their own in basis_shift.
+void warn_of_few_source_rows(const TrainView& view, const std::vector<GroupMoments>& groups, Index m,
+                             const Context& context) {
+  Index few = 0, sources = 0, example = -1;
+  for (Index e = 0; e < std::ssize(groups); ++e) {
+    if (view.role[at(e)] != Role::source || groups[at(e)].count == 0) continue;
+    ++sources;
+    if (groups[at(e)].count >= static_cast<double>(m) + 1) continue;
+    if (few++ == 0) example = e;
+  }
+  if (few == 0) return;
+  context.warn("few_domain_rows",
+               "subspace: {} of {} source domains have fewer rows than the {} that {} directions of their own need "
+               "('{}' has {:g}), so they take those that the others are aligned with",
+               few, sources, m + 1, m, view.domain.names[at(example)], groups[at(example)].count);
+}
+
+Index directions_wanted(const SubspaceOptions& options, const PrincipalBasis& target, Index most, Index cols) {
+  if (options.components.is_auto()) return directions_for(target, share_kept, std::min(cols, most));
   const double m = *options.components.value;
   if (m != std::floor(m) || m > static_cast<double>(cols))
     option_error("bad_option", "subspace: components must be a whole number of at most the {} columns, got {}", cols,
@@ -90,7 +107,8 @@ StageResult Subspace::fit(const TrainView& view, const SubspaceOptions& options,
   if (target.count > 0 && !of_its_own) warn_of_flat_target(target, context);
   const PrincipalBasis basis =
       of_its_own ? principal_basis(target, context) : principal_basis(parts.prior.within, context);
-  const Index m = directions_wanted(options, basis, groups, d);
+  const Index m = directions_wanted(options, basis, most_directions(target, of_its_own, groups), d);
+  if (!options.pool_sources) warn_of_few_source_rows(view, groups, m, context);
   for (Index e = 0; e < std::ssize(groups); ++e) {
     const bool of_target = view.role[at(e)] == Role::target;
     const bool pool = options.pool_sources && !of_target;

@@ -19,8 +19,8 @@ struct SubspaceOptions {
     using O = SubspaceOptions;
     return std::tuple{
         field("components", &O::components,
-              "Directions m that are kept; auto: as many as hold 90% of the target's variance. As many as there are "
-              "columns: a rotation, which changes nothing else",
+              "Directions m that are kept; auto: as many as hold 90% of the target's variance, fewer than its rows. As "
+              "many as there are columns: a rotation, which changes nothing else",
               between(1.0, 5000.0)),
         field("pool_sources", &O::pool_sources,
               "One basis for all source rows, in place of one for each source domain"),

@@ -156,15 +156,17 @@ std::vector<GroupShift> training_shifts(const Roles& roles, const Align::Parts& 
 }  // namespace
 
 Features shifted_by_place(const Features& x, std::vector<std::int32_t> place,
-                          std::shared_ptr<const std::vector<GroupShift>> shifts, std::vector<std::string> names,
-                          const Context& context) {
-  const GroupShift& first = shifts->front();
+                          std::shared_ptr<const std::vector<GroupShift>> known, std::vector<GroupShift> fresh,
+                          std::vector<std::string> names, const Context& context) {
+  const GroupShift& first = known->front();
   const Index cols = first.keep ? x.cols() : first.map.cols();
-  const auto map = [shifts](ConstMatrixMap rows, std::span<const std::int32_t> of, MatrixView z) {
+  const auto of_new = std::make_shared<const std::vector<GroupShift>>(std::move(fresh));
+  const auto map = [known, of_new](ConstMatrixMap rows, std::span<const std::int32_t> of, MatrixView z) {
     std::map<std::int32_t, std::vector<Index>> members;
     for (Index i = 0; i < rows.rows(); ++i) members[of[at(i)]].push_back(i);
     for (const auto& each : members) {
-      const GroupShift& shift = (*shifts)[at(each.first)];
+      const Index place_of = each.first, trained = std::ssize(*known);
+      const GroupShift& shift = place_of < trained ? (*known)[at(place_of)] : (*of_new)[at(place_of - trained)];
       const std::vector<Index>& own = each.second;
       Matrix in(std::ssize(own), rows.cols()), out;
       for (Index i = 0; i < in.rows(); ++i) in.row(i) = rows.row(own[at(i)]);
@@ -209,7 +211,8 @@ MomentPrior load_prior(const StageState& state, Index cols) {
   return prior;
 }
 
-Align::Align(Parts parts, const AlignOptions& options) : parts_(std::move(parts)), options_(options) {}
+Align::Align(Parts parts, const AlignOptions& options)
+    : parts_(std::make_shared<const Parts>(std::move(parts))), options_(options) {}
 
 Align::Parts Align::parts_of(const char* who, SummedDomains domains, const AlignOptions& options, Status& status,
                              const Context& context) {
@@ -268,49 +271,50 @@ SumsResult Align::fit_on_sums(const char* who, const RowSums& sums, const AlignO
 }
 
 Features Align::transform(const Batch& batch, const Context& context) const {
-  const char* who = parts_.who.c_str();
+  const char* who = parts_->who.c_str();
   require_finite_features(who, batch.x, batch.origin, context);
-  PlacedRows placed = place_rows(batch, parts_.names);
-  auto shifts = std::make_shared<std::vector<GroupShift>>(parts_.shifts);
+  PlacedRows placed = place_rows(batch, parts_->names);
+  std::vector<GroupShift> fresh;
   if (options_.fresh == NewDomain::sample && !placed.fresh.empty()) {
     for (const GroupMoments& each : fresh_moments(who, batch, placed, context))
-      shifts->push_back(shift_to(who, gaussian_of(parts_.prior, each, options_), parts_.reference_mean,
-                                 parts_.reference, options_, context));
+      fresh.push_back(shift_to(who, gaussian_of(parts_->prior, each, options_), parts_->reference_mean,
+                               parts_->reference, options_, context));
   } else if (!placed.fresh.empty()) {
     GroupShift pooled{.keep = true, .from = {}, .map = {}, .to = {}};
-    if (parts_.to == AlignTo::barycentre)
-      pooled = shift_to(who, gaussian_of(parts_.prior, GroupMoments(batch.x.cols(), ScatterKind::full), options_),
-                        parts_.reference_mean, parts_.reference, options_, context);
-    shifts->insert(shifts->end(), placed.fresh.size(), pooled);
+    if (parts_->to == AlignTo::barycentre)
+      pooled = shift_to(who, gaussian_of(parts_->prior, GroupMoments(batch.x.cols(), ScatterKind::full), options_),
+                        parts_->reference_mean, parts_->reference, options_, context);
+    fresh.assign(placed.fresh.size(), pooled);
   }
-  if (!maps_are_finite(*shifts))
+  if (!maps_are_finite(fresh))
     data_error("singular", "{}: the covariance of a new domain is singular; use ridge > 0", who);
-  return shifted_by_place(batch.x, std::move(placed.place), std::move(shifts), batch.x.names(), context);
+  return shifted_by_place(batch.x, std::move(placed.place), {parts_, &parts_->shifts}, std::move(fresh),
+                          batch.x.names(), context);
 }
 
 StageState Align::save() const {
   StageState state;
-  const Index count = parts_.rows.size(), d = parts_.prior.cols();
-  save_domain_names(parts_.names, state);
-  state.info["to"] = parts_.to == AlignTo::target ? "target" : "barycentre";
+  const Index count = parts_->rows.size(), d = parts_->prior.cols();
+  save_domain_names(parts_->names, state);
+  state.info["to"] = parts_->to == AlignTo::target ? "target" : "barycentre";
   Vector keep(count);
   Matrix from = Matrix::Zero(count, d), maps = Matrix::Zero(count * d, d), to = Matrix::Zero(count, d);
   for (Index e = 0; e < count; ++e) {
-    const GroupShift& shift = parts_.shifts[at(e)];
+    const GroupShift& shift = parts_->shifts[at(e)];
     keep[e] = shift.keep ? 1 : 0;
     if (shift.keep) continue;
     from.row(e) = shift.from.transpose();
     maps.middleRows(e * d, d) = shift.map;
     to.row(e) = shift.to.transpose();
   }
-  state.set("rows", parts_.rows);
+  state.set("rows", parts_->rows);
   state.set("keep", keep);
   state.set("from", from);
   state.set("maps", maps);
   state.set("means", to);
-  state.set("reference_mean", parts_.reference_mean);
-  state.set("reference_covariance", parts_.reference);
-  save_prior(parts_.prior, state);
+  state.set("reference_mean", parts_->reference_mean);
+  state.set("reference_covariance", parts_->reference);
+  save_prior(parts_->prior, state);
   return state;
 }
 

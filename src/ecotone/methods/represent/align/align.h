@@ -11,11 +11,11 @@
 
 namespace ecotone {
 
-/// Rows mapped by the shift of their domain; `shifts` are those of places 0, 1, ... The result for a row depends on the
-/// row and its domain alone.
+/// Rows mapped by the shift of their domain: those of places 0, 1, ... are `known`, then `fresh`. The result for a row
+/// depends on the row and its domain alone.
 Features shifted_by_place(const Features& x, std::vector<std::int32_t> place,
-                          std::shared_ptr<const std::vector<GroupShift>> shifts, std::vector<std::string> names,
-                          const Context& context);
+                          std::shared_ptr<const std::vector<GroupShift>> known, std::vector<GroupShift> fresh,
+                          std::vector<std::string> names, const Context& context);
 
 /// The moments of the rows of new domains in a batch. Data error `non_finite`.
 std::vector<GroupMoments> fresh_moments(const char* who, const Batch& batch, const PlacedRows& placed,
@@ -48,7 +48,7 @@ class Align : public Fitted {
   static std::shared_ptr<const Fitted> load(const char* who, const StageState& state, const AlignOptions& options,
                                             const StageInput& input);
 
-  const Parts& parts() const { return parts_; }
+  const Parts& parts() const { return *parts_; }
   Features transform(const Batch& batch, const Context& context) const override;
   bool needs_domain_sample() const override { return options_.fresh == NewDomain::sample; }
   StageState save() const override;
@@ -58,7 +58,7 @@ class Align : public Fitted {
   static Parts parts_of(const char* who, SummedDomains domains, const AlignOptions& options, Status& status,
                         const Context& context);
 
-  Parts parts_;
+  std::shared_ptr<const Parts> parts_;  ///< shared with the features that transform gives
   AlignOptions options_;
 };
 

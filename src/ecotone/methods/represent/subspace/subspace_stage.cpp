@@ -80,7 +80,8 @@ Index directions_wanted(const SubspaceOptions& options, const PrincipalBasis& ta
 
 }  // namespace
 
-Subspace::Subspace(Parts parts, const SubspaceOptions& options) : parts_(std::move(parts)), options_(options) {}
+Subspace::Subspace(Parts parts, const SubspaceOptions& options)
+    : parts_(std::make_shared<const Parts>(std::move(parts))), options_(options) {}
 
 StageResult Subspace::fit(const TrainView& view, const SubspaceOptions& options, const Context& context, FitCache&) {
   const Index d = view.x.cols();
@@ -131,35 +132,36 @@ StageResult Subspace::fit(const TrainView& view, const SubspaceOptions& options,
 
 Features Subspace::transform(const Batch& batch, const Context& context) const {
   require_finite_features("subspace", batch.x, batch.origin, context);
-  PlacedRows placed = place_rows(batch, parts_.names);
-  auto shifts = std::make_shared<std::vector<GroupShift>>(parts_.shifts);
+  PlacedRows placed = place_rows(batch, parts_->names);
+  std::vector<GroupShift> fresh;
   std::vector<GroupMoments> groups(placed.fresh.size(), GroupMoments(batch.x.cols(), ScatterKind::full));
   if (options_.fresh == NewDomain::sample && !groups.empty())
     groups = fresh_moments("subspace", batch, placed, context);
   for (const GroupMoments& each : groups)
-    shifts->push_back(
-        basis_shift(each, shrunk_mean(parts_.prior, each, std::nullopt), parts_.target, directions(), context));
+    fresh.push_back(
+        basis_shift(each, shrunk_mean(parts_->prior, each, std::nullopt), parts_->target, directions(), context));
   std::vector<std::string> names;
   for (Index j = 0; j < directions(); ++j) names.push_back(fmt::format("z{}", j + 1));
-  return shifted_by_place(batch.x, std::move(placed.place), std::move(shifts), std::move(names), context);
+  return shifted_by_place(batch.x, std::move(placed.place), {parts_, &parts_->shifts}, std::move(fresh),
+                          std::move(names), context);
 }
 
 StageState Subspace::save() const {
   StageState state;
-  const Index count = parts_.rows.size(), d = parts_.prior.cols(), m = directions();
-  save_domain_names(parts_.names, state);
+  const Index count = parts_->rows.size(), d = parts_->prior.cols(), m = directions();
+  save_domain_names(parts_->names, state);
   state.info["components"] = m;
   Matrix from(count, d), maps(count * d, m);
   for (Index e = 0; e < count; ++e) {
-    from.row(e) = parts_.shifts[at(e)].from.transpose();
-    maps.middleRows(e * d, d) = parts_.shifts[at(e)].map;
+    from.row(e) = parts_->shifts[at(e)].from.transpose();
+    maps.middleRows(e * d, d) = parts_->shifts[at(e)].map;
   }
-  state.set("rows", parts_.rows);
+  state.set("rows", parts_->rows);
   state.set("from", from);
   state.set("maps", maps);
-  state.set("basis", parts_.target.vectors);
-  state.set("variance", parts_.target.variance);
-  save_prior(parts_.prior, state);
+  state.set("basis", parts_->target.vectors);
+  state.set("variance", parts_->target.variance);
+  save_prior(parts_->prior, state);
   return state;
 }
 

@@ -51,15 +51,15 @@ class Subspace : public Fitted {
   static std::shared_ptr<const Fitted> load(const StageState& state, const SubspaceOptions& options,
                                             const StageInput& input);
 
-  const Parts& parts() const { return parts_; }
-  Index directions() const { return parts_.target.vectors.cols(); }
+  const Parts& parts() const { return *parts_; }
+  Index directions() const { return parts_->target.vectors.cols(); }
   Features transform(const Batch& batch, const Context& context) const override;
   Index output_cols(Index) const override { return directions(); }
   bool needs_domain_sample() const override { return options_.fresh == NewDomain::sample; }
   StageState save() const override;
 
  private:
-  Parts parts_;
+  std::shared_ptr<const Parts> parts_;  ///< shared with the features that transform gives
   SubspaceOptions options_;
 };
 

@@ -62,6 +62,33 @@ TEST(RankByDomain, Golden) {
   }
 }
 
+/// Rows of weight 0 are as good as absent; the size of other weights does not matter.
+TEST(RankByDomain, LeavesRowsWithoutWeightOut) {
+  TrainView view = overlapping(60, 2, 2, 2, 20);
+  std::vector<Index> kept;
+  view.weight = Vector::Constant(60, 0.5);
+  for (Index i = 0; i < 60; ++i) {
+    if (i % 5 == 0)
+      view.weight[i] = 0;
+    else
+      kept.push_back(i);
+  }
+  TrainView without = view;
+  for (Index i = 60; i < 80; ++i) kept.push_back(i);
+  without.x = view.x.take(kept);
+  without.domain = view.domain.take(kept);
+  without.y.index.clear();
+  for (const Index i : kept)
+    if (i < 60) without.y.index.push_back(view.y.index[at(i)]);
+  without.weight = Vector::Ones(std::ssize(without.y.index));
+  const Batch all{view.x, view.domain};
+  EXPECT_TRUE(same_bytes(fitted("rank", view).transform(all, context()).to_matrix(),
+                         fitted("rank", without).transform(all, context()).to_matrix()));
+  TrainView none = overlapping(60, 2, 2, 2);
+  none.weight = Vector::Zero(60);
+  EXPECT_EQ(code_of([&] { fitted("rank", none); }), "zero_weights");
+}
+
 /// A domain of training keeps its statistics: one of its rows is answered the same alone and among others.
 TEST(DomainStages, OfKnownDomainsAnswerARowAlone) {
   const TrainView view = overlapping(90, 3, 2, 3, 20);

@@ -32,6 +32,16 @@ struct Ranker {
   }
 };
 
+/// The domain of each row, or -1 where its weight is 0.
+std::vector<std::int32_t> domains_to_rank(const TrainView& view) {
+  std::vector<std::int32_t> found = view.domain.index;
+  for (Index i = 0; i < view.weight.size(); ++i)
+    if (!(view.weight[i] > 0)) found[at(i)] = -1;
+  if (std::ranges::all_of(found, [](std::int32_t d) { return d < 0; }))
+    data_error("zero_weights", "rank: all row weights are 0");
+  return found;
+}
+
 double rows_of_all(const std::vector<GroupRanks>& groups) {
   double rows = 0;
   for (const GroupRanks& each : groups) rows += static_cast<double>(each.rows);
@@ -53,7 +63,7 @@ StageResult Rank::fit(const TrainView& view, const RankOptions& options, const C
   std::vector<std::int32_t> group(at(x.rows()), 0);
   if (!all) {
     names = view.domain.names;
-    group = view.domain.index;
+    group = domains_to_rank(view);
     tell_class_shares("rank by=domain", view, context);
   }
   std::vector<GroupRanks> groups = group_ranks(x, group, all ? 1 : std::ssize(names), "rank", context);

@@ -22,7 +22,9 @@ struct RankOptions {
   static constexpr auto fields() {
     using O = RankOptions;
     return std::tuple{
-        field("by", &O::by, "domain: ranks among the rows of the row's domain; all: among the labelled source rows",
+        field("by", &O::by,
+              "domain: ranks among the rows of the row's domain whose weight is not 0; all: among the labelled source "
+              "rows",
               one_of("domain", "all")),
         field("shrink", &O::shrink,
               "by=domain: rows that the mean distribution of the training domains counts for; 0: ranks in the domain "
@@ -38,7 +40,7 @@ struct RankOptions {
 };
 
 /// Each value replaced by its rank in its domain, shrunk towards its rank in the mean distribution of the training
-/// domains.
+/// domains. Rows of weight 0 are ranked but count for nobody's rank; other weights do not matter.
 class Rank : public Fitted {
  public:
   Rank(std::vector<std::string> names, std::vector<GroupRanks> groups, const RankOptions& options);

@@ -43,6 +43,30 @@ TEST(Sinkhorn, Golden) {
   EXPECT_EQ(seen, 3);
 }
 
+/// A round of classes that sweeps cannot settle is told of, though later rounds start from it and settle.
+TEST(Sinkhorn, CountsTheRoundsThatDoNotSettle) {
+  Random random(3, "sinkhorn");
+  Matrix x(30, 2);
+  Matrix y(20, 2);
+  for (Index k = 0; k < 60; ++k) x.data()[k] = random.normal();
+  for (Index k = 0; k < 40; ++k) y.data()[k] = 1 + random.normal();
+  std::vector<std::int32_t> cls;
+  for (int i = 0; i < 30; ++i) cls.push_back(i % 2);
+  EntropicOptions options{.reg = 0.05, .tolerance = 1e-6, .eta = 1e-9};
+  const EntropicPlan settled = entropic_transport(x, y, equal(30), equal(20), cls, 2, options, "t", two);
+  EXPECT_TRUE(settled.converged);
+  EXPECT_EQ(settled.solved, options.rounds);
+  EXPECT_EQ(settled.unsettled, 0);
+  const EntropicPlan first =
+      entropic_transport(x, y, equal(30), equal(20), {}, 0, {.reg = 0.05, .tolerance = 1e-6}, "t", two);
+  options.max_sweeps = first.sweeps / 2 + 1;  // enough in two rounds, not in the first one
+  const EntropicPlan cut = entropic_transport(x, y, equal(30), equal(20), cls, 2, options, "t", two);
+  EXPECT_FALSE(cut.converged);
+  EXPECT_GE(cut.unsettled, 1);
+  EXPECT_LT(cut.unsettled, cut.solved);
+  EXPECT_LT(cut.residual, options.tolerance) << "the last round settled";
+}
+
 TEST(Sinkhorn, ASmallRegIsNearTheExactPlan) {
   Random random(1, "sinkhorn");
   Matrix x(40, 2);

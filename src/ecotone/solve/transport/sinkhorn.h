@@ -28,7 +28,9 @@ struct EntropicPlan {
   double cost = 0;      ///< of the plan, without the entropy
   double residual = 0;  ///< sum of the differences of the plan's row sums from the masses
   int sweeps = 0;
-  bool converged = false;
+  int solved = 0;          ///< times that masses were matched: 1, or the rounds of classes
+  int unsettled = 0;       ///< those of them that max_sweeps ended
+  bool converged = false;  ///< all of them
 };
 
 /// Mean of |x - y|^2 over pairs of rows, by masses: from means and variances alone.

@@ -57,6 +57,19 @@ TEST(Transport, RowsWithoutWeightStayAndPredictionsDoNotMove) {
   }
 }
 
+/// The status counts the plans that are inaccurate and names the first.
+TEST(Transport, SaysHowManyPlansAreInaccurate) {
+  const TrainView view = overlapping(60, 2, 2, 3, 30);
+  const Status all = moved("transport max_sweeps=2", view).status;
+  EXPECT_FALSE(all.converged);
+  EXPECT_NE(all.text.find("3 of 3 plans are inaccurate; domain 'd1'"), std::string::npos) << all.text;
+  const Status one = moved("transport max_sweeps=2 pool_sources=true", view).status;
+  EXPECT_EQ(one.text.find("domain 'all sources'"), 0U) << one.text;
+  const Status rounds = moved("transport solver=class max_sweeps=2 pool_sources=true", view).status;
+  EXPECT_NE(rounds.text.find("in 10 of 10 rounds"), std::string::npos) << rounds.text;
+  EXPECT_TRUE(moved("transport", view).status.converged);
+}
+
 /// A learner that chooses its penalty in folds sees training rows moved and held-out rows as they are.
 TEST(Transport, ALearnerBehindItChoosesInFolds) {
   const TrainView view = overlapping(120, 2, 2, 3, 40);

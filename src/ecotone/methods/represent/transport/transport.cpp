@@ -84,6 +84,14 @@ Index rows_to_move(const TrainView& view) {
   return std::ranges::find_if(view.domain.index, is_target) - view.domain.index.begin();
 }
 
+/// How a plan that did not converge ended.
+std::string what_is_off(const EntropicPlan& plan, int max_sweeps) {
+  if (plan.solved == 1)
+    return fmt::format("the plan's masses are still off by {:.2g} after {} sweeps", plan.residual, plan.sweeps);
+  return fmt::format("the plan's masses are still off after {} sweeps in {} of {} rounds, in the last by {:.2g}",
+                     max_sweeps, plan.unsettled, plan.solved, plan.residual);
+}
+
 /// Rows of a domain, and of the target, beyond which even an entropic plan takes too long.
 constexpr Index most_entropic_rows = 20000;
 
@@ -121,7 +129,8 @@ class Mover {
   StageResult result() {
     TrainView next = view_;
     next.x = Features::dense(std::move(x_), view_.x.names());
-    return {std::make_shared<Transport>(std::move(reports_)), std::move(next), std::move(status_)};
+    Status ended = status();
+    return {std::make_shared<Transport>(std::move(reports_)), std::move(next), std::move(ended)};
   }
 
  private:
@@ -132,17 +141,24 @@ class Mover {
   Matrix target_;
   Vector b_;
   std::vector<MovedDomain> reports_;
-  Status status_;
+  std::vector<std::string> failures_;  ///< of plans, in order
+
+  /// The first failure, and how many there are.
+  Status status() const {
+    if (failures_.empty()) return {};
+    if (failures_.size() == 1) return {false, failures_[0]};
+    return {false, fmt::format("{} of {} plans are inaccurate; {}", failures_.size(), reports_.size(), failures_[0])};
+  }
 
   Matrix exact(const Matrix& x, const Vector& a, MovedDomain& report) {
     const ExactPlan plan = exact_transport(a, b_, squared_distance_costs(x, target_), "transport", context_);
     report.cost = plan.cost;
     report.steps = plan.pivots;
     if (plan.rounded())
-      status_ = {false,
-                 fmt::format("domain '{}': costs are rounded to {:.2g}, and the plan costs {:.2g}: some rows are "
-                             "very far from all others",
-                             report.domain, plan.rounding, plan.cost)};
+      failures_.push_back(
+          fmt::format("domain '{}': costs are rounded to {:.2g}, and the plan costs {:.2g}: some rows are very far "
+                      "from all others",
+                      report.domain, plan.rounding, plan.cost));
     // T(x_i) = sum_j P_ij y_j / sum_j P_ij
     Matrix moved = Matrix::Zero(x.rows(), x.cols());
     Vector mass = Vector::Zero(x.rows());
@@ -171,9 +187,8 @@ class Mover {
     report.residual = plan.residual;
     report.steps = plan.sweeps;
     if (!plan.converged)
-      status_ = {false, fmt::format("domain '{}': the plan's masses are still off by {:.2g} after {} sweeps; use a "
-                                    "larger reg or raise max_sweeps",
-                                    report.domain, plan.residual, plan.sweeps)};
+      failures_.push_back(fmt::format("domain '{}': {}; use a larger reg or raise max_sweeps", report.domain,
+                                      what_is_off(plan, options_.max_sweeps)));
     return barycentric_map(x, target_, cls, plan, context_);
   }
 };

@@ -89,6 +89,21 @@ TEST(RankByDomain, LeavesRowsWithoutWeightOut) {
   EXPECT_EQ(code_of([&] { fitted("rank", none); }), "zero_weights");
 }
 
+TEST(RankByAll, WarnsOfOptionsOfDomains) {
+  const TrainView view = overlapping(40, 2, 2, 2);
+  for (const char* text : {"rank by=all shrink=2", "rank by=all new=pooled"}) {
+    Recorder recorder;
+    fitted(text, view, context().observed_by(&recorder));
+    ASSERT_EQ(recorder.warnings.size(), 1U) << text;
+    EXPECT_EQ(recorder.warnings[0].first, "unused_option") << text;
+  }
+  for (const char* text : {"rank by=all output=uniform", "rank shrink=2 new=pooled"}) {
+    Recorder recorder;
+    fitted(text, view, context().observed_by(&recorder));
+    EXPECT_TRUE(recorder.warnings.empty()) << text;
+  }
+}
+
 /// A domain of training keeps its statistics: one of its rows is answered the same alone and among others.
 TEST(DomainStages, OfKnownDomainsAnswerARowAlone) {
   const TrainView view = overlapping(90, 3, 2, 3, 20);

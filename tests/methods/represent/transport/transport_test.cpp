@@ -76,6 +76,21 @@ TEST(Transport, ALearnerBehindItChoosesInFolds) {
   EXPECT_EQ(code_of([&] { fitted("scale | transport | logistic", view); }), "none");
 }
 
+TEST(Transport, WarnsOfOptionsThatItsSolverHasNot) {
+  const TrainView view = overlapping(40, 2, 2, 2, 20);
+  const auto unused = [&](const std::string& text) {
+    Recorder recorder;
+    fitted(text, view, context().observed_by(&recorder));
+    return std::ranges::count_if(recorder.warnings, [](const auto& each) { return each.first == "unused_option"; });
+  };
+  EXPECT_EQ(unused("transport solver=exact reg=0.1"), 1);
+  EXPECT_EQ(unused("transport solver=exact tol=0.001 max_sweeps=7 eta=1"), 2);
+  EXPECT_EQ(unused("transport eta=1"), 1);
+  EXPECT_EQ(unused("transport reg=0.1 tol=0.001 max_sweeps=900"), 0);
+  EXPECT_EQ(unused("transport solver=class reg=0.1 eta=1"), 0);
+  EXPECT_EQ(unused("transport solver=exact"), 0);
+}
+
 TEST(Transport, RefusesByName) {
   const TrainView view = overlapping(20, 2, 2, 2);
   EXPECT_EQ(code_of([&] { fitted("transport | logistic l2=0.1", view); }), "no_target");

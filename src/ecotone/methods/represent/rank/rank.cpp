@@ -42,6 +42,12 @@ std::vector<std::int32_t> domains_to_rank(const TrainView& view) {
   return found;
 }
 
+void warn_unused_of_rank(const RankOptions& options, const Context& context) {
+  const RankOptions usual;
+  if (options.by == RankBy::all && (options.shrink != usual.shrink || options.fresh != usual.fresh))
+    context.warn("unused_option", "rank: shrink and new are for by=domain");
+}
+
 double rows_of_all(const std::vector<GroupRanks>& groups) {
   double rows = 0;
   for (const GroupRanks& each : groups) rows += static_cast<double>(each.rows);
@@ -56,6 +62,7 @@ Rank::Rank(std::vector<std::string> names, std::vector<GroupRanks> groups, const
       options_(options) {}
 
 StageResult Rank::fit(const TrainView& view, const RankOptions& options, const Context& context, FitCache&) {
+  warn_unused_of_rank(options, context);
   require_finite_features("rank", view.x, view.origin, context);
   const bool all = options.by == RankBy::all;
   const Features x = all ? fitting_rows(view) : view.x;

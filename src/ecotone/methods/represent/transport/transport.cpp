@@ -92,6 +92,15 @@ std::string what_is_off(const EntropicPlan& plan, int max_sweeps) {
                      max_sweeps, plan.unsettled, plan.solved, plan.residual);
 }
 
+void warn_unused_of_transport(const TransportOptions& options, const Context& context) {
+  const TransportOptions usual;
+  const bool sweeps = options.reg != usual.reg || options.tol != usual.tol || options.max_sweeps != usual.max_sweeps;
+  if (sweeps && options.solver == TransportSolver::exact)
+    context.warn("unused_option", "transport: reg, tol and max_sweeps are for solver=entropic and solver=class");
+  if (options.eta != usual.eta && options.solver != TransportSolver::by_class)
+    context.warn("unused_option", "transport: eta is for solver=class");
+}
+
 /// Rows of a domain, and of the target, beyond which even an entropic plan takes too long.
 constexpr Index most_entropic_rows = 20000;
 
@@ -194,6 +203,7 @@ class Mover {
 };
 
 StageResult fit_transport(const TrainView& view, const TransportOptions& options, const Context& context, FitCache&) {
+  warn_unused_of_transport(options, context);
   const Index sources = rows_to_move(view);
   require_target("transport", view, sources);
   if (sources == 0) data_error("empty_data", "transport: there are no source rows to move");

@@ -72,8 +72,9 @@ void declare_fit(Flags& flags, FitFlags& inputs) {
                   "Data files, then one pipeline: \"stage key=value | stage ...\"");
   flags.complete_arguments({method_names()});
   flags.output(inputs.output, "The model file to write (.eco)", Need::required);
-  flags.flag("--guard", inputs.guard,
-             "Adapt to the target only if sources reach it and the estimated gain exceeds its noise");
+  flags.flag(
+      "--guard", inputs.guard,
+      "Adapt to the target, or match domains, only if sources reach it and the estimated gain exceeds its noise");
   flags.flag("--expect", inputs.expect,
              "Also learn how the pipeline fares in domains that it has not seen, for `ecotone expect MODEL NEW`");
   flags.flag("--no-rows", inputs.no_rows, "Refuse to write a model that holds training rows");

@@ -373,8 +373,8 @@ Method align_method() {
        .when =
            "when domains differ by a linear map of the features, as devices do, and the shares of classes are the "
            "same in all: it takes differences of shares away. In 92 held-out domains maps to the target were better "
-           "than nothing in a third and worse in more, so compare with nothing. Put scale before it: units decide "
-           "otherwise.",
+           "than nothing in a third and worse in more, so compare with nothing, as `fit --guard` does. Put "
+           "scale before it: units decide otherwise.",
        .example = "impute | scale | align | logistic",
        .plain = PlainForm{},
        .sums = beside_targets(sums_route<AlignOptions, sum_align<AlignOptions, align_name>>())});

@@ -10,16 +10,14 @@
 #include "ecotone/base/memory.h"
 #include "ecotone/base/numbers.h"
 #include "ecotone/linalg/products.h"
-#include "ecotone/linalg/small.h"
+#include "ecotone/solve/paths/nonnegative.h"
 
 namespace ecotone {
 namespace {
 
 constexpr Index most_cells_alone = 1 << 18;  // of a matrix that one thread multiplies sooner than several
-constexpr int most_em_steps = 100000;
-constexpr int steps_between_newton = 200;
-constexpr int newton_steps_at_once = 50;
-constexpr double smallest_share = 1e-14;  // of a bump; below it is 0
+constexpr int most_steps = 1000;
+constexpr int em_steps_between = 5;
 constexpr double kliep_tolerance = 1e-8;
 constexpr double held_out_tolerance = 1e-4;
 constexpr Index likelihood_folds = 5;
@@ -102,41 +100,22 @@ EmState em_state(const Matrix& f, const Vector& pi, const Context& context) {
   return state;
 }
 
-/// One Newton step of the mixture weights that are not 0 or would help, whose sum stays 1, as far as none becomes
-/// negative; pi itself if it does not raise the objective.
-Vector mixture_newton_step(const Matrix& f, const Vector& pi, const EmState& state, bool join, const Context& context) {
-  std::vector<Index> support;
-  for (Index l = 0; l < pi.size(); ++l)
-    if (pi[l] > 0 || (join && state.d[l] > 1)) support.push_back(l);
-  const auto count = std::ssize(support);
-  if (count < 2) return pi;
-  Matrix scaled(f.rows(), count);
-  for (Index l = 0; l < count; ++l) scaled.col(l) = f.col(support[at(l)]).cwiseQuotient(state.ratio);
+/// One step towards the optimum of the quadratic model at pi of mean ln(F pi) - sum pi over pi >= 0, whose maximum has
+/// sum 1; pi itself if no step raises the objective. With H the Hessian, H pi = D, so the model asks for the y >= 0
+/// that minimises y'Hy / 2 - (2 D - 1)'y.
+Vector quadratic_step(const Matrix& f, const Vector& pi, const EmState& state, const Context& context) {
+  const Matrix scaled = state.ratio.cwiseInverse().asDiagonal() * f;
   const Matrix hessian = gram(scaled, context) / static_cast<double>(f.rows());
-  // [H 1; 1' 0] [step; m] = [g; 0] with the gradient g = D
-  Matrix system = Matrix::Zero(count + 1, count + 1), right = Matrix::Zero(count + 1, 1);
-  system.topLeftCorner(count, count) = hessian;
-  system.topLeftCorner(count, count).diagonal().array() += 1e-13 * hessian.trace() / static_cast<double>(count);
-  system.topRightCorner(count, 1).setOnes();
-  system.bottomLeftCorner(1, count).setOnes();
-  for (Index l = 0; l < count; ++l) right(l, 0) = state.d[support[at(l)]];
-  const Matrix step = solve_square(system, right);
-  if (!step.allFinite()) return pi;
-  double length = 1;
-  for (Index l = 0; l < count; ++l)
-    if (step(l, 0) < 0) length = std::min(length, -pi[support[at(l)]] / step(l, 0));
-  for (; length > 1e-9; length /= 2) {
-    Vector next = Vector::Zero(pi.size());
-    for (Index l = 0; l < count; ++l) {
-      const double value = pi[support[at(l)]] + length * step(l, 0);
-      next[support[at(l)]] = value > smallest_share ? value : 0;
-    }
+  const Vector wanted = nonnegative_least_squares(hessian, 2 * state.d - Vector::Ones(pi.size()));
+  if (!wanted.allFinite()) return pi;
+  for (double length = 1; length > 1e-9; length /= 2) {
+    Vector next = pi + length * (wanted - pi);
     next /= next.sum();
     // A bump that alone reaches some target row must stay: without it D overflows.
     const EmState then = em_state(f, next, context);
     if (then.objective > state.objective && then.finite()) return next;
   }
-  return join ? mixture_newton_step(f, pi, state, false, context) : pi;
+  return pi;
 }
 
 /// Mixture weights, and how good they are.
@@ -149,7 +128,8 @@ struct MixtureFit {
   bool converged = false;
 };
 
-/// Empty if the ratio of a row is 0 as far as numbers go.
+/// Quadratic steps, each followed by some of EM, which raise the objective from anywhere. Empty if the ratio of a row
+/// is 0 as far as numbers go.
 std::optional<MixtureFit> maximise(const Matrix& f, double tolerance, const Context& context) {
   if (f.cols() == 0) return std::nullopt;
   MixtureFit fit;
@@ -159,17 +139,14 @@ std::optional<MixtureFit> maximise(const Matrix& f, double tolerance, const Cont
     if (!state.finite()) return std::nullopt;
     fit.certificate = std::log(std::max(1.0, state.d.maxCoeff()));
     fit.converged = fit.certificate <= tolerance;
-    if (fit.converged || fit.iterations >= most_em_steps) break;
-    if (fit.iterations % 1000 == 999) context.check_cancelled();
-    fit.pi.array() *= state.d.array();
-    fit.pi /= fit.pi.sum();
+    if (fit.converged || fit.iterations >= most_steps) break;
+    context.check_cancelled();
+    fit.pi = quadratic_step(f, fit.pi, state, context);
     state = em_state(f, fit.pi, context);
-    if (fit.iterations % steps_between_newton != steps_between_newton - 1) continue;
-    for (int k = 0; k < newton_steps_at_once && state.finite() && state.d.maxCoeff() > 1 + tolerance; ++k) {
-      const double before = state.objective;
-      fit.pi = mixture_newton_step(f, fit.pi, state, true, context);
+    for (int k = 0; k < em_steps_between && state.finite() && state.d.maxCoeff() > 1 + tolerance; ++k) {
+      fit.pi.array() *= state.d.array();
+      fit.pi /= fit.pi.sum();
       state = em_state(f, fit.pi, context);
-      if (!(state.objective > before)) break;
     }
   }
   fit.objective = state.objective;

@@ -51,7 +51,7 @@ Dataset site(const Dataset& all, const std::vector<Index>& rows) {
   data.y = all.y->take(rows);
   drop_unused_classes(*data.y);
   data.domain = all.domain.take(rows);
-  data.role.assign(data.domain.names.size(), Role::source);
+  set_targets(data, all.target_names());
   return data;
 }
 

@@ -64,7 +64,7 @@ Moments taken_moments(const Moments& moments, std::span<const Index> columns, st
   const Index groups = moments.group_count(), cols = std::ssize(columns);
   const auto taken = [&](const Matrix& from) {
     Matrix to = Matrix::Zero(groups, cols);
-    for (Index j = 0; j < cols; ++j)
+    for (Index j = 0; j < cols && groups > 0; ++j)
       if (columns[at(j)] >= 0) to.col(j) = from.col(columns[at(j)]);
     return to;
   };

@@ -1,13 +1,15 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "golden_json.h"
+#include "golden_align.h"
 #include "methods/support.h"
 
-/// The golden cases of alignment and robust risks (tests/golden/align): inputs as views, expectations with tolerances.
+/// The golden cases of alignment and robust risks (tests/golden/align) for stages: inputs as views. Of a task with one
+/// result compared, all must be: the others fail at the end.
 namespace ecotone::test {
 
 class AlignGolden {
@@ -15,13 +17,7 @@ class AlignGolden {
   explicit AlignGolden(const std::string& name) : file_(golden_file("align", name)) {}
 
   const Json& inputs() const { return file_.at("inputs"); }
-  std::vector<Json> tasks(const std::string& op) const {
-    std::vector<Json> found;
-    for (const Json& task : file_.at("tasks"))
-      if (task.at("op") == op) found.push_back(task);
-    EXPECT_FALSE(found.empty()) << op;
-    return found;
-  }
+  std::vector<Json> tasks(const std::string& op) const { return align_tasks(file_, op); }
   Json task(const std::string& op) const { return tasks(op).front(); }
 
   /// The rows with their domains, without labels.
@@ -77,25 +73,17 @@ class AlignGolden {
     return view;
   }
 
-  void expect(const Json& task, const std::string& field, const Matrix& ours) const {
-    const Json& wanted = task.at("expect").at(field);
-    Matrix expected(1, 1);
-    if (!wanted.is_array())
-      expected(0, 0) = number_of(wanted);
-    else
-      expected = wanted.front().is_array() ? matrix_of(wanted) : Matrix(vector_of(wanted));
-    const Json& tolerance = task.at("tol");
-    const double most = tolerance.is_object() ? tolerance.at(field).get<double>() : tolerance.get<double>();
-    ASSERT_EQ(ours.rows(), expected.rows()) << field;
-    ASSERT_EQ(ours.cols(), expected.cols()) << field;
-    EXPECT_LT((ours - expected).cwiseAbs().maxCoeff(), most) << field << " of " << task.dump().substr(0, 120);
+  /// A number, a vector or a matrix.
+  template <class Result>
+  void expect(const Json& task, const std::string& field, const Result& ours) const {
+    compared(task).expect(field, ours);
   }
-  void expect(const Json& task, const std::string& field, double ours) const {
-    expect(task, field, Matrix::Constant(1, 1, ours));
-  }
+  /// The task as one whose results are counted, for those that a test compares on its own.
+  AlignTask& compared(const Json& task) const { return compared_.try_emplace(task.dump(), task).first->second; }
 
  private:
   Json file_;
+  mutable std::map<std::string, AlignTask> compared_;  ///< by the task's text
 };
 
 }  // namespace ecotone::test

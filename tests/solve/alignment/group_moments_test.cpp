@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "ecotone/solve/alignment/group_ranks.h"
-#include "solve/alignment/align_golden.h"
+#include "golden_align.h"
 
 namespace ecotone::test {
 namespace group_moments_test {

@@ -8,7 +8,7 @@
 
 #include "ecotone/base/random.h"
 #include "ecotone/kernels/low_rank.h"
-#include "solve/alignment/align_golden.h"
+#include "golden_align.h"
 
 namespace ecotone::test {
 namespace tca_test {

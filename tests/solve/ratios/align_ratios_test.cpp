@@ -14,7 +14,7 @@
 #include "ecotone/solve/ratios/least_squares_ratio.h"
 #include "ecotone/solve/ratios/mean_matching.h"
 #include "error_code.h"
-#include "solve/alignment/align_golden.h"
+#include "golden_align.h"
 
 namespace ecotone::test {
 namespace align_ratios_test {

@@ -12,9 +12,9 @@ TEST(AdaptJdot, Golden) {
                                         task.at("params").at("l2").get<double>()),
                             golden.transport_view(true))
                          .inspect()["stages"][0];
-  golden.expect(task, "weights", Matrix(vector_of(stage.at("weights"))));
+  golden.expect(task, "weights", vector_of(stage.at("weights")));
   golden.expect(task, "offset", stage.at("offset").get<double>());
-  golden.expect(task, "history", Matrix(vector_of(stage.at("history"))));
+  golden.expect(task, "history", vector_of(stage.at("history")));
 }
 
 /// On a target that is the source moved, the model moves along; the objective never rises.

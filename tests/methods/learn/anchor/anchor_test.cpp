@@ -11,7 +11,7 @@ std::string pipeline_of(const Json& task) {
   return fmt::format("anchor gamma={} l2={}", params.at("gamma").get<double>(), params.at("l2").get<double>());
 }
 
-Matrix weights_of(const Json& stage) { return vector_of(stage.at("weights")); }
+Vector weights_of(const Json& stage) { return vector_of(stage.at("weights")); }
 
 TEST(Anchor, GoldenFromRowsAndFromSums) {
   const AlignGolden golden("13_anchor");
@@ -36,7 +36,7 @@ TEST(Anchor, ValuesFarFromZeroKeepTheirDigits) {
   view.x = Features::dense((view.x.to_matrix().array() + 1e6).matrix());
   view.y.value.array() -= 1e5;
   const Json stage = fitted(pipeline_of(task), view).inspect()["stages"][0];
-  EXPECT_LT((weights_of(stage) - Matrix(vector_of(task.at("expect").at("weights")))).cwiseAbs().maxCoeff(), 1e-7);
+  EXPECT_LT((weights_of(stage) - vector_of(task.at("expect").at("weights"))).cwiseAbs().maxCoeff(), 1e-7);
 }
 
 TEST(Anchor, AutoTakesTheGammaThatDoesBestInLeftOutDomains) {

@@ -20,7 +20,7 @@ TEST(Groupdro, GoldenIsSolvedExactly) {
     const Vector weights = vector_of(stage.at("base/weights"));
     Vector theta(3);
     theta << weights, stage.at("base").at("offset").get<double>();
-    golden.expect(task, "theta", Matrix(theta));
+    golden.expect(task, "theta", theta);
     golden.expect(task, "objective", stage.at("base").at("risk").get<double>());
     Vector losses(3);
     Vector q(3);
@@ -28,8 +28,8 @@ TEST(Groupdro, GoldenIsSolvedExactly) {
       losses[e] = stage.at("domain_losses")[at(e)].at("loss").get<double>();
       q[e] = stage.at("domain_losses")[at(e)].at("share").get<double>();
     }
-    golden.expect(task, "losses", Matrix(losses));
-    golden.expect(task, "q", Matrix(q));
+    golden.expect(task, "losses", losses);
+    golden.expect(task, "q", q);
     EXPECT_LT(stage.at("gap").get<double>(), 1e-7);
   }
 }

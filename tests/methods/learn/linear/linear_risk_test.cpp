@@ -8,7 +8,7 @@ void expect_theta(const AlignGolden& golden, const Json& task, const Json& stage
   const Vector weights = vector_of(stage.at("weights"));
   Vector theta(weights.size() + 1);
   theta << weights, stage.at("offset").get<double>();
-  golden.expect(task, "theta", Matrix(theta));
+  golden.expect(task, "theta", theta);
   golden.expect(task, "objective", stage.at("risk").get<double>());
 }
 

@@ -2,8 +2,8 @@
 #include "ecotone/methods/represent/align/align.h"
 
 #include "ecotone/methods/represent/subspace/subspace_stage.h"
+#include "golden_align.h"
 #include "methods/support.h"
-#include "solve/alignment/align_golden.h"
 
 namespace ecotone::test {
 namespace align_test {

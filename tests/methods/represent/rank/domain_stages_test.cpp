@@ -1,7 +1,7 @@
 // scale by=domain and rank: the golden cases through pipelines, new domains, and model files.
 #include "ecotone/methods/registry.h"
+#include "golden_align.h"
 #include "methods/support.h"
-#include "solve/alignment/align_golden.h"
 
 namespace ecotone::test {
 namespace domain_stages_test {

@@ -21,9 +21,10 @@ TrainView view_of_task(const AlignGolden& golden, const Json& task) {
 
 void expect_golden(const AlignGolden& golden, const Json& task, const Json& found) {
   const Json& expect = task.at("expect");
+  for (const char* field : {"selected", "status", "sets"}) golden.compared(task).expects(field);
   EXPECT_EQ(found.at("indices"), expect.at("selected")) << task.at("params");
   EXPECT_EQ(found.at("status"), expect.at("status")) << task.at("params");
-  golden.expect(task, "pvalue", Matrix(vector_of(found.at("pvalue"))));
+  golden.expect(task, "pvalue", vector_of(found.at("pvalue")));
   ASSERT_EQ(found.at("sets").size(), expect.at("sets").size());
   for (std::size_t s = 0; s < expect.at("sets").size(); ++s) {
     EXPECT_EQ(found.at("sets")[s].at("set"), expect.at("sets")[s].at("set"));

@@ -14,6 +14,7 @@ TEST(WeightBalance, GoldenDomainWeights) {
   const AlignGolden golden("12_robust");
   const Json task = golden.task("domain_weights");
   golden.expect(task, "weights", balanced("weight.balance", golden.classes("y")).next.weight);
+  golden.expect(task, "by_class", balanced("weight.balance by=domain_class", golden.classes("y")).next.weight);
 }
 
 TEST(WeightBalance, KeepsGivenWeightsWithinADomain) {

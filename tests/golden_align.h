@@ -33,11 +33,12 @@ class AlignTask {
   AlignTask& operator=(const AlignTask&) = delete;
   ~AlignTask() {
     for (const auto& [field, wanted] : task_.at("expect").items())
-      EXPECT_TRUE(wanted.is_null() || compared_.contains(field)) << field << " of " << task_.at("op");
+      EXPECT_TRUE(wanted.is_null() || compared_.contains(field)) << field << " of " << name();
   }
 
   const Json& params() const { return task_.at("params"); }
   const Json& wanted(const std::string& field) const { return task_.at("expect").at(field); }
+  /// Notes that a test compares this result on its own; whether there is anything to compare with.
   bool expects(const std::string& field) {
     compared_.insert(field);
     return task_.at("expect").contains(field) && !task_.at("expect").at(field).is_null();
@@ -48,7 +49,7 @@ class AlignTask {
   }
   void expect(const std::string& field, double ours) {
     if (expects(field)) {
-      EXPECT_NEAR(ours, number_of(wanted(field)), tolerance(field)) << field << " of " << task_.at("params");
+      EXPECT_NEAR(ours, number_of(wanted(field)), tolerance(field)) << field << " of " << name();
     }
   }
   void expect(const std::string& field, const Vector& ours) {
@@ -60,22 +61,27 @@ class AlignTask {
   void compare(const std::string& field, const Matrix& ours, const Matrix& theirs) const {
     ASSERT_EQ(ours.rows(), theirs.rows()) << field;
     ASSERT_EQ(ours.cols(), theirs.cols()) << field;
-    EXPECT_LE((ours - theirs).cwiseAbs().maxCoeff(), tolerance(field)) << field << " of " << task_.at("params");
+    EXPECT_LE((ours - theirs).cwiseAbs().maxCoeff(), tolerance(field)) << field << " of " << name();
   }
 
  private:
   Json task_;
   std::set<std::string> compared_;
+
+  std::string name() const { return task_.at("op").get<std::string>() + " " + task_.value("params", Json()).dump(); }
 };
 
 /// The tasks of a case with one operation.
-inline std::vector<Json> align_tasks(const std::string& name, const std::string& op) {
+inline std::vector<Json> align_tasks(const Json& file, const std::string& op) {
   std::vector<Json> found;
-  const Json file = golden_file("align", name);
   for (const Json& task : file.at("tasks"))
     if (task.at("op") == op) found.push_back(task);
   EXPECT_FALSE(found.empty()) << op;
   return found;
+}
+
+inline std::vector<Json> align_tasks(const std::string& name, const std::string& op) {
+  return align_tasks(golden_file("align", name), op);
 }
 
 /// A number, or none for "auto".

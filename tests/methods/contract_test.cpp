@@ -23,6 +23,9 @@ enum class Input {
   one_domain,
   one_row_domain,
   one_row_to_predict,
+  new_domain,
+  several_targets,
+  more_columns_than_rows,
   two_rows,
   one_class,
   no_labels,
@@ -37,6 +40,9 @@ const std::map<Input, const char*> input_names = {{Input::constant_feature, "con
                                                   {Input::one_domain, "one domain"},
                                                   {Input::one_row_domain, "a one-row domain"},
                                                   {Input::one_row_to_predict, "one row to predict"},
+                                                  {Input::new_domain, "rows of a new domain"},
+                                                  {Input::several_targets, "several targets"},
+                                                  {Input::more_columns_than_rows, "more columns than rows"},
                                                   {Input::two_rows, "two rows to fit"},
                                                   {Input::one_class, "one class"},
                                                   {Input::no_labels, "no labels"},
@@ -109,8 +115,9 @@ HardCase hard_case(const Method& method, Input input) {
   const bool adapts = method.adapts();
   const Index target_rows = adapts && input != Input::no_target ? 20 : 0;
   const Index rows = input == Input::two_rows ? 2 : 60;
-  TrainView view = overlapping(rows, 3, 2, input == Input::one_domain || rows == 2 ? 1 : 3, target_rows);
-  HardCase result{view, {overlapping(25, 3, 2, 1).x, std::nullopt}};
+  const Index cols = input == Input::more_columns_than_rows ? 100 : 3;
+  TrainView view = overlapping(rows, cols, 2, input == Input::one_domain || rows == 2 ? 1 : 3, target_rows);
+  HardCase result{view, {overlapping(25, cols, 2, 1).x, std::nullopt}};
   TrainView& v = result.view;
   switch (input) {
     case Input::constant_feature: {
@@ -132,6 +139,16 @@ HardCase hard_case(const Method& method, Input input) {
       break;
     case Input::one_row_to_predict:
       result.batch.x = result.batch.x.head(1);
+      break;
+    case Input::new_domain:
+      result.batch.domain = Domains{{"new"}, std::vector<std::int32_t>(25, 0)};
+      break;
+    case Input::several_targets:
+      if (!adapts) break;
+      v.domain.names.push_back("target 2");
+      v.role.push_back(Role::target);
+      for (Index i = rows; i < rows + target_rows; i += 2)
+        v.domain.index[at(i)] = static_cast<std::int32_t>(v.domain.names.size()) - 1;
       break;
     case Input::one_class:
       v.y = class_labels({"only"}, std::vector<std::int32_t>(static_cast<std::size_t>(rows), 0));

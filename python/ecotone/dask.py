@@ -54,8 +54,10 @@ def fit(frame, pipeline, *, label=None, domain=None, behind=None, min_rows=1, ta
     `behind` is a fitted pipeline that prepares the rows first, such as the result of `fit(frame, "scale", ...)`; it and
     `min_rows` are for pipelines that need one pass. Other pipelines need a `dask.distributed.Client`, and a `folder` that
     all workers see: each partition is written to it as a CSV file, of which each worker keeps its share in memory. By
-    default it is a temporary one, which is right for a local cluster. The folder is emptied again. Text that a CSV file
-    would not give back as it is (ValueError), and a worker that is lost (RuntimeError), end the fit.
+    default it is a temporary one, which is right for a local cluster. The files lie in a folder of their own,
+    `ecotone-...`, that only this user can open, and which goes when the fit ends; a client that is killed leaves it
+    behind. Text that a CSV file would not give back as it is (ValueError), and a worker that is lost (RuntimeError),
+    end the fit.
     """
     text = _sums._text(pipeline)
     _native.stages(text)  # says what is wrong with a text
@@ -272,7 +274,7 @@ def _fit_together(frame, text, options, seed, folder):
         raise ValueError(f'"{text}" sums over rows again and again, which needs a cluster: make a dask.distributed.Client') from None
     run = f"ecotone-{uuid.uuid4().hex}"
     scratch = pathlib.Path(folder or tempfile.gettempdir()) / run
-    scratch.mkdir()
+    scratch.mkdir(mode=0o700)  # rows are for nobody else on these computers
     given = {name: value for name, value in options.items() if value is not None}
     state = _Workers(run, 0, 1, client).state
     ranks = []

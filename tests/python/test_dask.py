@@ -2,6 +2,7 @@
 import logging
 import os
 import signal
+import stat
 import threading
 import time
 
@@ -74,6 +75,19 @@ def test_workers_learn_together_what_needs_rows(frame, cluster, tmp_path, pipeli
         with distributed.Client(one, set_as_default=True):
             alone = ecotone.dask.fit(parts, pipeline, label="y", domain="site")
     assert ours.model_.bytes() == alone.model_.bytes()
+
+
+def test_only_the_user_can_read_rows_on_disk(frame, cluster, tmp_path, monkeypatch):
+    modes = []
+    first_result = ecotone.dask._first_result
+
+    def look(*arguments):
+        modes.extend(stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir())
+        return first_result(*arguments)
+
+    monkeypatch.setattr(ecotone.dask, "_first_result", look)
+    ecotone.dask.fit([frame], "scale | logistic l2=0.1", label="y", domain="site", folder=tmp_path)
+    assert modes == [0o700]
 
 
 def test_errors_of_workers_reach_the_caller(frame, cluster, tmp_path):

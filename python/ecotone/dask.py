@@ -86,7 +86,8 @@ def fit(frame, pipeline, *, label=None, domain=None, behind=None, min_rows=1, ta
 class _Workers:
     """The workers of one fit as ranks: what they give each other goes through variables of the scheduler.
 
-    The variable `state` is empty while all is well, says what has failed, and is gone when the fit is over.
+    The variable `state` is empty while all is well, says what has failed, and is gone when the fit is over. Of its own
+    variables a rank keeps those of two steps.
     """
 
     def __init__(self, run, rank, size, client):
@@ -103,7 +104,10 @@ class _Workers:
         step = self.steps
         self.steps += 1
         self.variable(step, self.rank).set(mine)
-        return [mine if rank == self.rank else self._wait_for(step, rank) for rank in range(self.size)]
+        found = [mine if rank == self.rank else self._wait_for(step, rank) for rank in range(self.size)]
+        if step > 0:  # all ranks are at this step, so all have what they needed of the one before
+            self.variable(step - 1, self.rank).delete()
+        return found
 
     def failed(self):
         """What has failed, None if nothing has."""
@@ -116,8 +120,9 @@ class _Workers:
         """Tells the others of an error, unless they know of one."""
         if self.failed() is None:
             self.state.set(f"rank {self.rank} of {self.size}: {error}")
-        elif self.steps:
-            self.variable(self.steps - 1, self.rank).delete()  # it may be younger than the end of the fit
+        else:
+            for step in range(max(self.steps - 2, 0), self.steps):
+                self.variable(step, self.rank).delete()  # it may be younger than the end of the fit
 
     def _wait_for(self, step, rank):
         while True:

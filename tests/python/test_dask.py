@@ -145,6 +145,27 @@ def test_nothing_stays_on_the_scheduler(frame, cluster, tmp_path, monkeypatch):
     until(lambda: left_on_scheduler(cluster) == [] and not any(cluster.processing().values()))
 
 
+def test_workers_keep_the_variables_of_two_steps(cluster):
+    ranks = [ecotone.dask._Workers("ecotone-steps", rank, 2, cluster) for rank in range(2)]
+    ranks[0].state.set("")
+    most = []
+
+    def exchange(workers):
+        for step in range(100):
+            assert workers.gather([step, workers.rank]) == [[step, 0], [step, 1]]
+            if workers.rank == 0:
+                most.append(len(left_on_scheduler(cluster)))
+
+    threads = [threading.Thread(target=exchange, args=[workers]) for workers in ranks]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert len(most) == 100 and max(most) < 50  # deletions take a while; without them there are 200
+    until(lambda: len(left_on_scheduler(cluster)) == 1 + 2)  # the state, and the last step of each
+    ecotone.dask._forget(cluster, "ecotone-steps")
+
+
 def start_rank(client, path, run, rank, address):
     return client.submit(
         ecotone.dask._fit_rank, [str(path)], "scale | logistic l2=0.1", {"label": "y", "domain": "site"}, 0, run, rank, 2, workers=[address], pure=False

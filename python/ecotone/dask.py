@@ -7,6 +7,8 @@ The model is that of the same partitions on any number of workers, to the last b
 rounding. Pipelines of `ecotone partial` need one pass over the rows, which stay with their workers; all others are
 fitted by all workers together, which sum over their rows again and again.
 """
+import asyncio
+import concurrent.futures
 import contextlib
 import os
 import pathlib
@@ -22,6 +24,8 @@ from . import _frames, _native, _sums
 from ._functions import option_texts
 from ._messages import Listener, settings
 from ._pipeline import Pipeline
+
+_TIMEOUTS = (TimeoutError, asyncio.TimeoutError, concurrent.futures.TimeoutError)  # one class since Python 3.11
 
 
 def _partial(frame, label, domain, pipeline, options):
@@ -113,7 +117,7 @@ class _Workers:
         """What has failed, None if nothing has."""
         try:
             return self.state.get(timeout="0.1s") or None
-        except TimeoutError:
+        except _TIMEOUTS:
             return "the fit is over"
 
     def fail(self, error):
@@ -128,7 +132,7 @@ class _Workers:
         while True:
             try:
                 return self.variable(step, rank).get(timeout="1s")
-            except TimeoutError:
+            except _TIMEOUTS:
                 failed = self.failed()
                 if failed is not None:
                     raise _OtherFailed(f"another worker has failed: {failed}") from None
@@ -238,7 +242,7 @@ def _first_result(client, ranks, names, state):
 
     told = False
     while True:
-        with contextlib.suppress(TimeoutError):
+        with contextlib.suppress(*_TIMEOUTS):
             wait(ranks, timeout=1)
         here = client.scheduler_info(n_workers=-1)["workers"]
         lost = [name for name, rank in zip(names, ranks) if not rank.done() and name not in here]
@@ -253,7 +257,7 @@ def _first_result(client, ranks, names, state):
             errors = [rank.exception() for rank in failed]
             raise next((error for error in errors if not isinstance(error, _OtherFailed)), errors[0])
         else:
-            with contextlib.suppress(TimeoutError):
+            with contextlib.suppress(*_TIMEOUTS):
                 return ranks[0].result(timeout=60)
 
 

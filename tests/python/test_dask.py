@@ -1,4 +1,6 @@
 """Pipelines on data frames of Dask: a local cluster of two worker processes."""
+import asyncio
+import importlib.util
 import logging
 import os
 import signal
@@ -164,6 +166,26 @@ def test_workers_keep_the_variables_of_two_steps(cluster):
     assert len(most) == 100 and max(most) < 50  # deletions take a while; without them there are 200
     until(lambda: len(left_on_scheduler(cluster)) == 1 + 2)  # the state, and the last step of each
     ecotone.dask._forget(cluster, "ecotone-steps")
+
+
+def test_waiting_ends_on_every_version_of_python(monkeypatch):
+    class OfAsyncio(Exception):  # what asyncio.TimeoutError is before Python 3.11
+        pass
+
+    monkeypatch.setattr(asyncio, "TimeoutError", OfAsyncio)
+    spec = importlib.util.spec_from_file_location("ecotone.dask_of_old", ecotone.dask.__file__)
+    old = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(old)
+
+    class Variable:
+        def get(self, timeout):
+            raise OfAsyncio
+
+    monkeypatch.setattr(old._Workers, "variable", lambda self, *name: Variable())
+    workers = old._Workers("ecotone-old", 0, 2, None)
+    assert workers.failed() == "the fit is over"
+    with pytest.raises(old._OtherFailed, match="the fit is over"):
+        workers._wait_for(0, 1)
 
 
 def start_rank(client, path, run, rank, address):

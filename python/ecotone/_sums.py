@@ -33,10 +33,15 @@ def partial(X, y=None, domain=None, pipeline=None, *, target=None, behind=None, 
     >>> model.predict(X).shape
     (400,)
     """
+    return part(X, y, domain, pipeline, target=target, behind=behind, min_rows=min_rows, task=task, seed=seed, threads=threads)
+
+
+def part(X, y, domain, pipeline, *, target=None, behind=None, min_rows=10, task=None, seed=0, threads=None, source=""):
+    """`partial` of rows from `source`, a text: parts of other sources are other parts, even if their rows are equal."""
     with settings(threads, seed) as native:
         text = _text(pipeline)
         data, *_ = _data(X, y, domain, native, target=target, task=task, pipelines=[text])
-        return _native.partial(data, text, None if behind is None else behind.model_, min_rows, native)
+        return _native.partial(data, text, None if behind is None else behind.model_, min_rows, source, native)
 
 
 def merge(parts):

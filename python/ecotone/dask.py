@@ -28,11 +28,11 @@ from ._pipeline import Pipeline
 _TIMEOUTS = (TimeoutError, asyncio.TimeoutError, concurrent.futures.TimeoutError)  # one class since Python 3.11
 
 
-def _partial(frame, label, domain, pipeline, options):
+def _partial(frame, number, label, domain, pipeline, options):
     if len(frame) == 0:
         return None  # a partition without rows has no part in the model
     # A worker has as many threads as Dask gave it; more would share its processors with the other tasks.
-    return _sums.partial(frame, label, domain, pipeline, threads=1, **options)
+    return _sums.part(frame, label, domain, pipeline, threads=1, source=str(number), **options)
 
 
 def _delayed_parts(frame):
@@ -46,10 +46,11 @@ def parts(frame, pipeline, *, label=None, domain=None, behind=None, min_rows=1, 
 
     `frame` is a data frame of Dask, or a list of delayed data frames; `label` and `domain` are columns of it. The task
     ("classify" or "regress") is guessed in every partition unless it is given, so give it where labels are numbers.
+    Parts know the number of their partition, so that partitions with the same rows both count.
     """
     options = {"behind": behind, "min_rows": min_rows, "task": task, "seed": seed}
     one = dask.delayed(_partial, pure=True)
-    return [one(part, label, domain, pipeline, options) for part in _delayed_parts(frame)]
+    return [one(part, number, label, domain, pipeline, options) for number, part in enumerate(_delayed_parts(frame))]
 
 
 def fit(frame, pipeline, *, label=None, domain=None, behind=None, min_rows=1, task=None, seed=0, folder=None):

@@ -35,10 +35,10 @@ std::vector<SumsPart> parts_of(const std::vector<nb::bytes>& files) {
 }
 
 nb::bytes partial(const Data& data, const std::string& text, const Model* behind, int min_rows,
-                  const Settings& settings) {
+                  const std::string& source, const Settings& settings) {
   const Pipeline pipeline = Pipeline::parse(text);
   const SumsPart part = call(settings, Size::any, [&](const Context& context) {
-    return make_part(pipeline, data.set, behind, {.min_rows = min_rows}, context);
+    return make_part(pipeline, data.set, behind, {.min_rows = min_rows, .source = source}, context);
   });
   return bytes_of({part});
 }
@@ -51,7 +51,7 @@ Model finish(const std::vector<nb::bytes>& files, const Model* behind, const Set
 }  // namespace
 
 void bind_sums(nb::module_& module) {
-  module.def("partial", partial, "data"_a, "pipeline"_a, "behind"_a.none(), "min_rows"_a, "settings"_a);
+  module.def("partial", partial, "data"_a, "pipeline"_a, "behind"_a.none(), "min_rows"_a, "source"_a, "settings"_a);
   module.def(
       "merge", [](const std::vector<nb::bytes>& files) { return bytes_of(parts_of(files)); }, "files"_a);
   module.def(

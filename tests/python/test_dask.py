@@ -55,6 +55,16 @@ def test_workers_do_not_matter(frame, cluster):
     assert ours.model_.bytes() == alone.model_.bytes()
 
 
+def test_equal_partitions_both_count(frame, cluster):
+    parts = [frame.iloc[:200], frame.iloc[:200], frame.iloc[200:]]
+    ours = ecotone.dask.fit(parts, "scale | ridge lam=0.1", label="y", domain="site")
+    whole = one_machine(pd.concat(parts, ignore_index=True), "scale | ridge lam=0.1")
+    X = frame.drop(columns=["y", "site"])
+    np.testing.assert_allclose(ours.predict_proba(X), whole.predict_proba(X), atol=1e-10)
+    with pytest.raises(ValueError, match="twice"):
+        ecotone.merge(2 * [ecotone.partial(parts[0], "y", "site", "scale | ridge lam=0.1", min_rows=1)])
+
+
 def test_two_rounds_and_partitions_without_rows(frame, cluster):
     parts = [frame.iloc[:200], frame.iloc[:0], frame.iloc[200:]]
     scale = ecotone.dask.fit(parts, "scale", label="y", domain="site")
@@ -154,7 +164,7 @@ def test_workers_keep_the_variables_of_two_steps(cluster):
 
     def exchange(workers):
         for step in range(100):
-            assert workers.gather([step, workers.rank]) == [[step, 0], [step, 1]]
+            assert workers.gather(f"{step} of {workers.rank}") == [f"{step} of 0", f"{step} of 1"]
             if workers.rank == 0:
                 most.append(len(left_on_scheduler(cluster)))
 

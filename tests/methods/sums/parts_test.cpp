@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <numeric>
 
 #include "ecotone/methods/sums/sums_route.h"
@@ -334,6 +335,27 @@ TEST(Parts, RefusesWhatDoesNotFitTogether) {
   months.schema.columns[0].slashes = SlashOrder::month_first;
   EXPECT_EQ(code_of([&] { in_order({days, months}); }), "different_sums");
   EXPECT_EQ(code_of([&] { in_order({}); }), "no_parts");
+}
+
+TEST(Parts, EqualRowsOfOtherSourcesBothCount) {
+  const Dataset data = hospitals();
+  const std::string pipeline = "scale | ridge lam=0.1";
+  const auto of = [&](const std::string& source, Index first) {
+    const Dataset half = site(data, every(2, first, data.rows()));
+    return make_part(Pipeline::parse(pipeline), half, nullptr, {.min_rows = 1, .source = source}, context());
+  };
+  EXPECT_EQ(code_of([&] { in_order({of("1", 0), of("1", 0)}); }), "same_part");
+  const std::string bytes = parts_tensors(in_order({of("1", 0), of("2", 0), of("3", 1)})).bytes();
+  const std::vector<SumsPart> parts = parts_from(TensorFile::parse(bytes, "parts"));
+  ASSERT_EQ(parts.size(), 3U);
+  std::vector<Index> rows = every(2, 1, data.rows());
+  for (Index time = 0; time < 2; ++time) std::ranges::copy(every(2, 0, data.rows()), std::back_inserter(rows));
+  const Dataset all = site(data, rows);
+  const Model fit = Model::fit(Pipeline::parse(pipeline), train_view(all, context()), all.schema, context());
+  EXPECT_LT(largest_difference(finish_parts(in_order(parts), nullptr, context()), fit, data), 1e-10);
+  // Parts without a source say nothing of it, as before there were any.
+  EXPECT_NE(bytes.find("source"), std::string::npos);
+  EXPECT_EQ(parts_tensors({of("", 0)}).bytes().find("source"), std::string::npos);
 }
 
 TEST(Parts, RefusesWhatNeedsRows) {

@@ -195,6 +195,7 @@ SumsPart make_part(const Pipeline& pipeline, const Dataset& data, const Model* b
   if (first.method->sums.drawn != nullptr) view.x = first.method->sums.drawn(view.x, first.options, context);
   part.sums = gather_sums(view, context);
   part.sums.row_cols = cols;
+  part.source = options.source;
   require_learnable(pipeline, part.sums);
   require_many_rows(part.sums, options.min_rows);
   return part;

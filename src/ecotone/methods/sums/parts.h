@@ -24,6 +24,8 @@ struct SumsPart {
   std::string behind;      ///< hash of the model that the rows went through first; empty: none
   Schema schema;           ///< of the rows, or of that model
   RowSums sums;
+  /// Where the rows come from, if that tells two parts apart whose rows are equal; empty: the content says it.
+  std::string source = {};
 
   /// A hash of all of it, as 32 hexadecimal digits.
   std::string id() const;
@@ -38,6 +40,8 @@ struct PartOptions {
                             "the rows themselves",
                             at_least(1))};
   }
+
+  std::string source = {};  ///< of the part; no option, because it would let the same rows count twice
 };
 
 /// The part of the data that a pipeline is learned from. Option errors `needs_rows`, `weighted_sums` (row weights),

@@ -33,6 +33,7 @@ Json about(const SumsPart& part) {
                {"features", part.sums.moments.features},
                {"row_columns", part.sums.row_cols}};
   if (part.sums.has_targets()) json["targets"] = part.sums.targets.groups;
+  if (!part.source.empty()) json["source"] = part.source;
   return json;
 }
 
@@ -72,6 +73,7 @@ class PartReader {
     const auto targets = about_.contains("targets") ? names(about_["targets"]) : std::vector<std::string>();
     if (features.empty() || (domains.empty() && targets.empty())) bad("it has no columns or no domains");
     sums.row_cols = static_cast<Index>(std::min<std::uint64_t>(count("row_columns"), 1'000'000'000));
+    if (about_.contains("source")) part.source = text("source");
     check_columns(part, features);
     sums.moments = read_moments(file_, id_ + ".", {features, domains}, GramKind::double_precision);
     if (!targets.empty())

@@ -20,8 +20,9 @@ def partial(X, y=None, domain=None, pipeline=None, *, target=None, behind=None, 
     """Sum over the rows of a site all that a pipeline needs, so that rows can stay where they are.
 
     `pipeline` is a text or an estimator of stages that need sums alone, such as "scale | ridge"; `behind` is a fitted
-    pipeline that prepares the rows first, the same at every site. Domains, and classes of a domain, of fewer than
-    `min_rows` rows are refused, because sums of few rows come close to the rows themselves. `target` names the domains
+    pipeline that prepares the rows first, the same at every site. Domains, and classes and
+    categories of a domain, of fewer than `min_rows` rows are refused, because sums of few rows come close to the rows
+    themselves (columns of two numbers are categories, too). `target` names the domains
     whose labels are not used (also: domains that are numbers below 0); stages that align domains use their rows.
     Returns bytes: the content of a file of `ecotone partial`.
 

@@ -358,6 +358,59 @@ TEST(Parts, EqualRowsOfOtherSourcesBothCount) {
   EXPECT_EQ(parts_tensors({of("", 0)}).bytes().find("source"), std::string::npos);
 }
 
+TEST(Parts, RareCategoriesAreRefused) {
+  Dataset data = hospitals(Task::regress);  // of 60 rows in each domain
+  const auto code = [&](int min_rows) {
+    return code_of([&] { make_part(Pipeline::parse("scale"), data, nullptr, {.min_rows = min_rows}, context()); });
+  };
+  const auto message = [&](const Dataset& of) {
+    return message_of([&] { make_part(Pipeline::parse("scale"), of, nullptr, {}, context()); });
+  };
+  EXPECT_EQ(code(10), "none");
+  // Two rows of d2 are alone in a ward; in d1 all are in the same, which tells nothing.
+  Matrix x = data.x.to_matrix();
+  for (Index i = 0; i < x.rows(); ++i)
+    if (i % 4 < 2) x.row(i).tail(2) << (i == 1 || i == 41 ? 1 : 0), (i == 1 || i == 41 ? 0 : 1);
+  data.x = Features::dense(x, data.schema.feature_names());
+  EXPECT_EQ(code(3), "small_category");
+  EXPECT_EQ(code(2), "none");
+  EXPECT_NE(message(data).find("in domain 'd2' 2 rows have the category 'a' in column 'ward'"), std::string::npos);
+  set_targets(data, {"d2"});
+  EXPECT_EQ(code(3), "small_category");
+  // Drawn features have no column of a category.
+  const Pipeline drawn = Pipeline::parse("kpca route=low_rank map=fourier sigma=1 rank=9");
+  EXPECT_EQ(code_of([&] { make_part(drawn, hospitals(), nullptr, {.min_rows = 10}, context()); }), "none");
+}
+
+TEST(Parts, RareNumbersOfColumnsOfTwoAreRefused) {
+  const auto message = [](double common, double rare, double third) {
+    Dataset data = hospitals(Task::regress);
+    Matrix x = data.x.to_matrix();
+    x.col(1).setConstant(common);
+    x(8, 1) = rare;
+    x(12, 1) = third;
+    data.x = Features::dense(x, data.schema.feature_names());
+    return message_of([&] { make_part(Pipeline::parse("scale"), data, nullptr, {}, context()); });
+  };
+  EXPECT_NE(message(0, 1, 0).find("'d1' 1 row has 1 in column 'dose' and all others 0"), std::string::npos);
+  EXPECT_NE(message(1, 0, 1).find("'d1' 1 row has 0 in column 'dose' and all others 1"), std::string::npos);
+  EXPECT_NE(message(3, 7.5, 3).find("1 row has 7.5 in column 'dose'"), std::string::npos);
+  EXPECT_EQ(message(2, 2, 2), "");
+  EXPECT_EQ(message(0, 1, 2), "");
+}
+
+TEST(Parts, FewerRowsThanColumnsAreReported) {
+  const Dataset data = hospitals();
+  const Pipeline drawn = Pipeline::parse("kpca route=low_rank map=fourier sigma=1 rank=62");
+  for (const int min_rows : {1, 2}) {
+    Recorder recorder;
+    const SumsPart part = make_part(drawn, data, nullptr, {.min_rows = min_rows}, context().observed_by(&recorder));
+    ASSERT_EQ(part.sums.cols(), 62);
+    ASSERT_EQ(recorder.warnings.size(), min_rows > 1 ? 1U : 0U);
+    if (min_rows > 1) EXPECT_EQ(recorder.warnings.front().first, "few_rows");
+  }
+}
+
 TEST(Parts, RefusesWhatNeedsRows) {
   const Dataset data = hospitals();
   const auto code = [&](const std::string& pipeline) { return code_of([&] { part_of(pipeline, data); }); };

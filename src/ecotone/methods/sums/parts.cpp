@@ -9,29 +9,13 @@
 #include "ecotone/base/digest.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/memory.h"
+#include "ecotone/methods/sums/small_groups.h"
 #include "ecotone/methods/sums/sums_route.h"
 
 namespace ecotone {
 namespace {
 
 std::string short_id(const SumsPart& part) { return part.id().substr(0, 8); }
-
-/// `of`: the class that the rows are of, in words; empty: all rows.
-void require_many_rows(const Moments& moments, const std::string& of, int min_rows) {
-  for (Index g = 0; g < moments.group_count(); ++g)
-    if (moments.rows[g] < min_rows)
-      data_error("small_domain",
-                 "partial: domain '{}' has {} row{}{}, and sums of fewer than {} come close to the rows themselves; "
-                 "leave it out with --where, or lower --min-rows",
-                 moments.groups[at(g)], moments.rows[g], moments.rows[g] == 1 ? "" : "s", of, min_rows);
-}
-
-void require_many_rows(const RowSums& sums, int min_rows) {
-  require_many_rows(sums.moments, "", min_rows);
-  require_many_rows(sums.targets, "", min_rows);
-  for (std::size_t c = 0; c < sums.classes.size(); ++c)
-    require_many_rows(sums.of_class[c], fmt::format(" of class '{}'", sums.classes[c]), min_rows);
-}
 
 /// A site may have rows of the target alone; labels are then those of the others.
 void require_labels(const Pipeline& pipeline, const TrainView& view) {
@@ -198,6 +182,11 @@ SumsPart make_part(const Pipeline& pipeline, const Dataset& data, const Model* b
   part.source = options.source;
   require_learnable(pipeline, part.sums);
   require_many_rows(part.sums, options.min_rows);
+  // Of drawn features there is no sum over the rows of one category; and who allows sums of single rows needs no
+  // warning.
+  if (first.method->sums.drawn == nullptr)
+    require_common_values(view, part.schema, behind != nullptr, options.min_rows, context);
+  if (options.min_rows > 1) warn_of_small_domains(part.sums, context);
   return part;
 }
 

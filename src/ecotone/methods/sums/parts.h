@@ -32,12 +32,12 @@ struct SumsPart {
 };
 
 struct PartOptions {
-  int min_rows = 10;  ///< of a domain, and of a class there: sums of fewer come close to the rows themselves
+  int min_rows = 10;  ///< of a domain, and of a class or category there; see small_groups.h
 
   static constexpr auto fields() {
     return std::tuple{field("min_rows", &PartOptions::min_rows,
-                            "Refuse domains, and classes of a domain, with fewer rows: sums of few rows come close to "
-                            "the rows themselves",
+                            "Refuse domains, and classes or categories of a domain, with fewer rows: sums of few rows "
+                            "come close to the rows themselves",
                             at_least(1))};
   }
 
@@ -45,8 +45,8 @@ struct PartOptions {
 };
 
 /// The part of the data that a pipeline is learned from. Option errors `needs_rows`, `weighted_sums` (row weights),
-/// `behind_predicts`, `idle_flag` (groups, targets); data errors `small_domain`, `no_labels`, `non_finite`,
-/// `sparse_sums`, `needs_two_classes`, `needs_numbers`.
+/// `behind_predicts`, `idle_flag` (groups); data errors `small_domain`, `small_category`, `no_labels`,
+/// `non_finite`, `sparse_sums`, `needs_two_classes`, `needs_numbers`. Warning `few_rows`.
 SumsPart make_part(const Pipeline& pipeline, const Dataset& data, const Model* behind, const PartOptions& options,
                    const Context& context);
 

@@ -67,6 +67,51 @@ def test_the_order_and_grouping_of_merges_do_not_matter(ecotone, data, tmp_path)
     assert len({model.read_bytes() for model in models}) == 1
 
 
+def without_labels(path):
+    """The table without its column of labels."""
+    with open(path, newline="") as file:
+        header, *rows = csv.reader(file)
+    label = header.index("label")
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows([row[:label] + row[label + 1 :] for row in [header, *rows]])
+
+
+def test_a_site_may_have_rows_of_a_target_without_labels(ecotone, data, tmp_path):
+    with open(data, newline="") as file:
+        target = list(csv.DictReader(file))[-1]["domain"]
+    pipeline = "scale | coral | ridge lam=0.1"
+    one, two, new = sites(data, tmp_path, lambda number, row: "new" if target in row else f"{number % 2}")
+    without_labels(new)
+    parts = [path.with_suffix(".eco") for path in (one, two, new)]
+    for path, part in zip((one, two), parts):
+        ecotone("partial", path, pipeline, *COLUMNS, "-o", part)
+    ecotone("partial", new, pipeline, "--domain", "domain", "--target", target, "--min-rows", 1, "-o", parts[2])
+    assert f"{target} (target)" in ecotone("inspect", parts[2]).stdout
+    shown = ecotone.json("inspect", parts[2])["parts"][0]
+    assert shown["targets"] == {target: 80} and shown["rows"] == {}
+    assert target in ecotone("diagnose", *parts).stdout
+    ecotone("merge", *parts, "-o", tmp_path / "all.eco")
+    merged = ecotone.json("inspect", tmp_path / "all.eco")["parts"]
+    assert [part["targets"] for part in merged if "targets" in part] == [{target: 80}]
+    finished = ecotone.json("finish", tmp_path / "all.eco", "-o", tmp_path / "finished.eco")
+    assert len(finished["domains"]) == 6
+    ecotone("fit", data, pipeline, *FIT_COLUMNS, "--target", target, "-o", tmp_path / "fitted.eco")
+    ours = predictions(ecotone, tmp_path / "finished.eco", data, tmp_path)
+    wanted = predictions(ecotone, tmp_path / "fitted.eco", data, tmp_path)
+    assert max(abs(a - b) for a, b in zip(ours, wanted)) < 1e-8
+    ecotone.error("finish", *parts[:2], "-o", tmp_path / "x.eco", exit=3, code="no_target")
+    ecotone.error("finish", parts[2], "-o", tmp_path / "x.eco", exit=3, code="no_labels")
+    ecotone.error("partial", data, "tgreedy", *COLUMNS, "--target", target, "-o", tmp_path / "x.eco", exit=2, code="needs_rows")
+
+
+def test_rare_categories_are_refused(ecotone, small, tmp_path):
+    columns = ["--domain", "site", "--label", "y", "-o", tmp_path / "part.eco"]
+    said = ecotone.error("partial", small, "scale", *columns, "--min-rows", 8, exit=3, code="small_category")
+    assert "'colour'" in said and "--ignore" in said
+    ecotone("partial", small, "scale", *columns, "--min-rows", 8, "--ignore", "colour")
+    ecotone("partial", small, "scale", *columns, "--min-rows", 5)
+
+
 def test_rows_may_go_through_a_model_first(ecotone, data, tmp_path):
     paths = sites(data, tmp_path, lambda number, row: number % 2)
     first = [path.with_suffix(".scale.eco") for path in paths]
@@ -156,5 +201,5 @@ def test_diagnose_compares_domains_by_their_sums(ecotone, data, tmp_path):
 
 def test_methods_say_which_can_be_learned_from_sums(ecotone):
     able = {method["name"] for method in ecotone.json("methods")["methods"] if "sums" in method["routes"]}
-    assert able == {"scale", "kpca", "udica", "coir", "dica", "tgreedy", "greedy", "step", "icp", "least_squares", "ridge", "anchor"}
+    assert able == {"scale", "kpca", "udica", "coir", "dica", "tgreedy", "greedy", "step", "icp", "least_squares", "ridge", "anchor", "align", "coral", "linot", "barycentre"}
     assert "sums over rows" in " ".join(ecotone("methods", "ridge").stdout.split())

@@ -43,6 +43,23 @@ def test_estimators_and_models_behind_them(data):
         ecotone.finish(parts)
 
 
+def test_a_target_without_labels_joins_the_others(data):
+    X, y, domain = np.asarray(data.X), np.asarray(data.y), np.asarray(data.domain)
+    target, pipeline = domain[-1], "scale | coral | ridge lam=0.1"
+    known = domain != target
+    parts = [
+        ecotone.partial(X[known], y[known], domain[known], pipeline, min_rows=1),
+        ecotone.partial(X[~known], None, domain[~known], pipeline, target=target, min_rows=1),
+    ]
+    found = ecotone.inspect_sums(parts)["parts"]
+    assert [part["targets"] for part in found if "targets" in part] == [{str(target): 60}]
+    model = ecotone.finish(parts)
+    fitted = ecotone.Pipeline(pipeline, target=target).fit(X, y, sample_domain=domain)
+    np.testing.assert_allclose(
+        model.predict_proba(X, sample_domain=domain), fitted.predict_proba(X, sample_domain=domain), atol=1e-8
+    )
+
+
 def test_no_parts_are_an_error():
     for function in (ecotone.merge, ecotone.finish, ecotone.inspect_sums):
         with pytest.raises(ValueError, match="no sums"):

@@ -281,6 +281,21 @@ TEST(Parts, AnyOrderAndGroupingGivesTheSameBytes) {
   }
 }
 
+TEST(Parts, MergingLeavesGramMatricesWhereTheyAre) {
+  const Dataset data = hospitals();
+  RowSums sums = part_of("ridge lam=0.1", site(data, every(2, 0, data.rows()))).sums;
+  const double* const before = sums.moments.gram.front().values().data();
+  Dataset others = site(data, every(2, 0, data.rows()));
+  others.y->classes = {"no", "perhaps"};
+  const RowSums more = part_of("scale", others).sums;
+  sums.merge(more);
+  EXPECT_EQ(sums.moments.gram.front().values().data(), before);
+  EXPECT_EQ(sums.classes, (std::vector<std::string>{"no", "perhaps", "yes"}));
+  EXPECT_EQ(sums.of_class[0].rows, Vector(2 * more.of_class[0].rows));
+  EXPECT_EQ(sums.of_class[1].rows, more.of_class[1].rows);
+  EXPECT_EQ(sums.of_class[2].rows, more.of_class[1].rows);
+}
+
 TEST(Parts, SitesMayLackAClassOrACategory) {
   const Dataset data = hospitals();
   // The first site has only "yes" in ward a, the second the rest.

@@ -43,17 +43,16 @@ Moments no_moments(const std::vector<std::string>& features) {
   return sums_of_class(features, {}, Vector(), Matrix(0, std::ssize(features)));
 }
 
-/// The sums with these classes, of which they have some.
-RowSums with_classes(const RowSums& sums, const std::vector<std::string>& classes) {
-  RowSums result = sums;
-  result.classes = classes;
-  result.of_class.clear();
+/// Gives the sums these classes, of which they have some.
+void set_classes(RowSums& sums, std::vector<std::string> classes) {
+  std::vector<Moments> of_class;
   for (const std::string& name : classes) {
     const auto found = std::ranges::find(sums.classes, name);
-    result.of_class.push_back(found == sums.classes.end() ? no_moments(sums.moments.features)
-                                                          : sums.of_class[at(found - sums.classes.begin())]);
+    of_class.push_back(found == sums.classes.end() ? no_moments(sums.moments.features)
+                                                   : std::move(sums.of_class[at(found - sums.classes.begin())]));
   }
-  return result;
+  sums.classes = std::move(classes);
+  sums.of_class = std::move(of_class);
 }
 
 template <class Map>
@@ -109,14 +108,14 @@ void RowSums::merge(const RowSums& other) {
   for (const std::string& name : other.classes)
     if (std::ranges::find(all, name) == all.end()) all.push_back(name);
   sort_classes(all);
-  RowSums more = with_classes(other, all);
-  *this = with_classes(*this, all);
-  merge_groups(moments, more.moments);
-  merge_groups(targets, more.targets);
+  set_classes(*this, std::move(all));
+  merge_groups(moments, other.moments);
+  merge_groups(targets, other.targets);
   for (const std::string& name : targets.groups)
     if (std::ranges::find(moments.groups, name) != moments.groups.end())
       data_error("different_sums", "sums: domain '{}' is a target in one part and has labels in another", name);
-  for (std::size_t c = 0; c < all.size(); ++c) of_class[c].merge(more.of_class[c]);
+  for (std::size_t c = 0; c < other.classes.size(); ++c)
+    of_class[at(std::ranges::find(classes, other.classes[c]) - classes.begin())].merge(other.of_class[c]);
 }
 
 RowSums gather_sums(const TrainView& view, const Context& context) {

@@ -63,14 +63,12 @@ const char* role_name(Role role) {
 }
 
 Origin take_origin(const Origin& origin, std::span<const Index> rows) {
+  std::size_t same = 0;
+  while (same < rows.size() && origin_of(origin, rows[same]) == static_cast<Index>(same)) ++same;
+  if (same == rows.size()) return {};
   Origin result;
   result.reserve(rows.size());
-  bool same = true;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    result.push_back(origin_of(origin, rows[i]));
-    same = same && result.back() == static_cast<Index>(i);
-  }
-  if (same) result.clear();
+  for (const Index row : rows) result.push_back(origin_of(origin, row));
   return result;
 }
 

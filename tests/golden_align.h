@@ -72,7 +72,7 @@ class AlignTask {
 };
 
 /// The tasks of a case with one operation.
-inline std::vector<Json> align_tasks(const Json& file, const std::string& op) {
+inline std::vector<Json> align_tasks_of(const Json& file, const std::string& op) {
   std::vector<Json> found;
   for (const Json& task : file.at("tasks"))
     if (task.at("op") == op) found.push_back(task);
@@ -81,7 +81,7 @@ inline std::vector<Json> align_tasks(const Json& file, const std::string& op) {
 }
 
 inline std::vector<Json> align_tasks(const std::string& name, const std::string& op) {
-  return align_tasks(golden_file("align", name), op);
+  return align_tasks_of(golden_file("align", name), op);
 }
 
 /// A number, or none for "auto".

@@ -17,7 +17,7 @@ class AlignGolden {
   explicit AlignGolden(const std::string& name) : file_(golden_file("align", name)) {}
 
   const Json& inputs() const { return file_.at("inputs"); }
-  std::vector<Json> tasks(const std::string& op) const { return align_tasks(file_, op); }
+  std::vector<Json> tasks(const std::string& op) const { return align_tasks_of(file_, op); }
   Json task(const std::string& op) const { return tasks(op).front(); }
 
   /// The rows with their domains, without labels.

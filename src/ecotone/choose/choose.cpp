@@ -32,14 +32,16 @@ double better_by(double a, double b, const MetricInfo& metric) { return metric.h
 std::vector<TargetTruth> true_scores(const Dataset& data, const std::vector<Pipeline>& candidates,
                                      const EvaluateOptions& adapt, const MetricInfo& metric, const Context& context) {
   const Evaluation evaluation = evaluate(data, candidates, adapt, context);
+  if (evaluation.pipelines.front().error) throw Error(*evaluation.pipelines.front().error);
   for (const PipelineScore& score : evaluation.pipelines)
-    if (score.error) throw Error(*score.error);
+    if (score.error) context.warn("candidate_failed", "choose: a candidate has no scores: {}", score.error->what());
   std::vector<TargetTruth> targets;
   for (std::size_t d = 0; d < evaluation.pipelines.front().domains.size(); ++d) {
     const DomainScore& domain = evaluation.pipelines.front().domains[d];
     TargetTruth truth{domain.domain, domain.rows, {}, {}};
     for (std::size_t c = 0; c < candidates.size(); ++c) {
-      truth.score.push_back(value_of(evaluation.pipelines[c].domains[d].metrics, metric.name));
+      const PipelineScore& own = evaluation.pipelines[c];
+      truth.score.push_back(own.error ? std::nullopt : value_of(own.domains[d].metrics, metric.name));
       if (!truth.score[c]) continue;
       if (!truth.best || better_by(*truth.score[c], *truth.score[*truth.best], metric) > 0) truth.best = c;
     }

@@ -71,8 +71,9 @@ struct Choice {
 };
 
 /// All scorers see the same fits. Option errors: `unknown_metric`, `no_pipeline`, `no_learner`, `scorer_undefined`;
-/// data errors: `no_labels`, `needs_two_domains`, and those of the fits that give the true scores. Errors of a single
-/// scorer are thrown; with several, a failing scorer is left out and its error is in the result.
+/// data errors: `no_labels`, `needs_two_domains`, and those of the first candidate. Another candidate that cannot be
+/// fitted to every target has no true scores (warning `candidate_failed`). Errors of a single scorer are thrown; with
+/// several, a failing scorer is left out and its error is in the result.
 Choice choose_candidates(const Dataset& data, const std::vector<Pipeline>& candidates, const ChooseOptions& options,
                          const Context& context);
 

@@ -108,7 +108,7 @@ class Background {
 };
 
 /// Ranks that a Python object speaks for.
-class PythonRanks final : public Communicator {
+class PythonRanks final : public GatheringCommunicator {
  public:
   explicit PythonRanks(const nb::object& ranks)
       : ranks_(ranks), rank_(nb::cast<int>(ranks.attr("rank"))), size_(nb::cast<int>(ranks.attr("size"))) {}

@@ -36,7 +36,7 @@ class RankThreads {
   }
 
  private:
-  class Member final : public Communicator {
+  class Member final : public GatheringCommunicator {
    public:
     Member(RankThreads& all, int rank) : all_(all), rank_(rank) {}
     int rank() const override { return rank_; }

@@ -13,7 +13,7 @@ std::uint64_t hash_of(const std::string& place) { return Digest().add(place).wor
 
 }  // namespace
 
-Communicator::Said Communicator::gather_at(std::uint64_t place, std::string_view mine) {
+Communicator::Said GatheringCommunicator::gather_at(std::uint64_t place, std::string_view mine) {
   std::string text(reinterpret_cast<const char*>(&place), sizeof(place));
   text += mine;
   Said said;
@@ -27,8 +27,8 @@ Communicator::Said Communicator::gather_at(std::uint64_t place, std::string_view
   return said;
 }
 
-std::vector<std::uint64_t> Communicator::share_at(std::uint64_t place, std::span<char> all,
-                                                  std::span<const std::size_t> end) {
+std::vector<std::uint64_t> GatheringCommunicator::share_at(std::uint64_t place, std::span<char> all,
+                                                           std::span<const std::size_t> end) {
   const std::size_t begin = rank() == 0 ? 0 : end[static_cast<std::size_t>(rank()) - 1];
   const std::size_t count = end[static_cast<std::size_t>(rank())] - begin;
   const Said said = gather_at(place, {all.data() + begin, count});

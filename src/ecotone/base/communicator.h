@@ -42,14 +42,23 @@ class Communicator {
   virtual void broadcast(std::string& text, int from) = 0;
   /// The texts of all ranks, in their order.
   virtual std::vector<std::string> gather(std::string_view mine) = 0;
-  /// The texts and places of all ranks. Default: through gather.
-  virtual Said gather_at(std::uint64_t place, std::string_view mine);
+  /// The texts and places of all ranks.
+  virtual Said gather_at(std::uint64_t place, std::string_view mine) = 0;
   /// Fills in what other ranks have: bytes [end[r - 1], end[r]) are those of rank r. Returns the places of all ranks;
-  /// if one is not that of this rank, nothing is filled in. Default: through gather_at.
+  /// if one is not that of this rank, nothing is filled in.
   virtual std::vector<std::uint64_t> share_at(std::uint64_t place, std::span<char> all,
-                                              std::span<const std::size_t> end);
+                                              std::span<const std::size_t> end) = 0;
   /// Ends all ranks, with this exit status.
   virtual void end_all(int status) = 0;
+};
+
+/// Ranks that gather texts, and do the rest through that. Not a default of Communicator: a module that is loaded must
+/// find nothing of it in the program.
+class GatheringCommunicator : public Communicator {
+ public:
+  Said gather_at(std::uint64_t place, std::string_view mine) override;
+  std::vector<std::uint64_t> share_at(std::uint64_t place, std::span<char> all,
+                                      std::span<const std::size_t> end) override;
 };
 
 /// What ranks have sent so far: for tables of cost. Bytes are those given by this rank.

@@ -89,7 +89,8 @@ StageResult fit_weight_tars(const TrainView& view, const WeightTarsOptions& opti
         class_shift(x, classes.index, std::ssize(classes.of), options.sigma.value, "weight.tars", context);
     tell_shares(shift, classes, view.y, context);
     if (std::string text = unidentified(shift, context); !text.empty()) status.text = std::move(text);
-    chosen = {{"shares", Json::object()}, {"mmd2", shift.mmd2}, {"condition", shift.condition}};
+    const Json condition = std::isfinite(shift.condition) ? Json(shift.condition) : Json(nullptr);
+    chosen = {{"shares", Json::object()}, {"mmd2", shift.mmd2}, {"condition", condition}};
     for (std::size_t c = 0; c < classes.of.size(); ++c)
       chosen["shares"][view.y.classes[classes.of[c]]] = shift.shares[static_cast<Index>(c)];
     Vector log_weight = Vector::Zero(std::ssize(rows));

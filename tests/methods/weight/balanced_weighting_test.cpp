@@ -1,12 +1,14 @@
 #include "ecotone/methods/weight/balanced_weighting.h"
 
+#include <cmath>
+
 #include "methods/support.h"
 
 namespace ecotone::test {
 namespace balanced_weighting_test {
 
-const std::vector<std::string> balancing = {"weight.kmm sigma=2 most=1000", "weight.kliep sigma=2",
-                                            "weight.ulsif sigma=2 lam=0.1", "weight.rulsif sigma=2 lam=0.1 alpha=0.3"};
+const std::vector<std::string> ratios = {"weight.kliep sigma=2", "weight.ulsif sigma=2 lam=0.1",
+                                         "weight.rulsif sigma=2 lam=0.1 alpha=0.3"};
 
 /// 60 rows of domain a, as many as asked for of them once more, 40 of domain b, and a target of 30.
 TrainView with_copies_of_a(Index copies) {
@@ -24,16 +26,18 @@ TrainView with_copies_of_a(Index copies) {
   return view;
 }
 
-Vector weights_of(const std::string& text, const TrainView& view) {
+StageResult weighted(const std::string& text, const TrainView& view) {
   const Stage stage = Pipeline::parse(text + " flatten=none").stages().front();
   FitCache cache;
-  return stage.method->fit(view, stage.options, context(), cache).next.weight;
+  return stage.method->fit(view, stage.options, context(), cache);
 }
+
+Vector weights_of(const std::string& text, const TrainView& view) { return weighted(text, view).next.weight; }
 
 /// Every row of a domain twice: each copy has half the weight, and the ratio is that of before.
 TEST(BalancedWeighting, CopiesOfADomainChangeNothing) {
   const TrainView once = with_copies_of_a(0), twice = with_copies_of_a(60);
-  for (const std::string& stage : balancing) {
+  for (const std::string& stage : ratios) {
     const Vector before = weights_of(stage + " balance=true", once) / 100;
     const Vector after = weights_of(stage + " balance=true", twice) / 160;
     EXPECT_LT((2 * after.head(60) - before.head(60)).norm(), 1e-3 * before.norm()) << stage;
@@ -44,11 +48,24 @@ TEST(BalancedWeighting, CopiesOfADomainChangeNothing) {
   }
 }
 
+/// Weights of kernel mean matching are nearly free, but the minimum is unique: it is that of before, where copies share
+/// what one row may weigh at most.
+TEST(BalancedWeighting, CopiesOfADomainAreMatchedAsBefore) {
+  const auto minimum = [](const std::string& more, Index copies) {
+    const StageResult result = weighted("weight.kmm sigma=1 most=1.5" + more, with_copies_of_a(copies));
+    const auto rows = static_cast<double>(100 + copies);
+    return result.fitted->save().info.at("chosen").at("objective").get<double>() / (rows * rows);
+  };
+  const double before = minimum(" balance=true", 0);
+  EXPECT_NEAR(minimum(" balance=true", 60), before, 1e-5 * std::abs(before));
+  EXPECT_GT(std::abs(minimum("", 60) - before), 1e-4 * std::abs(before));
+}
+
 /// Domains of one size count equally anyway.
 TEST(BalancedWeighting, OfEqualDomainsChangesNothing) {
   TrainView view = with_copies_of_a(0);
   for (std::size_t i = 0; i < 100; ++i) view.domain.index[i] = i % 2 == 0 ? 0 : 1;
-  for (const std::string& stage : balancing)
+  for (const std::string& stage : ratios)
     EXPECT_LT((weights_of(stage + " balance=true", view) - weights_of(stage, view)).norm(), 1e-9) << stage;
 }
 
@@ -65,7 +82,7 @@ TEST(BalancedWeighting, EstimatesWithTheMasses) {
 
 TEST(BalancedWeighting, IsNotForDomainsOneByOne) {
   const TrainView view = with_copies_of_a(0);
-  for (const std::string& stage : balancing)
+  for (const std::string& stage : {ratios[0], ratios[1], ratios[2], std::string("weight.kmm")})
     EXPECT_EQ(code_of([&] { weights_of(stage + " balance=true per_source=true", view); }), "bad_option") << stage;
 }
 

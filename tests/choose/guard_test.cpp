@@ -159,13 +159,9 @@ TEST(PlainCounterpart, HasNoStagesThatMatchDomains) {
         << stage;
 }
 
-TEST(PlainCounterpart, OfAMethodThatIsItsOwnHasTheDefaultOptions) {
-  Method centre = method("scale");
-  centre.plain = PlainForm{.method = "scale", .only_with = "by=domain"};
-  const auto plain_of = [&](const std::string& text) {
-    std::vector<Stage> stages = Pipeline::parse(text + " | logistic l2=1").stages();
-    stages[0].method = &centre;
-    return plain_counterpart(Pipeline(stages), Task::classify).text();
+TEST(PlainCounterpart, OfScalingByDomainIsScaling) {
+  const auto plain_of = [](const std::string& text) {
+    return plain_counterpart(Pipeline::parse(text + " | logistic l2=1"), Task::classify).text();
   };
   EXPECT_EQ(plain_of("scale by=domain shrink_sd=3 new=pooled"), "scale | logistic l2=1");
   EXPECT_EQ(error_of([&] { plain_of("scale"); }).code(), "nothing_to_guard");

@@ -88,6 +88,12 @@ def test_the_joint_learner_has_the_logistic_one_as_its_counterpart(ecotone, prob
     assert found["guard"]["chosen"] == "adapted"
 
 
+def test_scaling_by_domain_is_compared_with_scaling(ecotone, problems, tmp_path):
+    data, model = problems / "noshift.csv", tmp_path / "model.eco"
+    guard = ecotone.json("fit", data, "scale by=domain | logistic l2=0.1", *TARGET, "--guard", "-o", model)["guard"]
+    assert guard["plain"] == "scale | logistic l2=0.1"
+
+
 @pytest.mark.parametrize("stage", ["align", "rank"])
 def test_stages_that_match_domains_are_compared_with_none(ecotone, problems, tmp_path, stage):
     data, model = problems / "noshift.csv", tmp_path / "model.eco"

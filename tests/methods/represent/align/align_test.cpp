@@ -112,6 +112,25 @@ TEST(Align, PooledSourcesHaveOneMap) {
   EXPECT_TRUE(same_bytes(parts.shifts[0].map, parts.shifts[2].map));
 }
 
+/// inspect lists how far each domain is from what all share; without shrinkage this follows from plain moments.
+TEST(Align, ListsWhatItFoundOfEachDomain) {
+  const TrainView view = overlapping(90, 3, 2, 3, 40);
+  const Model model = fitted("align shrink_mean=0 | logistic l2=1", view);
+  const Json samples = model.inspect().at("stages")[0].at("samples");
+  ASSERT_EQ(samples.size(), 4U);
+  EXPECT_EQ(samples[3].at("domain"), "target");
+  EXPECT_EQ(samples[3].at("rows"), 40);
+  const std::vector<GroupMoments> groups =
+      group_moments(view.x, view.domain.index, 4, {}, ScatterKind::full, "test", context());
+  const MomentPrior prior = moment_prior(groups, "test");
+  for (std::size_t e = 0; e < 4; ++e) {
+    const Vector apart = (groups[e].mean - prior.mean).cwiseAbs().cwiseQuotient(prior.variance.cwiseSqrt());
+    EXPECT_NEAR(samples[e].at("moved").get<double>(), apart.mean(), 1e-12);
+    EXPECT_GT(samples[e].at("spread").get<double>(), 0.5);
+  }
+  EXPECT_EQ(reloaded(model).inspect().at("stages")[0].at("samples"), samples);
+}
+
 TEST(Align, RefusesBrokenModels) {
   const AlignOptions options;
   const StageResult fit = Align::fit("align", overlapping(60, 3, 2, 2, 20), options, context());

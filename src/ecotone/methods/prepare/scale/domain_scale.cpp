@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "ecotone/methods/domain_samples.h"
 #include "ecotone/methods/requirements.h"
 #include "ecotone/methods/sums/summed_domains.h"
 
@@ -49,8 +50,6 @@ Vector prior_vector(const StageState& state, const char* name, Index cols) {
   return found;
 }
 
-}  // namespace
-
 /// What is fitted to the moments of all domains.
 DomainScale::Parts parts_of(std::vector<std::string> names, const std::vector<GroupMoments>& groups,
                             const ScaleOptions& options) {
@@ -66,6 +65,8 @@ DomainScale::Parts parts_of(std::vector<std::string> names, const std::vector<Gr
   }
   return parts;
 }
+
+}  // namespace
 
 DomainScale::DomainScale(Parts parts, const ScaleOptions& options) : parts_(std::move(parts)), options_(options) {}
 
@@ -128,23 +129,10 @@ Features DomainScale::transform(const Batch& batch, const Context& context) cons
 StageState DomainScale::save() const {
   StageState state;
   save_domain_names(parts_.names, state);
-  Json samples = Json::array();
-  for (Index e = 0; e < parts_.rows.size(); ++e) {
-    // |m~ - m0| / sqrt(v0) and s~ / sqrt(v0), over the columns that vary within domains
-    double moved = 0, spread = 0, count = 0;
-    for (Index j = 0; j < parts_.mean.cols(); ++j) {
-      const double deviation = std::sqrt(parts_.prior.variance[j]);
-      if (!(deviation > 0)) continue;
-      moved += std::abs(parts_.mean(e, j) - parts_.prior.mean[j]) / deviation;
-      spread += parts_.scale(e, j) / deviation;
-      count += 1;
-    }
-    samples.push_back({{"domain", parts_.names[at(e)]},
-                       {"rows", parts_.rows[e]},
-                       {"moved", count > 0 ? moved / count : 0},
-                       {"spread", count > 0 ? spread / count : 1}});
-  }
-  state.info["samples"] = std::move(samples);
+  std::vector<SampleDistance> distances;
+  for (Index e = 0; e < parts_.rows.size(); ++e)
+    distances.push_back(sample_distance(parts_.prior, parts_.mean.row(e).transpose(), parts_.scale.row(e).transpose()));
+  save_samples(parts_.names, parts_.rows, distances, state);
   state.set("rows", parts_.rows);
   state.set("mean", parts_.mean);
   state.set("scale", parts_.scale);

@@ -95,6 +95,7 @@ Method scale_method() {
        .example = "impute | scale | svm",
        .citation = "",
        .routes = {{Route::streamed}, {Route::ranks}},
+       .plain = PlainForm{.method = "scale", .only_with = "by=domain"},
        .sums = beside_targets(sums_route<ScaleOptions, Scale::fit_on_sums>())});
 }
 

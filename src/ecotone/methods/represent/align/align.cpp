@@ -226,6 +226,7 @@ Align::Parts Align::parts_of(const char* who, SummedDomains domains, const Align
   parts.rows.resize(std::ssize(groups));
   for (Index e = 0; e < parts.rows.size(); ++e) parts.rows[e] = groups[at(e)].count;
   parts.prior = moment_prior(groups, who);
+  parts.samples = sample_distances(parts.prior, groups, shrinkage_of(options));
   const bool automatic = options.to == AlignTo::automatic;
   parts.to = automatic ? (targets.empty() ? AlignTo::barycentre : AlignTo::target) : options.to;
   if (parts.to == AlignTo::barycentre && sources.empty())
@@ -296,6 +297,7 @@ StageState Align::save() const {
   StageState state;
   const Index count = parts_->rows.size(), d = parts_->prior.cols();
   save_domain_names(parts_->names, state);
+  save_samples(parts_->names, parts_->rows, parts_->samples, state);
   state.info["to"] = parts_->to == AlignTo::target ? "target" : "barycentre";
   Vector keep(count);
   Matrix from = Matrix::Zero(count, d), maps = Matrix::Zero(count * d, d), to = Matrix::Zero(count, d);
@@ -338,6 +340,7 @@ std::shared_ptr<const Fitted> Align::load(const char* who, const StageState& sta
   parts.reference_mean = state.vector("reference_mean", d);
   parts.reference = state.matrix("reference_covariance", d, d);
   parts.prior = load_prior(state, d);
+  parts.samples = load_samples(state, count);
   return std::make_shared<Align>(std::move(parts), options);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "ecotone/methods/domain_samples.h"
 #include "ecotone/methods/represent/align/align_options.h"
 #include "ecotone/methods/sums/summed_domains.h"
 #include "ecotone/methods/sums/sums_route.h"
@@ -35,6 +36,7 @@ class Align : public Fitted {
     Vector rows;
     std::vector<GroupShift> shifts;
     MomentPrior prior;
+    std::vector<SampleDistance> samples;  ///< for people
     AlignTo to = AlignTo::target;
     Vector reference_mean;
     Matrix reference;  ///< covariance

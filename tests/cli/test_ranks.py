@@ -133,8 +133,10 @@ def children_of(process, count):
     children, until = [], time.monotonic() + 60
     while len(children) < count and time.monotonic() < until:
         time.sleep(0.1)
+        assert process.poll() is None, process.communicate()
         text = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
         children = [int(pid) for pid in text.split()]
+    assert len(children) == count
     return children
 
 
@@ -155,7 +157,15 @@ def test_a_killed_rank_ends_all_and_nothing_is_written(ecotone, large, tmp_path,
     assert started.returncode not in (0, None)
     assert f"rank {rank}" in said[1] and "signal 9" in said[1], said
     assert nothing_left(tmp_path)
-    assert not [pid for pid in children if is_running(pid)]
+    assert all(has_ended(pid, within=20) for pid in children)
+
+
+def has_ended(pid, within):
+    """Whether a process ends within some seconds: the launcher does not wait until those that it ends are gone."""
+    until = time.monotonic() + within
+    while is_running(pid) and time.monotonic() < until:
+        time.sleep(0.1)
+    return not is_running(pid)
 
 
 def is_running(pid):

@@ -63,7 +63,7 @@ def make(name):
             "adapt coral": lambda: adapt_features(),
             "adapt kmm": lambda: adapt_weights("KMM", kernel="rbf", gamma=gamma, B=10, eps=1e-9),
             "adapt kliep": lambda: adapt_weights("KLIEP", kernel="rbf", gamma=gamma),
-            "adapt rulsif": lambda: adapt_weights("RULSIF", kernel="rbf", gamma=gamma, lambdas=[0.1], alphas=[0.1]),
+            "adapt rulsif": lambda: adapt_weights("RULSIF", kernel="rbf", gamma=gamma, alpha=0.1, lambdas=0.1),
         }[name]()
     if name == "POT sinkhorn_log":
         import ot

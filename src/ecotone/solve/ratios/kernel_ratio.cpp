@@ -52,12 +52,12 @@ void RatioBumps::fill(Index b, MatrixView phi, Workspace& workspace) const {
 
 RatioBumps::Block RatioBumps::block(Index b, Workspace& workspace) const {
   const Index first = rows_.x.first_row(b), rows = rows_.x.rows_in(b);
-  const double* values = kept_.data() + first * count();
-  if (kept_.size() == 0) {
+  const bool kept = kept_.size() > 0;
+  if (!kept) {
     if (workspace.phi.rows() != rows) workspace.phi.resize(rows, count());
     fill(b, workspace.phi, workspace);
-    values = workspace.phi.data();
   }
+  const double* values = kept ? kept_.data() + first * count() : workspace.phi.data();
   const Index of_source = std::clamp<Index>(sources() - first, 0, rows);
   const auto part = [&](Index from, Index size) {
     return ConstMatrixMap(values + from * count(), size, count(), Eigen::OuterStride<>(count()));

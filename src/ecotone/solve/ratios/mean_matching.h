@@ -33,8 +33,8 @@ struct MeanMatching {
   double residual = 0;  ///< share of the kernel's trace that the map leaves out
 };
 
-/// Minimum of |G'w|^2 / 2 - kappa'w over the box, G n x r: accelerated projected gradient with restarts, to a gap of
-/// `tolerance` times the objective.
+/// Minimum of |G'w|^2 / 2 - kappa'w over the box, G n x r, to a gap of `tolerance` times the objective: by Newton's
+/// method in r variables, with weights held near their masses ever more weakly.
 MeanMatching match_means(const Matrix& g, const Vector& kappa, const WeightBox& box, double tolerance, int most_steps,
                          const Context& context);
 

@@ -6,18 +6,26 @@
 #include <utility>
 #include <vector>
 
+#include "ecotone/base/blocks.h"
 #include "ecotone/base/error.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/linalg/blas.h"
 #include "ecotone/linalg/distances.h"
 #include "ecotone/linalg/exponential.h"
+#include "ecotone/linalg/products.h"
 
 namespace ecotone {
 namespace {
 
 constexpr Index strip_rows = 64;
+constexpr Index rows_in_cache = 8;
 /// Below this, steps from a large eps down are quicker than none.
 constexpr double small_reg = 0.005;
 constexpr double class_floor = 1e-3;
+/// Exponentials of a plan that are kept: 256 MB.
+constexpr Index most_kept = Index{1} << 25;
+/// Exponentials below 1e-307 count as that: far less than a sum of masses as long as scales stay within this.
+constexpr double most_scale = 1e100;
 
 /// Costs of rows against all others, in strips of rows.
 class CostStrips {
@@ -73,6 +81,58 @@ Vector half_sweep(const CostStrips& strips, const AddCosts& add, const Vector& l
   return f;
 }
 
+/// P_ij = u_i exp((f_i + g_j - c_ij) / eps) v_j with f and g held: u and v are found by products alone, which is what
+/// makes a sweep cheap. The exponentials are kept where there is room, and else computed strip by strip; they are the
+/// same numbers.
+class ScaledKernel {
+ public:
+  ScaledKernel(const CostStrips& strips, const AddCosts& add, const EntropicPlan& plan, double eps,
+               const Context& context)
+      : strips_(strips), add_(add), f_(plan.f), g_(plan.g), eps_(eps), context_(context) {
+    const Index cells = f_.size() * g_.size();
+    if (cells > most_kept || !fits_in_memory(2 * at(cells) * sizeof(double))) return;
+    kept_.resize(f_.size(), g_.size());
+    context_.parallel(strips_.strips(),
+                      [&](Index s) { kept_.middleRows(strips_.first(s), strips_.rows(s)) = computed(s); });
+  }
+
+  /// rows = K v, new_u = a / rows, columns = K' new_u: a few rows at a time, while they are in the cache.
+  void pass(const Vector& v, ConstVectorView a, Vector& rows, Vector& new_u, Vector& columns) const {
+    columns = sum_blocks(strips_.strips(), context_, Vector(Vector::Zero(g_.size())), [&](Vector& sums, Index s) {
+      const Matrix own = kept_.size() == 0 ? computed(s) : Matrix();
+      const ConstMatrixView k =
+          kept_.size() == 0 ? ConstMatrixView(own) : kept_.middleRows(strips_.first(s), strips_.rows(s));
+      for (Index r = 0; r < k.rows(); r += rows_in_cache) {
+        const Index i = strips_.first(s) + r, count = std::min(rows_in_cache, k.rows() - r);
+        multiply(k.middleRows(r, count), v, rows.segment(i, count));
+        new_u.segment(i, count) = a.segment(i, count).array() / rows.segment(i, count).array();
+        add_transpose_product(k.middleRows(r, count), new_u.segment(i, count), sums);
+      }
+    });
+  }
+
+ private:
+  const CostStrips& strips_;
+  const AddCosts& add_;
+  const Vector f_;
+  const Vector g_;
+  double eps_;
+  const Context& context_;
+  Matrix kept_;
+
+  Matrix computed(Index s) const {
+    Matrix k = strips_.strip(s);
+    for (Index r = 0; r < k.rows(); ++r) {
+      const Index i = strips_.first(s) + r;
+      Eigen::Ref<Eigen::RowVectorXd> row = k.row(r);
+      if (add_) add_(i, row);
+      row.array() -= f_[i] + g_.transpose().array();
+      exp_of_negative(1 / eps_, row.data(), row.size());
+    }
+    return k;
+  }
+};
+
 class Sinkhorn {
  public:
   Sinkhorn(ConstMatrixView x, ConstMatrixView y, ConstVectorView a, ConstVectorView b,
@@ -80,33 +140,20 @@ class Sinkhorn {
       : sources_(x, y),
         sinks_(y, x),
         a_(a),
+        b_(b),
         log_a_(a.array().log()),
         log_b_(b.array().log()),
         cls_(cls),
         context_(context) {}
 
-  /// Sweeps from the plan's f and g until its row sums are the masses.
+  /// Sweeps from the plan's g until its row sums are the masses. A sweep in the log domain comes first, so that no
+  /// exponential exceeds 1 in those that scale its plan; and again wherever these leave the range of numbers.
   void solve(EntropicPlan& plan, double eps, double tolerance, int most) const {
-    const AddCosts by_source = plan.added.size() == 0 ? AddCosts{} : [&](Index i, Eigen::Ref<Eigen::RowVectorXd> row) {
-      row += plan.added.row(cls_[at(i)]);
-    };
-    const AddCosts by_sink = plan.added.size() == 0 ? AddCosts{} : [&](Index j, Eigen::Ref<Eigen::RowVectorXd> row) {
-      for (Index i = 0; i < row.size(); ++i) row[i] += plan.added(cls_[at(i)], j);
-    };
     plan.converged = false;
-    bool settled = false;  // whether f and g are of this eps
-    for (int sweep = 0; sweep < most; ++sweep, ++plan.sweeps) {
-      context_.check_cancelled();
-      const Vector f = half_sweep(sources_, by_source, log_a_, plan.g, eps, context_);
-      if (settled) {
-        // The row sum of P is a exp((f - new f) / eps).
-        plan.residual = (a_.array() * ((plan.f - f).array() / eps).exp() - a_.array()).abs().sum();
-        plan.converged = plan.residual < tolerance;
-        if (plan.converged) return;
-      }
-      plan.f = f;
-      plan.g = half_sweep(sinks_, by_sink, log_b_, plan.f, eps, context_);
-      settled = true;
+    while (most > 0 && !plan.converged) {
+      log_sweep(plan, eps);
+      ++plan.sweeps;
+      most -= 1 + scaled_sweeps(plan, eps, tolerance, most - 1);
     }
   }
 
@@ -138,10 +185,58 @@ class Sinkhorn {
   CostStrips sources_;
   CostStrips sinks_;
   ConstVectorView a_;
+  ConstVectorView b_;
   Vector log_a_;
   Vector log_b_;
   std::span<const std::int32_t> cls_;
   const Context& context_;
+
+  AddCosts added_by_source(const EntropicPlan& plan) const {
+    if (plan.added.size() == 0) return {};
+    return [&](Index i, Eigen::Ref<Eigen::RowVectorXd> row) { row += plan.added.row(cls_[at(i)]); };
+  }
+
+  AddCosts added_by_sink(const EntropicPlan& plan) const {
+    if (plan.added.size() == 0) return {};
+    return [&](Index j, Eigen::Ref<Eigen::RowVectorXd> row) {
+      for (Index i = 0; i < row.size(); ++i) row[i] += plan.added(cls_[at(i)], j);
+    };
+  }
+
+  void log_sweep(EntropicPlan& plan, double eps) const {
+    context_.check_cancelled();
+    plan.f = half_sweep(sources_, added_by_source(plan), log_a_, plan.g, eps, context_);
+    plan.g = half_sweep(sinks_, added_by_sink(plan), log_b_, plan.f, eps, context_);
+  }
+
+  /// Scales a plan whose column sums are the masses; returns the number of sweeps. Ends early where the scales leave
+  /// what exponentials that were set to the smallest one allow.
+  int scaled_sweeps(EntropicPlan& plan, double eps, double tolerance, int most) const {
+    const AddCosts add = added_by_source(plan);
+    const ScaledKernel kernel(sources_, add, plan, eps, context_);
+    Vector u = Vector::Ones(a_.size()), v = Vector::Ones(b_.size());
+    Vector rows(a_.size()), new_u(a_.size()), columns(b_.size());
+    int done = 0;
+    for (; done <= most; ++done) {
+      context_.check_cancelled();
+      kernel.pass(v, a_, rows, new_u, columns);
+      plan.residual = (u.array() * rows.array() - a_.array()).abs().sum();
+      plan.converged = plan.residual < tolerance;
+      if (plan.converged || done == most) break;
+      const Vector new_v = b_.array() / columns.array();
+      if (!in_range(new_u) || !in_range(new_v)) break;
+      u = new_u;
+      v = new_v;
+      ++plan.sweeps;
+    }
+    plan.f.array() += eps * u.array().log();
+    plan.g.array() += eps * v.array().log();
+    return done;
+  }
+
+  static bool in_range(const Vector& scales) {
+    return scales.minCoeff() > 1 / most_scale && scales.maxCoeff() < most_scale;
+  }
 
   /// From costs to the masses that sink j gets from each source.
   void masses(const EntropicPlan& plan, Index j, Eigen::Ref<Eigen::RowVectorXd> row) const {

@@ -7,8 +7,8 @@
 #include "ecotone/base/context.h"
 #include "ecotone/linalg/matrix.h"
 
-/// Entropic optimal transport between rows, with squared distances as costs, in the log domain. Costs are computed anew
-/// in every sweep, tile by tile: memory is that of the rows.
+/// Entropic optimal transport between rows, with squared distances as costs. Sweeps scale a plan of the log domain;
+/// its exponentials take up to 256 MB, and beyond that are computed anew in every sweep: memory is that of the rows.
 namespace ecotone {
 
 struct EntropicOptions {

@@ -123,6 +123,21 @@ std::vector<std::int64_t> TensorFile::integers(const std::string& name, const st
   return typed<std::int64_t>(*this, name, DType::i64, shape);
 }
 
+std::vector<double> TensorFile::numbers(const std::string& name, const std::vector<Index>& shape) const {
+  switch (tensor(name).type) {
+    case DType::i32: {
+      const auto values = typed<std::int32_t>(*this, name, DType::i32, shape);
+      return {values.begin(), values.end()};
+    }
+    case DType::u8: {
+      const auto values = typed<std::uint8_t>(*this, name, DType::u8, shape);
+      return {values.begin(), values.end()};
+    }
+    default:
+      return doubles(name, shape);
+  }
+}
+
 const std::string& TensorFile::origin() const { return state_->origin; }
 
 }  // namespace ecotone

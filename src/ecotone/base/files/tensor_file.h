@@ -11,14 +11,11 @@
 #include <string_view>
 #include <vector>
 
+#include "ecotone/base/files/dtype.h"
 #include "ecotone/base/files/file.h"
 #include "ecotone/base/index.h"
 
 namespace ecotone {
-
-/// The supported element types; named as in safetensors: "F64", "F32", "I64", "I32", "U8".
-enum class DType { f64, f32, i64, i32, u8 };
-std::size_t element_size(DType type);
 
 /// One array in a tensor file: a view into the bytes of the file. Arrays in files written by ecotone are aligned to
 /// their elements; those in other files need not be, so check before casting the pointer.
@@ -52,6 +49,8 @@ class TensorFile {
   /// Typed reads that check the type; `shape` entries of -1 match any size.
   std::vector<double> doubles(const std::string& name, const std::vector<Index>& shape = {-1}) const;
   std::vector<std::int64_t> integers(const std::string& name, const std::vector<Index>& shape = {-1}) const;
+  /// The same of F64, I32 or U8.
+  std::vector<double> numbers(const std::string& name, const std::vector<Index>& shape = {-1}) const;
   /// Path or name, for messages.
   const std::string& origin() const;
 
@@ -68,6 +67,8 @@ class TensorWriter {
   void set_meta(std::string key, std::string value);
   void add(std::string name, std::vector<double> values, std::vector<Index> shape);
   void add(std::string name, std::vector<std::int64_t> values, std::vector<Index> shape);
+  /// As F64, I32 or U8, which must hold the numbers.
+  void add(std::string name, std::vector<double> values, std::vector<Index> shape, DType type);
   /// An array produced in pieces while the file is written: `produce(sink)` calls sink with consecutive bytes that add
   /// up to the array's size.
   using Sink = std::function<void(std::span<const std::byte>)>;

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "ecotone/base/error.h"
@@ -29,6 +31,20 @@ std::function<void(const TensorWriter::Sink&)> produce_values(const std::string&
   };
 }
 
+/// The values as integers of this type.
+template <class T>
+std::vector<T> as_integers(const std::string& name, const std::vector<double>& values) {
+  std::vector<T> result;
+  result.reserve(values.size());
+  for (const double value : values) {
+    const bool fits = value >= static_cast<double>(std::numeric_limits<T>::min()) &&
+                      value <= static_cast<double>(std::numeric_limits<T>::max());
+    if (!fits || value != std::trunc(value)) internal_error("tensor '{}' cannot hold {}", name, value);
+    result.push_back(static_cast<T>(value));
+  }
+  return result;
+}
+
 }  // namespace
 
 void TensorWriter::set_meta(std::string key, std::string value) { metadata_[std::move(key)] = std::move(value); }
@@ -41,6 +57,17 @@ void TensorWriter::add(std::string name, std::vector<double> values, std::vector
 void TensorWriter::add(std::string name, std::vector<std::int64_t> values, std::vector<Index> shape) {
   auto produce = produce_values(name, std::move(values), shape, DType::i64);
   add_stream(std::move(name), DType::i64, std::move(shape), std::move(produce));
+}
+
+void TensorWriter::add(std::string name, std::vector<double> values, std::vector<Index> shape, DType type) {
+  std::function<void(const Sink&)> produce;
+  if (type == DType::i32)
+    produce = produce_values(name, as_integers<std::int32_t>(name, values), shape, type);
+  else if (type == DType::u8)
+    produce = produce_values(name, as_integers<std::uint8_t>(name, values), shape, type);
+  else
+    produce = produce_values(name, std::move(values), shape, DType::f64);
+  add_stream(std::move(name), type, std::move(shape), std::move(produce));
 }
 
 void TensorWriter::add_stream(std::string name, DType type, std::vector<Index> shape,

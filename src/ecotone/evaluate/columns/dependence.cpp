@@ -74,9 +74,12 @@ CurveRows curve_rows(const Model& model, const Dataset& data, Index domain, Inde
   return sample;
 }
 
-/// The decision values of a classification, or the predicted numbers.
+/// The decision values of a classification, or the predicted numbers. Of learners that answer with probabilities alone
+/// these themselves, since the logarithm of a share of 0 would drown all others.
 Matrix scores_of(const Prediction& prediction) {
-  return prediction.task == Task::regress ? Matrix(prediction.value) : decision_scores(prediction);
+  if (prediction.task == Task::regress) return prediction.value;
+  if (prediction.score.size() > 0) return prediction.score;
+  return prediction.probability.cols() == 2 ? Matrix(prediction.probability.col(1)) : prediction.probability;
 }
 
 /// The mean scores of the changed rows with the column set to its value number `point`.

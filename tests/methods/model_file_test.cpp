@@ -55,7 +55,7 @@ class Rewriter {
     for (const std::string& name : file_.names()) {
       if (arrays_.contains(name) || name == dropped_) continue;
       const std::vector<Index> shape = file_.tensor(name).shape;
-      writer.add(name, file_.doubles(name, shape), shape);
+      writer.add(name, file_.numbers(name, shape), shape, file_.tensor(name).type);
     }
     for (const auto& [name, array] : arrays_) writer.add(name, array.first, array.second);
     return writer.bytes();
@@ -164,8 +164,8 @@ TEST(ModelFile, RefusesOtherFilesAndNewerFormats) {
   const Model model = small_model();
   EXPECT_EQ(Rewriter(model).meta("format", "ecotone-data").code(), "bad_model");
   EXPECT_EQ(Rewriter(model).without("format").code(), "bad_model");
-  EXPECT_EQ(Rewriter(model).meta("format_version", "3").code(), "newer_format");
-  EXPECT_NE(Rewriter(model).meta("format_version", "3").message().find("format 3"), std::string::npos);
+  EXPECT_EQ(Rewriter(model).meta("format_version", "4").code(), "newer_format");
+  EXPECT_NE(Rewriter(model).meta("format_version", "4").message().find("format 4"), std::string::npos);
   for (const char* number : {"0", "-1", "", "one", "1.0", "99999999999999999999"}) {
     EXPECT_EQ(Rewriter(model).meta("format_version", number).code(), "bad_model") << number;
   }

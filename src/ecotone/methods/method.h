@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ecotone/base/context.h"
+#include "ecotone/base/files/dtype.h"
 #include "ecotone/base/json.h"
 #include "ecotone/base/options.h"
 #include "ecotone/data/dataset.h"
@@ -75,6 +76,7 @@ class StageState {
   struct Array {
     std::vector<Index> shape;
     std::vector<double> values;
+    DType type = DType::f64;  ///< as which files hold them
   };
   const std::map<std::string, Array>& arrays() const { return arrays_; }
   void set(const std::string& name, Array array) { arrays_[name] = std::move(array); }

@@ -33,7 +33,7 @@ namespace {
 using Contents = ModelContents;
 
 constexpr const char* model_format = "ecotone-model";
-constexpr int format_version = 2;
+constexpr int format_version = 3;
 
 template <class Number>
 Number whole_number(const Contents& contents, const std::string& key) {
@@ -99,9 +99,24 @@ void spell_low_rank(Contents& contents) {
   contents.meta["stages"] = stages.dump();
 }
 
+/// Format 3 has the sets of categories of trees in bytes, not in halves of words.
+void pack_level_sets(Contents& contents) {
+  for (auto& [name, array] : contents.arrays) {
+    if (!name.ends_with("level_set") || array.shape.size() != 1) continue;
+    std::vector<double> bytes;
+    for (const double half : array.values) {
+      if (!(half >= 0 && half < 4294967296.0) || half != std::trunc(half))
+        contents.bad(fmt::format("array '{}' must hold whole numbers of 32 bits, not {}", name, half));
+      for (int shift = 0; shift < 32; shift += 8)
+        bytes.push_back(static_cast<double>(static_cast<std::uint32_t>(half) >> shift & 0xffU));
+    }
+    array = {{std::ssize(bytes)}, std::move(bytes), DType::u8};
+  }
+}
+
 /// upgrades[k] turns the contents of format k + 1 into those of format k + 2.
 using Upgrade = void (*)(Contents&);
-constexpr std::array<Upgrade, format_version - 1> upgrades{spell_low_rank};
+constexpr std::array<Upgrade, format_version - 1> upgrades{spell_low_rank, pack_level_sets};
 
 /// Brings contents of an older format into today's.
 void upgrade(Contents& contents) {
@@ -115,7 +130,7 @@ Contents contents_of(const TensorFile& file) {
     const std::vector<Index> shape = file.tensor(name).shape;
     if (shape.empty() || shape.size() > 2)
       contents.bad(fmt::format("array '{}' has {} dimensions", name, shape.size()));
-    contents.arrays[name] = {shape, file.doubles(name, std::vector<Index>(shape.size(), -1))};
+    contents.arrays[name] = {shape, file.numbers(name, std::vector<Index>(shape.size(), -1))};
   }
   return contents;
 }
@@ -373,7 +388,7 @@ StageState Model::as_state() const {
 TensorWriter Model::to_tensors() const {
   const StageState state = as_state();
   TensorWriter writer;
-  for (const auto& [name, array] : state.arrays()) writer.add(name, array.values, array.shape);
+  for (const auto& [name, array] : state.arrays()) writer.add(name, array.values, array.shape, array.type);
   for (const auto& [key, text] : state.info.items()) writer.set_meta(key, text.get<std::string>());
   return writer;
 }

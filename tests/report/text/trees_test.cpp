@@ -14,7 +14,7 @@ const std::vector<std::vector<std::string>> levels{{}, {"Linz", "Graz", "Bern"},
 std::vector<TreeColumn> columns_of_trees() {
   std::vector<TreeColumn> columns(3);
   columns[1].categorical = true;
-  columns[1].level = {1, 0, 2, 7};  // the most frequent first; 7 has no text
+  columns[1].level = TreeLevels({1, 0, 2, 7});  // the most frequent first; 7 has no text
   return columns;
 }
 

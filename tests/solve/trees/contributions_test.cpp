@@ -18,7 +18,9 @@ namespace trees_test {
 std::vector<TreeColumn> columns_with_levels(Index numbers, int levels) {
   std::vector<TreeColumn> columns(at(numbers + 1));
   columns.back().categorical = true;
-  for (int k = 0; k < levels; ++k) columns.back().level.push_back(k);
+  std::vector<double> own;
+  for (int k = 0; k < levels; ++k) own.push_back(k);
+  columns.back().level = TreeLevels(std::move(own));
   return columns;
 }
 

@@ -15,7 +15,9 @@ constexpr Index features = 6, category_feature = 5, levels = 40;
 std::vector<TreeColumn> columns_with_categories() {
   std::vector<TreeColumn> columns(features);
   columns[category_feature].categorical = true;
-  for (Index k = 0; k < levels; ++k) columns[category_feature].level.push_back(static_cast<double>(7 * k % levels));
+  std::vector<double> own;
+  for (Index k = 0; k < levels; ++k) own.push_back(static_cast<double>(7 * k % levels));
+  columns[category_feature].level = TreeLevels(std::move(own));
   return columns;
 }
 

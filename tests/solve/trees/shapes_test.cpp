@@ -229,6 +229,26 @@ TEST(MonotoneTrees, ScoresRiseWithTheColumnEverywhere) {
   EXPECT_EQ(falls({-1, 0, 0, 0}, -1), 0);
 }
 
+/// Rows without a value may lie anywhere: here below all others, although scores rise.
+TEST(MonotoneTrees, MissingValuesHaveNoPlaceInTheOrder) {
+  Numbers problem = numbers_of(2000);
+  for (Index i = 0; i < 2000; ++i) {
+    problem.labels.y[i] = problem.x(i, 0);
+    if (i % 4 == 0) problem.x(i, 0) = std::nan(""), problem.labels.y[i] = -9;
+  }
+  const Context context = two_threads();
+  const TreeRows data = bin_rows(Features::dense(problem.x), Vector(), {}, 255, context);
+  TreeOptions options{.rate = 0.3, .leaves = 8};
+  options.monotone = {1, 0, 0, 0};
+  const BoostedTrees model = boost_trees(data, problem.labels, {}, 60, options, context);
+  Matrix rows = Matrix::Zero(3, 4);
+  rows.col(0) << std::nan(""), -2, 2;
+  const Matrix score = tree_scores(model, data.column, Features::dense(rows), context);
+  EXPECT_NEAR(score(0, 0), -9, 0.5);
+  EXPECT_NEAR(score(1, 0), -2, 0.3);
+  EXPECT_NEAR(score(2, 0), 2, 0.3);
+}
+
 TEST(TreeDraws, RowsAndColumnsAreDrawnByTreeAndNotByThread) {
   const Numbers problem = numbers_of(20'000);
   TreeOptions options{.leaves = 8, .rows = 0.5, .cols = 0.5};

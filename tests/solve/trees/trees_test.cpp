@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "ecotone/base/random.h"
 #include "ecotone/solve/trees/boosted.h"
@@ -28,6 +29,43 @@ TEST(TreeBins, EdgesAndCodesAreTheGoldenOnes) {
     for (Index k = 0; k < edges.size(); ++k) EXPECT_EQ(column.edge[at(k)], edges[k]);
     for (Index i = 0; i < x.size(); ++i) EXPECT_EQ(column.code(x[i]), one["codes"][at(i)].get<int>()) << x[i];
   }
+}
+
+/// Rows of weight 0 are not seen, also where edges come from a sample of the rows.
+TEST(TreeBins, RowsWithoutWeightAreNotSeen) {
+  constexpr Index rows = 250'000;
+  Random random(4, "bins");
+  Matrix x(rows, 1), seen(rows / 5, 1);
+  Vector weight = Vector::Zero(rows);
+  for (Index i = 0; i < rows; ++i) {
+    x(i, 0) = i % 5 == 4 ? random.normal() : 100 + random.normal();
+    if (i % 5 != 4) continue;
+    weight[i] = 1;
+    seen(i / 5, 0) = x(i, 0);
+  }
+  const Context context({.threads = 2});
+  EXPECT_EQ(bin_rows(Features::dense(x), weight, {}, 255, context).column[0].edge,
+            bin_rows(Features::dense(seen), Vector(), {}, 255, context).column[0].edge);
+}
+
+/// Levels come from all rows: one that a sample would miss is kept, and rarer ones than 255 are counted.
+TEST(TreeBins, LevelsOfAllRowsAreCounted) {
+  constexpr Index rows = 250'000;
+  Matrix x(rows, 2);
+  for (Index i = 0; i < rows; ++i) {
+    x(i, 0) = i % 5 == 4 && i < 2500 ? 7 : static_cast<double>(i % 3);
+    x(i, 1) = static_cast<double>(i % 1000 < 900 ? i % 10 : 100 + i % 300);
+  }
+  const std::vector<Index> categories = {0, 1};
+  const Context context({.threads = 2});
+  const TreeRows binned = bin_rows(Features::dense(x), Vector(), categories, 255, context);
+  EXPECT_EQ(binned.column[0].level.by_code(), (std::vector<double>{0, 2, 1, 7}));  // 0 and 2 are as frequent
+  EXPECT_EQ(binned.column[0].rare, 0);
+  EXPECT_EQ(binned.column[1].level.size(), 255U);
+  std::set<double> distinct;
+  for (Index i = 0; i < rows; ++i) distinct.insert(x(i, 1));
+  EXPECT_EQ(binned.column[1].rare, std::ssize(distinct) - 255);
+  EXPECT_EQ(binned.codes(0)[4], 3);
 }
 
 TEST(TreeFixedPoint, SumsAreTheGoldenOnes) {

@@ -283,6 +283,10 @@ StageResult fit_combined(const ChoosingMethod& chooser, const TrainView& view, c
         "use multiclass=ova",
         method.name);
   const bool straight = goes_straight(view.y.task, view.y.classes.size(), options);
+  if (!straight && values.has("monotone") && !values.at("monotone").empty())
+    option_error("bad_option",
+                 "{}: monotone is for two classes: the scores of {} classes cannot all rise with a column", method.name,
+                 view.y.classes.size());
   // Two classes need no code, but a file that is wrong or not there is an error all the same.
   if (straight && !options.code.path.empty() && options.multiclass == Decomposition::ecoc &&
       view.y.task == Task::classify)

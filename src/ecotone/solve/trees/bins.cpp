@@ -4,7 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <numeric>
+#include <iterator>
 #include <utility>
 
 #include "ecotone/base/blocks.h"
@@ -19,7 +19,7 @@ constexpr Index edge_rows = 200'000;
 constexpr Index sampled_at_once = 1 << 21;  // values
 constexpr Index coded_rows = 64;            // whose values stay at hand while their columns become codes
 
-using ValueMass = std::pair<double, std::uint64_t>;
+using ValueMass = ValueMasses::value_type;
 
 /// An integer of the same order as the numbers.
 std::uint64_t ordered_key(double x) {
@@ -46,13 +46,8 @@ void sort_by_value(std::vector<ValueMass>& masses) {
   }
 }
 
-/// Distinct values in order with their weight.
-std::vector<ValueMass> value_masses(std::span<const double> values, std::span<const std::uint32_t> weight) {
-  std::vector<ValueMass> masses;
-  masses.reserve(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (!std::isnan(values[i]) && weight[i] > 0) masses.emplace_back(values[i] == 0 ? 0.0 : values[i], weight[i]);
-  sort_by_value(masses);
+/// Adds up the masses of equal values, which stand next to each other.
+void add_equal(ValueMasses& masses) {
   std::size_t last = 0;  // of those that were kept
   for (std::size_t i = 1; i < masses.size(); ++i) {
     if (masses[i].first == masses[last].first)
@@ -61,7 +56,6 @@ std::vector<ValueMass> value_masses(std::span<const double> values, std::span<co
       masses[++last] = masses[i];
   }
   masses.resize(masses.empty() ? 0 : last + 1);
-  return masses;
 }
 
 double edge_between(double a, double b) {
@@ -73,10 +67,7 @@ double edge_between(double a, double b) {
 
 std::uint8_t TreeColumn::code(double x) const {
   if (std::isnan(x)) return missing_bin;
-  if (categorical) {
-    const auto found = std::find(level.begin(), level.end(), x);
-    return found == level.end() ? missing_bin : static_cast<std::uint8_t>(found - level.begin());
-  }
+  if (categorical) return level.code(x);
   return static_cast<std::uint8_t>(std::lower_bound(edge.begin(), edge.end(), x) - edge.begin());
 }
 
@@ -89,6 +80,16 @@ std::vector<std::uint32_t> integer_weights(ConstVectorView weight, Index rows) {
     result[at(i)] =
         weight[i] > 0 ? static_cast<std::uint32_t>(std::max(1.0, std::nearbyint(weight[i] / largest * unit))) : 0;
   return result;
+}
+
+ValueMasses value_masses(std::span<const double> values, std::span<const std::uint32_t> weight) {
+  ValueMasses masses;
+  masses.reserve(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!std::isnan(values[i]) && weight[i] > 0) masses.emplace_back(values[i] == 0 ? 0.0 : values[i], weight[i]);
+  sort_by_value(masses);
+  add_equal(masses);
+  return masses;
 }
 
 std::vector<double> edges_of(std::span<const double> values, std::span<const std::uint32_t> weight, int most) {
@@ -107,13 +108,12 @@ std::vector<double> edges_of(std::span<const double> values, std::span<const std
   return edges;
 }
 
-std::vector<double> levels_of(std::span<const double> values, std::span<const std::uint32_t> weight) {
-  auto masses = value_masses(values, weight);
+TreeLevels levels_of(ValueMasses masses) {
   std::stable_sort(masses.begin(), masses.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  if (masses.size() > most_tree_bins) masses.resize(most_tree_bins);
   std::vector<double> levels;
-  for (const auto& one : masses)
-    if (levels.size() < most_tree_bins) levels.push_back(one.first);
-  return levels;
+  for (const auto& one : masses) levels.push_back(one.first);
+  return TreeLevels(std::move(levels));
 }
 
 namespace {
@@ -124,13 +124,55 @@ struct EdgeSample {
   std::vector<std::uint32_t> weight;
 };
 
-EdgeSample edge_sample(ConstVectorView weight, Index rows) {
-  std::vector<Index> all(at(rows));
-  std::iota(all.begin(), all.end(), Index{0});
-  EdgeSample sample{spread_over(all, edge_rows), {}};
-  const std::vector<std::uint32_t> masses = integer_weights(weight, rows);
-  for (const Index i : sample.rows) sample.weight.push_back(masses[at(i)]);
+EdgeSample edge_sample(const std::vector<std::uint32_t>& weight) {
+  std::vector<Index> in_use;
+  for (std::size_t i = 0; i < weight.size(); ++i)
+    if (weight[i] > 0) in_use.push_back(static_cast<Index>(i));
+  EdgeSample sample{spread_over(in_use, edge_rows), {}};
+  for (const Index i : sample.rows) sample.weight.push_back(weight[at(i)]);
   return sample;
+}
+
+/// The levels of columns of categories, with their weight in all rows.
+struct LevelMasses {
+  std::vector<ValueMasses> column;
+
+  void merge(const LevelMasses& other) {
+    for (std::size_t c = 0; c < column.size(); ++c) {
+      ValueMasses both;
+      both.reserve(column[c].size() + other.column[c].size());
+      std::ranges::merge(column[c], other.column[c], std::back_inserter(both));
+      add_equal(both);
+      column[c] = std::move(both);
+    }
+  }
+  template <class Archive>
+  void archive(Archive& with) {
+    with(column);
+  }
+};
+
+/// Sets the levels of all columns of categories.
+void set_levels(const Features& x, const std::vector<std::uint32_t>& weight, std::span<const Index> categorical,
+                std::vector<TreeColumn>& columns, const Context& context) {
+  if (categorical.empty()) return;
+  const LevelMasses none{std::vector<ValueMasses>(categorical.size())};
+  LevelMasses masses = sum_rows(x.blocks(), context, none, [&](LevelMasses& sum, Index b) {
+    Scratch scratch;
+    const RowBlock block = x.block(b, scratch);
+    LevelMasses own = none;
+    for (std::size_t c = 0; c < categorical.size(); ++c) {
+      const Vector values = block.x.col(categorical[c]);
+      own.column[c] = value_masses({values.data(), at(values.size())},
+                                   std::span(weight).subspan(at(block.first), at(values.size())));
+    }
+    sum.merge(own);
+  });
+  for (std::size_t c = 0; c < categorical.size(); ++c) {
+    TreeColumn& column = columns[at(categorical[c])];
+    column.rare = std::max<Index>(0, std::ssize(masses.column[c]) - most_tree_bins);
+    column.level = levels_of(std::move(masses.column[c]));
+  }
 }
 
 /// The values of the sample in columns [first, first + values.rows()), a row for each of them.
@@ -147,9 +189,9 @@ void take_sample(const Features& x, const std::vector<Index>& rows, Index first,
   });
 }
 
-/// Sets the edges or levels of all columns, of some columns at a time, so that the memory does not grow with them.
-void set_columns(const Features& x, const EdgeSample& sample, int most, std::vector<TreeColumn>& columns,
-                 const Context& context) {
+/// Sets the edges of all columns of numbers, of some columns at a time, so that the memory does not grow with them.
+void set_edges(const Features& x, const EdgeSample& sample, int most, std::vector<TreeColumn>& columns,
+               const Context& context) {
   const Index rows = std::ssize(sample.rows), cols = std::ssize(columns);
   // Features that are read or computed are so once.
   const Index at_once =
@@ -161,10 +203,7 @@ void set_columns(const Features& x, const EdgeSample& sample, int most, std::vec
     context.parallel(values.rows(), [&](Index j) {
       const std::span<const double> own(values.row(j).data(), at(rows));
       TreeColumn& column = columns[at(first + j)];
-      if (column.categorical)
-        column.level = levels_of(own, sample.weight);
-      else
-        column.edge = edges_of(own, sample.weight, most);
+      if (!column.categorical) column.edge = edges_of(own, sample.weight, most);
     });
   }
 }
@@ -209,7 +248,9 @@ TreeRows bin_rows(const Features& x, ConstVectorView weight, std::span<const Ind
   require_memory(2 * at(binned.rows) * at(cols), "trees", "two bytes per value", "use fewer rows or columns");
   binned.column.resize(at(cols));
   for (const Index j : categorical) binned.column[at(j)].categorical = true;
-  set_columns(x, edge_sample(weight, binned.rows), most, binned.column, context);
+  const std::vector<std::uint32_t> masses = integer_weights(weight, binned.rows);
+  set_edges(x, edge_sample(masses), most, binned.column, context);
+  set_levels(x, masses, categorical, binned.column, context);
   binned.by_column.resize(at(binned.rows) * at(cols));
   binned.by_row.resize(binned.by_column.size());
   std::vector<CodeTable> tables;

@@ -17,7 +17,8 @@ constexpr Index scored_at_once = 1 << 14;
 constexpr std::size_t drawn_at_once = 1 << 12;
 
 /// Leaves that are not the plain Newton steps of growing.
-void set_leaf_values(GrownTree& grown, const TreeLabels& labels, const Matrix& scores, const TreeOptions& options) {
+void set_leaf_values(GrownTree& grown, const TreeLabels& labels, const Matrix& scores, const TreeOptions& options,
+                     const Context& context) {
   std::vector<double>& value = grown.tree.value;
   if (labels.loss == TreeLoss::poisson)
     for (double& v : value) v = options.rate * cut_step(labels, v / options.rate);
@@ -26,8 +27,9 @@ void set_leaf_values(GrownTree& grown, const TreeLabels& labels, const Matrix& s
   std::vector<std::vector<std::pair<double, std::uint64_t>>> residuals(value.size());
   for (Index i = 0; i < labels.y.size(); ++i)
     if (weight[at(i)] > 0) residuals[at(grown.leaf[at(i)])].emplace_back(labels.y[i] - scores(i, 0), weight[at(i)]);
-  for (std::size_t l = 0; l < value.size(); ++l)
-    value[l] = options.rate * weighted_quantile(std::move(residuals[l]), labels.level());
+  context.parallel(std::ssize(value), [&](Index l) {
+    value[at(l)] = options.rate * weighted_quantile(std::move(residuals[at(l)]), labels.level());
+  });
   for (std::size_t l = 0; l < grown.bounds.size(); ++l)
     value[l] = options.rate * std::clamp(value[l] / options.rate, grown.bounds[l].first, grown.bounds[l].second);
 }
@@ -124,7 +126,7 @@ BoostedTrees boost_trees(const TreeRows& data, const TreeLabels& labels, const T
         own.tree.value =
             anchor.leaf_values(terms, own.leaf, std::ssize(own.tree.value), options.lam, options.rate, context);
       else
-        set_leaf_values(own, labels, scores, options);
+        set_leaf_values(own, labels, scores, options, context);
       if (after_tree) after_tree(own, gradients);
     }
     add_leaves(grown, scores, context);

@@ -50,7 +50,14 @@ struct TreeBranches {
 class BlockContributions {
  public:
   BlockContributions(const RowBlock& block, const std::vector<TreeColumn>& columns)
-      : x_(block.x), columns_(columns), words_((block.x.rows() + rows_of_word - 1) / rows_of_word) {}
+      : x_(block.x),
+        columns_(columns),
+        category_(columns.size()),
+        words_((block.x.rows() + rows_of_word - 1) / rows_of_word) {
+    for (std::size_t j = 0; j < columns.size(); ++j)
+      if (columns[j].categorical)
+        for (const double value : x_.col(static_cast<Index>(j))) category_[j].push_back(columns[j].code(value));
+  }
 
   /// Adds those of a tree to `out`, a row for every row and a column for every column.
   void add(const DecisionTree& tree, MatrixView out) {
@@ -70,6 +77,7 @@ class BlockContributions {
  private:
   ConstMatrixMap x_;
   const std::vector<TreeColumn>& columns_;
+  std::vector<std::vector<std::uint8_t>> category_;  ///< codes of the rows in columns of categories
   Index words_;
   std::vector<std::uint64_t> left_;    ///< of each node: which rows go left
   std::vector<Index> path_;            ///< the columns on the way to a leaf, each once
@@ -85,8 +93,11 @@ class BlockContributions {
       const TreeNode& node = tree.nodes[k];
       const TreeColumn& column = columns_[at(node.feature)];
       std::uint64_t* word = left_.data() + k * at(words_);
-      for (Index i = 0; i < x_.rows(); ++i)
-        word[i / rows_of_word] |= std::uint64_t{node.goes_left(x_(i, node.feature), column)} << (i % rows_of_word);
+      const std::vector<std::uint8_t>& code = category_[at(node.feature)];
+      for (Index i = 0; i < x_.rows(); ++i) {
+        const bool left = code.empty() ? node.goes_left(x_(i, node.feature), column) : node.goes_left(code[at(i)]);
+        word[i / rows_of_word] |= std::uint64_t{left} << (i % rows_of_word);
+      }
     }
   }
 

@@ -165,6 +165,10 @@ double target_of(const TreeLabels& labels, Index k, Index i) {
   }
 }
 
+std::size_t bytes_of(const DecisionTree& tree) {
+  return tree.nodes.capacity() * sizeof(TreeNode) + (tree.value.capacity() + tree.cover.capacity()) * sizeof(double);
+}
+
 DecisionTree grow_one(const TreeRows& data, const TreeLabels& labels, const Bootstrap& sample, Index k,
                       const ForestOptions& options, Random random, const Context& context) {
   double sum = 0, total = 0;
@@ -191,14 +195,8 @@ BoostedTrees grow_forest(const TreeRows& data, const TreeLabels& labels, const F
   BoostedTrees forest;
   forest.outputs = labels.outputs();
   forest.start = Vector::Zero(forest.outputs);
-  const Index count = options.trees * forest.outputs;
-  // A bootstrap sample has about 63 % of the rows.
-  const Index rows = options.bootstrap ? data.rows * 63 / 100 + 1 : data.rows;
-  const Index leaves = std::max<Index>(1, rows / options.growth.min_rows);
-  require_memory(at(count) * at(leaves) * (sizeof(TreeNode) + 2 * sizeof(double)), "forest", "trees grown to the end",
-                 "use fewer trees, a larger min_rows or a depth");
-  forest.trees.resize(at(count));
-  context.parallel(options.trees, [&](Index t) {
+  forest.trees.resize(at(options.trees * forest.outputs));
+  const auto grow = [&](Index t) {
     const auto number = static_cast<std::uint64_t>(t);
     const Bootstrap sample = bootstrap_of(labels, options.bootstrap, context.random("bootstrap", number));
     for (Index k = 0; k < forest.outputs; ++k) {
@@ -208,7 +206,14 @@ BoostedTrees grow_forest(const TreeRows& data, const TreeLabels& labels, const F
       for (double& value : tree.value) value /= static_cast<double>(options.trees);
       forest.trees[of_tree] = std::move(tree);
     }
-  });
+  };
+  // How large trees become depends on the labels: the first one shows it.
+  grow(0);
+  std::size_t bytes = 0;
+  for (Index k = 0; k < forest.outputs; ++k) bytes += bytes_of(forest.trees[at(k)]);
+  require_memory(at(options.trees - 1) * bytes, "forest", "trees grown to the end",
+                 "use fewer trees, a larger min_rows or a depth");
+  context.parallel(options.trees - 1, [&](Index t) { grow(t + 1); });
   return forest;
 }
 

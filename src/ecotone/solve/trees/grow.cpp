@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -137,17 +138,18 @@ class TreeGrowth {
     large.histogram = std::move(parent.histogram);
     large.histogram.subtract(small.histogram, context_);
     large.total = parent.total - small.total;
-    set_bounds(parent, node.feature, left, right);
+    set_bounds(parent, node, left, right);
     leaves_[chosen] = std::move(left);
     leaves_.push_back(std::move(right));
   }
 
   /// Behind a split of a monotone column, the leaves of one side keep to one side of the middle.
-  void set_bounds(const OpenLeaf& parent, Index column, OpenLeaf& left, OpenLeaf& right) const {
+  void set_bounds(const OpenLeaf& parent, const TreeNode& node, OpenLeaf& left, OpenLeaf& right) const {
     left.low = right.low = parent.low;
     left.high = right.high = parent.high;
-    const int direction = options_.monotone.empty() ? 0 : options_.monotone[at(column)];
-    if (direction == 0) return;
+    const int direction = finder_.direction_of(node.feature);
+    const bool only_missing = std::isinf(node.threshold) && node.threshold > 0;  // are on the right
+    if (direction == 0 || only_missing) return;
     const double middle =
         (finder_.newton_step(left.total, left.node()) + finder_.newton_step(right.total, right.node())) / 2;
     (direction > 0 ? left : right).high = middle;

@@ -24,17 +24,22 @@ double weighted_mean_of(const TreeLabels& labels, const Vector& values) {
   return sum / total;
 }
 
-/// Where the normal distribution function is p, 0 < p < 1. Newton's steps come from one side: the function is concave
-/// above 0.
-double normal_quantile(double p) {
-  const double tail = std::min(p, 1 - p);
+/// The weighted share of a class.
+double share_of(const TreeLabels& labels, Index k) {
+  return weighted_mean_of(labels, (labels.y.array() == static_cast<double>(k)).cast<double>());
+}
+
+/// Where the normal distribution function is p, and 1 less it q: both are given because one of them may round to 1.
+/// Newton's steps come from one side: the function is concave above 0.
+double normal_quantile(double p, double q) {
+  const double tail = std::min(p, q);
   double m = 0;
   for (int step = 0; step < 100; ++step) {
     const double next = m + (0.5 * std::erfc(m * M_SQRT1_2) - tail) * std::sqrt(2 * M_PI) * std::exp(0.5 * m * m);
     if (next <= m) break;
     m = next;
   }
-  return p < 0.5 ? -m : m;
+  return p < q ? -m : m;
 }
 
 /// 1 / (1 + exp(-score))
@@ -144,19 +149,15 @@ double weighted_quantile(std::vector<std::pair<double, std::uint64_t>> values, d
 Vector start_scores(const TreeLabels& labels) {
   Vector start(labels.outputs());
   switch (labels.loss) {
-    case TreeLoss::logistic: {
-      const double p = weighted_mean_of(labels, labels.y);
-      start[0] = std::log(p / (1 - p));
+    case TreeLoss::logistic:
+      // ln p / (1 - p), which is finite even where p rounds to 1
+      start[0] = std::log(share_of(labels, 1)) - std::log(share_of(labels, 0));
       break;
-    }
     case TreeLoss::probit:
-      start[0] = normal_quantile(weighted_mean_of(labels, labels.y));
+      start[0] = normal_quantile(share_of(labels, 1), share_of(labels, 0));
       break;
     case TreeLoss::softmax:
-      for (Index k = 0; k < labels.classes; ++k) {
-        const Vector of_class = (labels.y.array() == static_cast<double>(k)).cast<double>();
-        start[k] = std::log(weighted_mean_of(labels, of_class));
-      }
+      for (Index k = 0; k < labels.classes; ++k) start[k] = std::log(share_of(labels, k));
       break;
     case TreeLoss::squared:
       start[0] = weighted_mean_of(labels, labels.y);

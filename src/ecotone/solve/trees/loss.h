@@ -1,5 +1,8 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,6 +13,9 @@
 namespace ecotone {
 
 enum class TreeLoss { logistic, softmax, probit, squared, poisson, absolute, quantile };
+inline constexpr std::array<std::string_view, 7> tree_loss_names{"logistic", "softmax",  "probit",  "squared",
+                                                                 "poisson",  "absolute", "quantile"};
+constexpr std::string_view tree_loss_name(TreeLoss loss) { return tree_loss_names[static_cast<std::size_t>(loss)]; }
 
 /// What trees learn: numbers, or classes 0, 1, ... as numbers.
 struct TreeLabels {

@@ -14,7 +14,7 @@ constexpr Index coded_at_once = 64;  // rows whose values stay at hand while the
 }  // namespace
 
 TreeScorer::TreeScorer(const BoostedTrees& model, const std::vector<TreeColumn>& columns, Index rows)
-    : model_(model), columns_(columns), struck_(model.trees.size()) {
+    : model_(model), columns_(columns), struck_(model.trees.size()), category_place_(columns.size(), -1) {
   if (rows < few_rows) return;
   LanePlan plan(model.trees);
   if (!plan.fits()) return;
@@ -23,6 +23,8 @@ TreeScorer::TreeScorer(const BoostedTrees& model, const std::vector<TreeColumn>&
     if (std::ssize(model.trees[t].value) > most_struck_leaves) continue;
     struck_[t].emplace(model.trees[t], plan_);
     most_sets_ = std::max(most_sets_, std::ssize(struck_[t]->sets()));
+    for (const StruckTree::Set& set : struck_[t]->sets())
+      if (category_place_[at(set.feature)] < 0) category_place_[at(set.feature)] = categories_++;
   }
 }
 
@@ -33,10 +35,11 @@ Matrix TreeScorer::scores(const Features& x, const Context& context) const {
     const RowBlock block = x.block(b, scratch);
     auto own = scores.middleRows(block.first, block.x.rows());
     own.rowwise() = model_.start.transpose();
-    TreeLanes lanes(2 * std::ssize(plan_.features()), most_sets_);
+    TreeLanes lanes(2 * std::ssize(plan_.features()), most_sets_, categories_);
     for (Index first = 0; first < block.x.rows(); first += TreeLanes::rows) {
       const Index rows = std::min(TreeLanes::rows, block.x.rows() - first);
       fill_numbers(block, first, rows, lanes);
+      fill_categories(block, first, rows, lanes);
       add_trees(block, first, rows, lanes, own.row(first).data());
     }
   });
@@ -61,13 +64,20 @@ void TreeScorer::fill_numbers(const RowBlock& block, Index first, Index rows, Tr
   }
 }
 
-void TreeScorer::fill_sets(const StruckTree& tree, const RowBlock& block, Index first, Index rows,
-                           TreeLanes& lanes) const {
+void TreeScorer::fill_categories(const RowBlock& block, Index first, Index rows, TreeLanes& lanes) const {
+  for (std::size_t j = 0; j < category_place_.size(); ++j) {
+    if (category_place_[j] < 0) continue;
+    std::uint8_t* code = lanes.category(category_place_[j]);
+    for (Index i = 0; i < rows; ++i) code[i] = columns_[j].code(block.x(first + i, static_cast<Index>(j)));
+  }
+}
+
+void TreeScorer::fill_sets(const StruckTree& tree, Index rows, TreeLanes& lanes) const {
   for (Index k = 0; k < std::ssize(tree.sets()); ++k) {
     const StruckTree::Set& set = tree.sets()[at(k)];
+    const std::uint8_t* code = lanes.category(category_place_[at(set.feature)]);
     LaneCode* lane = lanes.lane(-k - 1);
-    for (Index i = 0; i < rows; ++i)
-      lane[i] = set.right[columns_[at(set.feature)].code(block.x(first + i, set.feature))];
+    for (Index i = 0; i < rows; ++i) lane[i] = set.right[code[i]];
   }
 }
 
@@ -75,7 +85,7 @@ void TreeScorer::add_trees(const RowBlock& block, Index first, Index rows, TreeL
   for (std::size_t t = 0; t < struck_.size(); ++t) {
     double* own = scores + static_cast<Index>(t) % model_.outputs;
     if (struck_[t]) {
-      fill_sets(*struck_[t], block, first, rows, lanes);
+      fill_sets(*struck_[t], rows, lanes);
       struck_[t]->add_to(own, model_.outputs, rows, lanes);
       continue;
     }

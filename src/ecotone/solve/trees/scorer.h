@@ -25,13 +25,16 @@ class TreeScorer {
   /// Adds the trees to the scores of rows [first, first + rows) of a block.
   void add_trees(const RowBlock& block, Index first, Index rows, TreeLanes& lanes, double* scores) const;
   void fill_numbers(const RowBlock& block, Index first, Index rows, TreeLanes& lanes) const;
-  void fill_sets(const StruckTree& tree, const RowBlock& block, Index first, Index rows, TreeLanes& lanes) const;
+  void fill_categories(const RowBlock& block, Index first, Index rows, TreeLanes& lanes) const;
+  void fill_sets(const StruckTree& tree, Index rows, TreeLanes& lanes) const;
 
   const BoostedTrees& model_;
   const std::vector<TreeColumn>& columns_;
   LanePlan plan_;
   std::vector<std::optional<StruckTree>> struck_;  ///< by tree; none: it is walked
   Index most_sets_ = 0;                            ///< of a tree
+  std::vector<Index> category_place_;  ///< by feature: which column of categories of the lanes it is; -1: no set asks
+  Index categories_ = 0;
 };
 
 /// The leaf of row i of a block.

@@ -44,7 +44,9 @@ void SplitFinder::each_number(const SplitNode& node, Index column, const Visit& 
     const int last = missing.rows > 0 && !missing_left ? bins : bins - 1;
     for (int b = 0; b < last; ++b) {
       left += cell[b];
-      const double gain = gain_of(node, column, whole, left, options_.lam);
+      // Which side of those that have no value are on is no matter of direction.
+      const int direction = b < bins - 1 ? direction_of(column) : 0;
+      const double gain = gain_of(node, direction, whole, left, options_.lam);
       if (gain > 0) visit(b, missing_left, left, gain);
     }
   }
@@ -71,7 +73,7 @@ void SplitFinder::each_set(const SplitNode& node, Index column, const Visit& vis
   const double whole = term(node.total, options_.lam);
   if (few_levels(cell, bins)) {
     for (int b = 0; b < bins; ++b) {
-      const double gain = cell[b].rows > 0 ? gain_of(node, column, whole, cell[b], options_.lam) : 0;
+      const double gain = cell[b].rows > 0 ? gain_of(node, 0, whole, cell[b], options_.lam) : 0;
       if (gain > 0) visit(b, false, cell[b], gain);
     }
     return;
@@ -83,7 +85,7 @@ void SplitFinder::each_set(const SplitNode& node, Index column, const Visit& vis
     GradientSums left;
     for (std::size_t k = 0; k < most; ++k) {
       left += cell[levels[k]];
-      const double gain = gain_of(node, column, whole, left, options_.lam + options_.cat_lam);
+      const double gain = gain_of(node, 0, whole, left, options_.lam + options_.cat_lam);
       if (gain > 0) visit(static_cast<int>(k) + 1, from_high, left, gain);
     }
   }

@@ -85,6 +85,8 @@ class SplitFinder {
   double newton_step(const GradientSums& sums, const SplitNode& bounds) const {
     return std::clamp(newton_step(sums), bounds.low, bounds.high);
   }
+  /// Which way scores must go with a column: 1, -1 or, if it does not matter, 0.
+  int direction_of(Index column) const { return options_.monotone.empty() ? 0 : options_.monotone[at(column)]; }
   /// Whether both sides are large enough.
   bool allows(const GradientSums& left, const GradientSums& right) const {
     return left.rows >= options_.min_rows && right.rows >= options_.min_rows && h(left) >= options_.min_hessian &&
@@ -109,11 +111,11 @@ class SplitFinder {
   template <class Visit>
   void each_set(const SplitNode& node, Index column, const Visit& visit) const;
 
-  /// The gain of a split, or 0 where it is not allowed.
-  double gain_of(const SplitNode& node, Index column, double whole, const GradientSums& left, double lam) const {
+  /// The gain of a split, or 0 where it is not allowed. `direction`: in which the values must go, or 0.
+  double gain_of(const SplitNode& node, int direction, double whole, const GradientSums& left, double lam) const {
     const GradientSums right = node.total - left;
     if (!allows(left, right)) return 0;
-    if (!options_.monotone.empty()) return bounded_gain(node, options_.monotone[at(column)], left, right, lam);
+    if (!options_.monotone.empty()) return bounded_gain(node, direction, left, right, lam);
     return 0.5 * (term(left, lam) + term(right, lam) - whole);
   }
   /// The same with values that keep to the bounds; 0 if they would go the wrong way.

@@ -18,19 +18,22 @@ inline constexpr Index most_struck_leaves = 256;
 using LaneCode = std::int8_t;
 inline LaneCode lane_code(int code) { return static_cast<LaneCode>(code - 128); }
 
-/// The lanes of a block of rows. Lane 0 and those after it are of numbers; the categories of the tree at hand have -1,
-/// -2, ...
+/// The lanes of a block of rows. Lane 0 and those after it are of numbers; the sets of categories of the tree at hand
+/// have -1, -2, ... Beside them are the codes of columns of categories, from which every tree fills its own.
 class TreeLanes {
  public:
   static constexpr Index rows = 512;  ///< of a lane; a block may have fewer
 
-  TreeLanes(Index numbers, Index sets) : sets_(sets), code_(at((numbers + sets) * rows)) {}
+  TreeLanes(Index numbers, Index sets, Index categories)
+      : sets_(sets), code_(at((numbers + sets) * rows)), category_(at(categories * rows)) {}
   LaneCode* lane(Index number) { return code_.data() + (sets_ + number) * rows; }
   const LaneCode* first() const { return code_.data() + sets_ * rows; }
+  std::uint8_t* category(Index number) { return category_.data() + number * rows; }
 
  private:
   Index sets_;
   std::vector<LaneCode> code_;
+  std::vector<std::uint8_t> category_;
 };
 
 /// What the nodes of a model compare.

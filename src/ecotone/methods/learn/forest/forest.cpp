@@ -14,7 +14,7 @@ namespace ecotone {
 namespace {
 
 constexpr const char* forest_name = "forest";
-constexpr double least = 1e-12;  // so that weights that round to 0 divide nothing
+constexpr double least = 1e-12;  // of the largest weight: what is smaller divides nothing
 
 TreeLabels forest_labels(const TrainView& view) {
   TreeLabels labels;
@@ -53,9 +53,9 @@ ForestOptions engine_options(const TrainView& view, const ForestLearnerOptions& 
   engine.growth.min_rows = given_or(options.min_rows, "min_rows", classes ? 1 : 5);
   engine.growth.depth = options.depth;
   engine.growth.lam = 0;
-  engine.growth.min_hessian = least;
+  engine.growth.min_hessian = view.weight.size() == 0 ? least : least * view.weight.maxCoeff();
   engine.growth.cat_lam = 0;
-  engine.growth.cat_smooth = least;
+  engine.growth.cat_smooth = engine.growth.min_hessian;
   engine.growth.cat_min_rows = 1;
   engine.growth.cat_most = most_tree_bins;
   return engine;

@@ -1,5 +1,6 @@
 #include "ecotone/methods/learn/trees/tree_arrays.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -21,8 +22,7 @@ double threshold_of(std::int64_t flags, double threshold) {
   if ((flags & infinite_flag) == 0) return threshold;
   return (flags & negative_flag) != 0 ? -HUGE_VAL : HUGE_VAL;
 }
-constexpr double half_word = 4294967296.0;  // levels of a set in numbers of 32 bits, which doubles hold exactly
-constexpr Index halves = 8;
+constexpr Index set_bytes = 32;                   // of the levels of a set, a bit for each
 constexpr double most_rows = 9007199254740992.0;  // 2^53
 
 /// Whole numbers between bounds.
@@ -74,7 +74,11 @@ void read_levels(const StageState& state, Index cols, std::vector<TreeColumn>& c
     column.categorical = categorical[at(j)] != 0;
     const auto begin = first[at(j)], end = first[at(j) + 1];
     if (end - begin > most_tree_bins) file_error("bad_model", "column {} has {} categories", j + 1, end - begin);
-    column.level.assign(level.begin() + begin, level.begin() + end);
+    std::vector<double> levels(level.begin() + begin, level.begin() + end);
+    std::ranges::sort(levels);
+    if (std::ranges::adjacent_find(levels) != levels.end())
+      file_error("bad_model", "column {} has a category twice", j + 1);
+    column.level = TreeLevels({level.begin() + begin, level.begin() + end});
   }
 }
 
@@ -91,8 +95,8 @@ void write_trees(const std::vector<DecisionTree>& trees, const std::vector<TreeC
       right.push_back(node.right);
       gain.push_back(node.gain);
       if (!node.categorical) continue;
-      for (const std::uint64_t word : node.levels)
-        for (const std::uint64_t half : {word & 0xffffffffU, word >> 32U}) sets.push_back(static_cast<double>(half));
+      for (Index byte = 0; byte < set_bytes; ++byte)
+        sets.push_back(static_cast<double>(node.levels[at(byte / 8)] >> (8 * (byte % 8)) & 0xffU));
     }
     value.insert(value.end(), tree.value.begin(), tree.value.end());
     cover.insert(cover.end(), tree.cover.begin(), tree.cover.end());
@@ -101,27 +105,28 @@ void write_trees(const std::vector<DecisionTree>& trees, const std::vector<TreeC
   }
   std::vector<double> level, level_first{0}, categorical;
   for (const TreeColumn& column : columns) {
-    level.insert(level.end(), column.level.begin(), column.level.end());
+    level.insert(level.end(), column.level.by_code().begin(), column.level.by_code().end());
     level_first.push_back(static_cast<double>(level.size()));
     categorical.push_back(column.categorical ? 1 : 0);
   }
-  const auto set = [&](const char* name, const std::vector<double>& values) {
-    state.set(name, Vector(Eigen::Map<const Vector>(values.data(), std::ssize(values))));
+  const auto set = [&](const char* name, std::vector<double>& values, DType type) {
+    const Index size = std::ssize(values);
+    state.set(name, {{size}, std::move(values), type});
   };
-  set("tree_first", tree_first);
-  set("leaf_first", leaf_first);
-  set("feature", feature);
-  set("threshold", threshold);
-  set("flags", flags);
-  set("left", left);
-  set("right", right);
-  set("gain", gain);
-  set("value", value);
-  set("cover", cover);
-  set("level_set", sets);
-  set("level", level);
-  set("level_first", level_first);
-  set("categorical", categorical);
+  set("tree_first", tree_first, DType::f64);
+  set("leaf_first", leaf_first, DType::f64);
+  set("feature", feature, DType::i32);
+  set("threshold", threshold, DType::f64);
+  set("flags", flags, DType::u8);
+  set("left", left, DType::i32);
+  set("right", right, DType::i32);
+  set("gain", gain, DType::f64);
+  set("value", value, DType::f64);
+  set("cover", cover, DType::f64);
+  set("level_set", sets, DType::u8);
+  set("level", level, DType::f64);
+  set("level_first", level_first, DType::i32);
+  set("categorical", categorical, DType::u8);
 }
 
 TreeArrays read_trees(const StageState& state, Index cols) {
@@ -135,11 +140,13 @@ TreeArrays read_trees(const StageState& state, Index cols) {
   const auto leaf_first = firsts(state, "leaf_first", std::ssize(tree_first), leaves);
   const auto feature = whole_numbers(state, "feature", nodes, 0, static_cast<double>(cols - 1));
   const auto flags = whole_numbers(state, "flags", nodes, 0, all_flags);
+  if (std::ranges::any_of(flags, [](std::int64_t f) { return (f & negative_flag) != 0 && (f & infinite_flag) == 0; }))
+    file_error("bad_model", "array 'flags' has a sign for a threshold that is not infinite");
   const auto left = whole_numbers(state, "left", nodes, -many, many);
   const auto right = whole_numbers(state, "right", nodes, -many, many);
   const Vector gain = state.vector("gain", nodes);
   const auto cover = whole_numbers(state, "cover", leaves, 1, most_rows);
-  const auto sets = whole_numbers(state, "level_set", -1, 0, half_word - 1);
+  const auto sets = whole_numbers(state, "level_set", -1, 0, 255);
   std::size_t next_set = 0;
   for (std::size_t t = 0; t + 1 < tree_first.size(); ++t) {
     DecisionTree tree;
@@ -154,14 +161,13 @@ TreeArrays read_trees(const StageState& state, Index cols) {
       node.right = static_cast<std::int32_t>(right[k]);
       node.gain = node.score = gain[place];
       if (node.categorical) {
-        if (!arrays.columns[at(node.feature)].categorical)
-          file_error("bad_model", "tree {} splits categories of column {}, which has numbers", t + 1, node.feature + 1);
-        if (sets.size() < next_set + at(halves)) file_error("bad_model", "array 'level_set' is too short");
-        for (std::uint64_t& word : node.levels) {
-          word = static_cast<std::uint64_t>(sets[next_set]) | static_cast<std::uint64_t>(sets[next_set + 1]) << 32U;
-          next_set += 2;
-        }
+        if (sets.size() < next_set + at(set_bytes)) file_error("bad_model", "array 'level_set' is too short");
+        for (Index byte = 0; byte < set_bytes; ++byte)
+          node.levels[at(byte / 8)] |= static_cast<std::uint64_t>(sets[next_set++]) << (8 * (byte % 8));
       }
+      if (node.categorical != arrays.columns[at(node.feature)].categorical)
+        file_error("bad_model", "tree {} splits column {} as if it had {}", t + 1, node.feature + 1,
+                   node.categorical ? "categories" : "numbers");
       tree.nodes.push_back(node);
     }
     const auto first = leaf_first[t], last = leaf_first[t + 1];

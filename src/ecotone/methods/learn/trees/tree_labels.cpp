@@ -13,38 +13,32 @@ constexpr const char* trees_name = "trees";
 constexpr double least_hessian = 1e-12;  // so that lam=0 divides by nothing smaller
 constexpr double widest_weights = 1e8;   // beyond it the smallest gradients round to 0
 
-/// Refuses a loss that the labels do not have, and an anchor without a loss for it.
-void check_loss(const TrainView& view, const TreesOptions& options) {
-  const bool classes = view.y.task == Task::classify;
-  const bool of_numbers =
-      options.loss == TreesLoss::poisson || options.loss == TreesLoss::absolute || options.loss == TreesLoss::quantile;
-  if (classes && of_numbers)
-    data_error("needs_numbers", "{}: this loss is for numbers, but the label is a class; use loss=auto", trees_name);
-  if (!classes && options.loss == TreesLoss::probit) require_classes("trees loss=probit", view);
-  if (classes && options.loss == TreesLoss::probit && view.y.classes.size() > 2)
-    option_error("bad_option", "{}: loss=probit is for two classes, got {}; use multiclass=ova or loss=auto",
-                 trees_name, view.y.classes.size());
-  const bool anchored = classes ? options.loss == TreesLoss::probit : options.loss == TreesLoss::automatic;
-  if (options.gamma != 1 && !anchored)
-    option_error("bad_option", "{}: gamma={} needs squared errors (loss=auto for numbers) or loss=probit", trees_name,
-                 options.gamma);
+bool is_for_classes(TreeLoss loss) {
+  return loss == TreeLoss::logistic || loss == TreeLoss::softmax || loss == TreeLoss::probit;
 }
 
 TreeLoss loss_for(const TrainView& view, const TreesOptions& options) {
-  switch (options.loss) {
-    case TreesLoss::probit:
-      return TreeLoss::probit;
-    case TreesLoss::poisson:
-      return TreeLoss::poisson;
-    case TreesLoss::absolute:
-      return TreeLoss::absolute;
-    case TreesLoss::quantile:
-      return TreeLoss::quantile;
-    case TreesLoss::automatic:
-      break;
-  }
+  if (options.loss != TreesLoss::automatic) return static_cast<TreeLoss>(static_cast<int>(options.loss) - 1);
   if (view.y.task == Task::regress) return TreeLoss::squared;
   return view.y.classes.size() > 2 ? TreeLoss::softmax : TreeLoss::logistic;
+}
+
+/// Refuses a loss that the labels do not have, and an anchor without a loss for it.
+void check_loss(const TrainView& view, const TreesOptions& options) {
+  const TreeLoss loss = loss_for(view, options);
+  const std::string who = fmt::format("{} loss={}", trees_name, tree_loss_name(loss));
+  const bool classes = view.y.task == Task::classify;
+  const std::size_t count = view.y.classes.size();
+  if (classes && !is_for_classes(loss))
+    data_error("needs_numbers", "{}: this loss is for numbers, but the label is a class; use loss=auto", who);
+  if (!classes && is_for_classes(loss)) require_classes(who, view);
+  if (classes && loss != TreeLoss::softmax && count > 2)
+    option_error("bad_option", "{}: this loss is for two classes, got {}; use multiclass=ova or loss=auto", who, count);
+  if (loss == TreeLoss::softmax && count == 2)
+    option_error("bad_option", "{}: this loss is for three classes or more; of two, use loss=logistic", who);
+  if (options.gamma != 1 && loss != TreeLoss::probit && loss != TreeLoss::squared)
+    option_error("bad_option", "{}: gamma={} needs squared errors (numbers) or loss=probit (two classes), not loss={}",
+                 trees_name, options.gamma, tree_loss_name(loss));
 }
 
 void check_weights(const TrainView& view, const TreeLabels& labels, const Context& context) {
@@ -164,9 +158,10 @@ bool can_start(const TreeLabels& labels) {
 void note_rare_levels(const char* who, const std::vector<TreeColumn>& columns, const Features& x,
                       const Context& context) {
   for (std::size_t j = 0; j < columns.size(); ++j)
-    if (std::ssize(columns[j].level) == most_tree_bins)
-      context.note("{}: of column '{}' the {} most frequent categories are kept; others count as missing", who,
-                   x.name(static_cast<Index>(j)), most_tree_bins);
+    if (columns[j].rare > 0)
+      context.note("{}: of column '{}' the {} most frequent categories are kept; {} rarer one{} as missing", who,
+                   x.name(static_cast<Index>(j)), most_tree_bins, columns[j].rare,
+                   columns[j].rare == 1 ? " counts" : "s count");
 }
 
 TreeOptions growth_of(const TreesOptions& options, const TrainView& view, bool strict) {

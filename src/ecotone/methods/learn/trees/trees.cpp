@@ -34,6 +34,15 @@ Index labelled_domain_count(const TrainView& view) {
   return most + 1;
 }
 
+/// Refuses domain rules that so few domains cannot satisfy.
+void require_domains(const TreesOptions& options, Index domains) {
+  if (options.splits == SplitRule::agree && domains < 2)
+    data_error("needs_two_domains", "trees: splits=agree compares domains, and there is one to train on");
+  if (options.min_domains > domains)
+    option_error("bad_option", "trees: min_domains={}, but there {} {} domain{} to train on", options.min_domains,
+                 domains == 1 ? "is" : "are", domains, domains == 1 ? "" : "s");
+}
+
 /// ln p / (1 - p), p = Phi(score)
 Vector probit_log_odds(const Vector& score) {
   return score.unaryExpr([](double f) { return probit_terms(-f).loss - probit_terms(f).loss; });
@@ -72,6 +81,7 @@ StageResult Trees::fit_refitting(const TrainView& view, const Refits& refits, co
                                  const Context& context) {
   const TreeLabels labels = tree_labels(view, options, context);
   TreeOptions growth = growth_of(options, view);
+  require_domains(options, labelled_domain_count(view));
   auto fitted = std::make_shared<Trees>();
   fitted->choice_ = choose_trees(view, labels, refits, options, context);
   growth.leaves = fitted->choice_.leaves;

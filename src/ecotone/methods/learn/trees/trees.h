@@ -13,7 +13,8 @@
 namespace ecotone {
 
 /// What trees minimise; automatic: logistic or softmax for classes, squared errors for numbers.
-enum class TreesLoss { automatic, probit, poisson, absolute, quantile };
+/// The others are those of TreeLoss, in the same order.
+enum class TreesLoss { automatic, logistic, softmax, probit, squared, poisson, absolute, quantile };
 /// What is left out to choose rounds and leaves; automatic: domains where there are at least ten.
 enum class TreesStop { automatic, rows, domains };
 
@@ -64,9 +65,10 @@ struct TreesOptions {
         field("lam", &O::lam, "Penalty of a leaf's value: added to the sum of second derivatives", at_least(0.0)),
         field("min_rows", &O::min_rows, "Fewest rows of a leaf", between(1, many)),
         field("loss", &O::loss,
-              "auto: logistic or softmax for classes, squared errors for numbers; probit is for two classes, the "
-              "others are for numbers",
-              one_of("auto", "probit", "poisson", "absolute", "quantile")),
+              "auto: logistic for two classes, softmax for more, squared for numbers; probit is for two classes, "
+              "poisson, "
+              "absolute and quantile are for numbers",
+              one_of("auto", "logistic", "softmax", "probit", "squared", "poisson", "absolute", "quantile")),
         field("tau", &O::tau, "loss=quantile: the share of labels below the prediction", between(0.001, 0.999)),
         field("stop", &O::stop,
               "What is left out to choose rounds and leaves: rows, or whole domains; auto: domains if there are ten",

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <mutex>
 
@@ -34,8 +35,7 @@ class TreesChooser {
 
   TreesChoice choose(const Refits& refits) {
     const int large = options_.shape == TreeShape::symmetric ? large_symmetric_tree : large_tree;
-    choice_.tried = options_.leaves.is_auto() ? std::vector{small_tree, large}
-                                              : std::vector{whole_number("leaves", *options_.leaves.value)};
+    choice_.tried = options_.leaves.is_auto() ? std::vector{small_tree, large} : std::vector{given_leaves()};
     choice_.leaves = choice_.tried.front();
     if (!options_.rounds.is_auto()) choice_.rounds = whole_number("rounds", *options_.rounds.value);
     if (!options_.rounds.is_auto() && !options_.leaves.is_auto()) return choice_;
@@ -49,6 +49,15 @@ class TreesChooser {
   }
 
  private:
+  int given_leaves() const {
+    const int leaves = whole_number("leaves", *options_.leaves.value);
+    const auto levels = static_cast<int>(std::bit_floor(static_cast<unsigned>(leaves)));
+    if (options_.shape != TreeShape::symmetric || leaves == levels) return leaves;
+    context_.warn("rounded_option", "trees: symmetric trees have 2, 4, 8, ... leaves: {} instead of {}", levels,
+                  leaves);
+    return levels;
+  }
+
   bool by_domain() const {
     std::vector<char> has(at(view_.domain.count()), 0);
     for (Index i = 0; i < view_.labelled(); ++i) has[at(view_.domain.index[at(i)])] = 1;

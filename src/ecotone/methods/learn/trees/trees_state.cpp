@@ -1,4 +1,4 @@
-#include <array>
+#include <algorithm>
 
 #include "ecotone/base/error.h"
 #include "ecotone/methods/learn/trees/tree_arrays.h"
@@ -8,13 +8,11 @@ namespace ecotone {
 
 namespace {
 
-constexpr std::array tree_losses{"logistic", "softmax", "probit", "squared", "poisson", "absolute", "quantile"};
-
 /// The loss of that name, which must suit the task and the classes.
 TreeLoss loss_named(const std::string& name, const StageInput& input) {
-  const auto found = std::find(tree_losses.begin(), tree_losses.end(), name);
-  if (found == tree_losses.end()) file_error("bad_model", "'loss' is '{}'", name);
-  const auto loss = static_cast<TreeLoss>(found - tree_losses.begin());
+  const auto found = std::ranges::find(tree_loss_names, name);
+  if (found == tree_loss_names.end()) file_error("bad_model", "'loss' is '{}'", name);
+  const auto loss = static_cast<TreeLoss>(found - tree_loss_names.begin());
   const bool binary = loss == TreeLoss::logistic || loss == TreeLoss::probit;
   const bool classes = binary || loss == TreeLoss::softmax;
   const bool enough = input.classes.size() >= (binary ? 2 : 3);
@@ -55,7 +53,7 @@ TreesChoice read_choice(const StageState& state) {
 
 StageState Trees::save() const {
   StageState state;
-  state.info["loss"] = tree_losses[static_cast<std::size_t>(loss_)];
+  state.info["loss"] = tree_loss_name(loss_);
   state.info["rate"] = rate_;
   state.info["monotone"] = monotone_;
   state.info["rounds"] = model_.rounds();

@@ -104,6 +104,7 @@ DataAndPipelines split_arguments(const std::vector<std::string>& arguments, Read
 void add_data_flags(Flags& flags, ReadOptions& read, DataUse use) {
   flags.group(data_group);
   if (use == DataUse::new_data || use == DataUse::new_labels) {
+    if (use == DataUse::new_labels) flags.options(read, {"weight"});
     if (use == DataUse::new_labels)
       flags.text("--label", "COLUMN", read.label, "The label column, if its name differs from the training data");
     flags.text("--domain", "COLUMN", read.domain, "The domain column, if its name differs from the training data");

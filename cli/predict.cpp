@@ -156,8 +156,9 @@ void declare_predict(Flags& flags, PredictFlags& inputs) {
   flags.flag(
       "--contributions", inputs.contributions,
       "Also write what each column adds to the score (the log odds of the second class, the logarithm of each of "
-      "several classes' probabilities but for a common number, or the number predicted) and its mean, c_base; "
-      "they add up to it");
+      "several classes' probabilities but for a common number, or the number predicted; the logarithm of it with "
+      "loss=poisson, what the normal distribution function is taken of with loss=probit) and its mean, c_base; they "
+      "add up to it");
 }
 
 }  // namespace

@@ -25,11 +25,18 @@ struct RefitFlags {
   RefitOptions options;
 };
 
+void require_label(const Dataset& data) {
+  for (Index row = 0; row < data.rows(); ++row)
+    if (!data.y->missing(row)) return;
+  data_error("no_labels", "refit: none of the {} rows has a label", data.rows());
+}
+
 void run_refit(const RefitFlags& flags, Session& session) {
   const Context& context = session.context();
   const NewData in = read_new_data(flags.data, session);
   if (!in.data.y)
     data_error("no_labels", "refit: the data have no label column '{}'; name it with --label", in.model.schema().label);
+  require_label(in.data);
   const TrainView view = train_view(in.data, context);
   const Model model = session.timed("refit", [&] { return in.model.refitted(view, flags.options.strength, context); });
   session.timed("write", [&] { model.save(flags.data.output); });
@@ -56,7 +63,7 @@ Verb refit_verb() {
   return make_verb({"refit", "Move a model of trees towards a few labelled rows of a new domain",
                     "refit MODEL DATA... -o MODEL [flags]",
                     "  ecotone refit model.eco ten_patients.csv -o model_here.eco\n"
-                    "  ecotone refit model.eco labelled.csv --strength 5 -o model_here.eco\n"},
+                    "  ecotone refit model.eco labelled.csv --strength 5 --weight w -o model_here.eco\n"},
                    declare_refit, run_refit);
 }
 

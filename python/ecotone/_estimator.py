@@ -277,6 +277,29 @@ class Predicts:
         width = len(names) + 1
         return values if values.shape[1] == width else values.reshape(len(values), -1, width)
 
+    def refit(self, X, y, *, strength=2.0, sample_domain=None, sample_weight=None):
+        """This estimator, moved towards a few labelled rows of a new domain: splits stay, leaves take Newton steps.
+
+        For estimators whose learner is trees. Fit a copy if the old answers are still needed.
+
+        Parameters
+        ----------
+        X, y : rows and labels, as in fit
+        strength : float
+            How strongly the old values hold, in second derivatives.
+        sample_domain, sample_weight : as in fit
+
+        Returns
+        -------
+        self
+        """
+        data = self._batch(X, sample_domain)
+        with settings(self.threads, self.seed) as native:
+            known = np.ones(data.rows, dtype=bool)
+            _input.labels(data, y, known, self.model_.task, native, _name_of(y, "label"))
+            _input.weights(data, sample_weight)
+            self.model_ = self.model_.refit(data, float(strength), native)
+        return self
 
     def _sets(self, X, sample_domain, part):
         prediction = self._prediction(X, sample_domain)

@@ -112,7 +112,12 @@ class Pipeline(Transforms, Estimator):
         return self.guard
 
     def _allows_nan(self):
-        return any(stage["name"] == "impute" for stage in _stages(self.pipeline)[:1])
+        for stage in _stages(self.pipeline):
+            if stage["name"] == "impute" or stage["takes_missing"]:
+                return True
+            if stage["family"] != "prepare":
+                break
+        return False
 
     @property
     def _needs_labels(self):
@@ -147,6 +152,8 @@ class Pipeline(Transforms, Estimator):
     decision_function = available_if(_if_classifies)(Classifies.decision_function)
     predict_set = available_if(_if_classifies)(Classifies.predict_set)
     predict_interval = available_if(_if_regresses)(Regresses.predict_interval)
+    contributions = available_if(_if_predicts)(Predicts.contributions)
+    refit = available_if(_if_predicts)(Predicts.refit)
     _sets = Predicts._sets
 
     @available_if(_if_predicts)

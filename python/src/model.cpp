@@ -73,6 +73,11 @@ Model remember(const Model& model, const Data& data, const Settings& settings) {
   });
 }
 
+Model refit(const Model& model, const Data& data, double strength, const Settings& settings) {
+  return call(settings, Size::any,
+              [&](const Context& context) { return model.refitted(train_view(data.set, context), strength, context); });
+}
+
 Batch batch_of(const Data& data) {
   return {data.set.x, data.has_domains ? std::optional<Domains>(data.set.domain) : std::nullopt};
 }
@@ -159,6 +164,7 @@ void bind_model(nb::module_& module) {
       .def("contributions", contributions, "data"_a, "settings"_a)
       .def("expect", expect_rows, "data"_a, "name"_a, "level"_a, "settings"_a)
       .def("remember", remember, "data"_a, "settings"_a)
+      .def("refit", refit, "data"_a, "strength"_a, "settings"_a)
       .def("inspect", [](const Model& model) { return model.inspect().dump(); })
       .def_prop_ro("pipeline", [](const Model& model) { return model.pipeline().text(); })
       .def_prop_ro("predicts", [](const Model& model) { return model.pipeline().predicts(); })

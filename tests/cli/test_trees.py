@@ -108,3 +108,38 @@ def test_forest_fits_and_predicts(ecotone, table, tmp_path):
     model = tmp_path / "m.eco"
     ecotone("fit", table, "forest trees=20", *FLAGS, "-o", model)
     assert len(ecotone("predict", model, table).stdout.splitlines()) == 241
+
+
+def test_refit_counts_weights_and_drops_what_no_longer_holds(ecotone, table, tmp_path):
+    model, moved = tmp_path / "m.eco", tmp_path / "moved.eco"
+    third = write(tmp_path / "third.csv", [["site", "kind", "size", "sick"]] + [["s2", "red", i, i % 2] for i in range(40)])
+    ecotone("fit", table, third, "trees rounds=5 leaves=4", *FLAGS, "--expect", "-o", model)
+    header = ["site", "kind", "size", "sick", "w"]
+    few = write(tmp_path / "few.csv", [header] + [["s9", "red", 3, 0, 5]] * 4)
+    plain = write(tmp_path / "plain.csv", [header] + [["s9", "red", 3, 0, 1]] * 20)
+    scores = []
+    for data, weight in ((few, ["--weight", "w"]), (plain, [])):
+        ecotone("refit", model, data, "-o", moved, *weight)
+        scores.append(ecotone("predict", moved, few).stdout)
+    assert scores[0] == scores[1]
+    assert "moved to 20 labelled rows with strength 2" in ecotone("inspect", moved).stdout
+    done = ecotone("expect", moved, table, exit=None)
+    assert done.returncode == 2 and "--expect" in done.stderr
+    again = tmp_path / "again.eco"
+    ecotone("refit", moved, few, "-o", again)
+    assert "the last of 2 refits" in ecotone("inspect", again).stdout
+
+
+def test_refit_names_itself_in_its_errors(ecotone, table, tmp_path):
+    model = tmp_path / "m.eco"
+    ecotone("fit", table, "trees rounds=3 leaves=3", *FLAGS, "-o", model)
+    empty = write(tmp_path / "empty.csv", [["site", "kind", "size", "sick"], ["s9", "red", 3, ""]])
+    done = ecotone("refit", model, empty, "-o", tmp_path / "out.eco", exit=None)
+    assert done.returncode == 3 and "refit: none of the 1 rows has a label" in done.stderr
+    numbers = write(tmp_path / "numbers.csv", [["site", "size", "days"]] + [[f"s{i % 2}", i % 13, i % 7 + 0.5] for i in range(90)])
+    ecotone("fit", numbers, "trees rounds=3 leaves=3", "--label", "days", "--domain", "site", "-o", model)
+    for value in ("inf", "1e300"):
+        bad = write(tmp_path / "bad.csv", [["site", "size", "days"], ["s9", 3, 1.5], ["s9", 4, value]])
+        done = ecotone("refit", model, bad, "-o", tmp_path / "out.eco", exit=None)
+        assert done.returncode == 3 and "bug" not in done.stderr, done.stderr
+    assert not (tmp_path / "out.eco").exists()

@@ -212,3 +212,34 @@ def test_contributions_add_up_to_the_decision_values(rows, classes):
     if classes == 3:
         scores, decisions = (each - each[:, :1] for each in (scores, decisions))
     np.testing.assert_allclose(scores, decisions, atol=1e-9)
+
+
+@pytest.mark.parametrize("make", [lambda: ecotone.Trees(rounds=5), lambda: ecotone.Pipeline("trees rounds=5"), lambda: ecotone.Pipeline("scale | trees rounds=5"), lambda: ecotone.Pipeline("forest trees=3")])
+def test_trees_take_missing_values_of_arrays(rows, make):
+    X, y, domain = rows
+    X = X.copy()
+    X[::3, 0] = np.nan
+    model = make().fit(X, y, sample_domain=domain)
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_missing_values_are_refused_where_nothing_takes_them(rows):
+    X, y, domain = rows
+    X = np.where(np.arange(len(X))[:, None] == 3, np.nan, X)
+    for text in ("logistic", "scale | logistic"):
+        with pytest.raises(ValueError, match="NaN"):
+            ecotone.Pipeline(text).fit(X, y, sample_domain=domain)
+
+
+@pytest.mark.parametrize("make", [lambda: ecotone.Trees(rounds=10), lambda: ecotone.Pipeline("impute | trees rounds=10")])
+def test_refit_moves_towards_new_labels(rows, make):
+    X, y, domain = rows
+    names = np.array(["no", "yes"])
+    model = make().fit(X, names[y], sample_domain=domain)
+    before = model.predict_proba(X)
+    assert model.contributions(X).shape == (len(X), X.shape[1] + 1)
+    assert model.refit(X[:30], np.full(30, "no"), strength=1) is model
+    assert model.predict_proba(X[:30])[:, 1].mean() < before[:30, 1].mean() - 0.05
+    assert model.inspect()["refit"]["rows"] == 30
+    with pytest.raises(ValueError, match="trees can"):
+        ecotone.Logistic(l2=0.1).fit(X, y, sample_domain=domain).refit(X, y)

@@ -47,23 +47,12 @@ void check_parts(const TrainView& view, const Schema& schema) {
     require_weight(view.weight[i], schema.weight, origin_of(view.origin, i));
 }
 
-void check_label_range(const TrainView& view, const Schema& schema) {
-  for (Index i = 0; i < view.y.value.size(); ++i) {
-    const double y = view.y.value[i];
-    if (std::abs(y) <= largest_label || !std::isfinite(y)) continue;
-    data_error("bad_label",
-               "fit: the label{} is {} in row {}; divide all labels by one number, so that none exceeds {:g}",
-               schema.label.empty() ? "" : fmt::format(" in column '{}'", schema.label), y,
-               origin_of(view.origin, i) + 1, largest_label);
-  }
-}
-
 void check_view(const Pipeline& pipeline, const TrainView& view, const Schema& schema) {
   if (view.x.rows() == 0)
     data_error("empty_data", "fit: there are no rows to learn from (rows without a label do not count)");
   if (view.x.cols() == 0) data_error("empty_data", "fit: there are no feature columns to learn from");
   check_parts(view, schema);
-  check_label_range(view, schema);
+  require_label_range("fit", view, schema);
   for (const Stage& stage : pipeline.stages()) {
     const Method& method = *stage.method;
     if (view.labelled() == 0 && (method.needs_labels() || method.predicts()))

@@ -60,8 +60,9 @@ class Model {
   /// cannot say.
   Contributions contributions(const Batch& batch, const Context& context) const;
   /// This model moved towards the labelled rows of a new domain, less so with a larger `strength`; all but the last
-  /// stage stay as they are. The note `refit` says so. Option error `cannot_refit` where the last stage cannot; data
-  /// errors `unknown_class`, `needs_classes` and `needs_numbers` where the labels are not the model's.
+  /// stage stay as they are. The note `refit` says so, and the note `expect` is dropped. Option error `cannot_refit`
+  /// where the last stage cannot; data errors `unknown_class`, `needs_classes`, `needs_numbers`, `bad_label` and
+  /// `non_finite` where the labels are not the model's or too large.
   Model refitted(const TrainView& view, double strength, const Context& context) const;
   /// What stage i holds.
   StageState state(std::size_t i) const { return fitted_[i]->save(); }

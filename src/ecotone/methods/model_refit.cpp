@@ -33,6 +33,8 @@ Labels labels_as(const Labels& y, Task task, const std::vector<std::string>& cla
 
 Model Model::refitted(const TrainView& view, double strength, const Context& context) const {
   if (view.labelled() == 0) data_error("no_labels", "refit: no row has a label");
+  require_label_range("refit", view, schema_);
+  require_finite_labels("refit", view.y);
   const Method& learner = *pipeline_.stages().back().method;
   TrainView moved = view;
   moved.y = labels_as(view.y, task_, classes_);
@@ -52,7 +54,13 @@ Model Model::refitted(const TrainView& view, double strength, const Context& con
         learner.name);
   Model model = *this;
   model.fitted_.back() = std::move(last);
-  return model.with_note("refit", {{"rows", view.labelled()}, {"domains", view.domain.names}, {"strength", strength}});
+  const auto before = notes_.find("refit");
+  const bool again = before != notes_.end() && before->is_object() && before->contains("times");
+  const double times = again && (*before)["times"].is_number() ? (*before)["times"].get<double>() + 1 : 1;
+  // How the pipeline fared in domains that it had not seen says nothing about the moved leaves.
+  model.notes_.erase("expect");
+  return model.with_note(
+      "refit", {{"rows", view.labelled()}, {"domains", view.domain.names}, {"strength", strength}, {"times", times}});
 }
 
 }  // namespace ecotone

@@ -39,6 +39,17 @@ void require_finite_labels(std::string_view who, const Labels& y) {
   if (!y.value.allFinite()) data_error("non_finite", "{}: the labels hold an infinite value", who);
 }
 
+void require_label_range(std::string_view who, const TrainView& view, const Schema& schema) {
+  for (Index i = 0; i < view.y.value.size(); ++i) {
+    const double y = view.y.value[i];
+    if (std::abs(y) <= largest_label || !std::isfinite(y)) continue;
+    data_error("bad_label",
+               "{}: the label{} is {} in row {}; divide all labels by one number, so that none exceeds {:g}", who,
+               schema.label.empty() ? "" : fmt::format(" in column '{}'", schema.label), y,
+               origin_of(view.origin, i) + 1, largest_label);
+  }
+}
+
 void require_finite_scores(std::string_view who, ConstMatrixView scores, const Batch& batch, Index first) {
   for (Index i = 0; i < scores.rows(); ++i)
     if (!scores.row(i).allFinite())

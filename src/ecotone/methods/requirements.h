@@ -22,6 +22,8 @@ void require_target(std::string_view who, const TrainView& view);
 void require_finite_features(std::string_view who, const Features& x, const Origin& origin, const Context& context);
 /// Data error `non_finite` when a label to predict by regression is infinite.
 void require_finite_labels(std::string_view who, const Labels& y);
+/// Data error `bad_label` when a label to predict by regression exceeds `largest_label`.
+void require_label_range(std::string_view who, const TrainView& view, const Schema& schema);
 /// Data error `non_finite`, which names the first row of the batch whose scores are not all finite. The scores are
 /// those of the rows from `first` on.
 void require_finite_scores(std::string_view who, ConstMatrixView scores, const Batch& batch, Index first = 0);

@@ -223,6 +223,18 @@ std::vector<std::string> held_rows_lines(const Model& model) {
   return lines;
 }
 
+/// `refit` is the model's note of that name, which a file may hold in any shape.
+std::string refit_line(const Json& refit) {
+  if (!refit.is_object()) return "";
+  const auto number = [&](const char* name, double otherwise) {
+    const auto found = refit.find(name);
+    return found != refit.end() && found->is_number() ? found->get<double>() : otherwise;
+  };
+  const double times = number("times", 1);
+  return fmt::format("refit     moved to {} labelled rows with strength {}{}\n", number("rows", 0),
+                     number("strength", 0), times > 1 ? fmt::format(", the last of {} refits", times) : "");
+}
+
 }  // namespace
 
 std::string model_text(const Model& model, const std::optional<GuardNote>& guard, const Context& context) {
@@ -236,6 +248,7 @@ std::string model_text(const Model& model, const std::optional<GuardNote>& guard
   if (json.contains("expect"))
     text += fmt::format("expect    knows how it fared in {} domains that it had not seen; `ecotone expect MODEL NEW`\n",
                         json["expect"].value("domains", Json::array()).size());
+  if (const auto refit = json.find("refit"); refit != json.end()) text += refit_line(*refit);
   for (const std::string& line : held_rows_lines(model)) text += fmt::format("rows      {}\n", line);
   const auto names = one_lines(learner_features(model, context));
   std::size_t number = 0;

@@ -83,6 +83,16 @@ void check_metric(const std::string& name) {
   if (!name.empty()) require_metric(name, names);
 }
 
+/// Refuses a metric that these data and pipelines do not have, before anything is fitted.
+void require_shown(const EvaluateFlags& flags, const EvaluateOptions& options, const Dataset& data,
+                   const std::vector<PipelineGrid>& grids) {
+  if (flags.metric.empty() || !data.y) return;
+  const bool sets = std::ranges::any_of(
+      grids, [](const PipelineGrid& grid) { return std::ranges::any_of(grid.points, &Pipeline::makes_sets); });
+  require_metric(flags.metric, score_metrics(data.y->task, std::ssize(data.y->classes),
+                                             {.threshold = !options.threshold.empty(), .sets = sets}));
+}
+
 /// The same for a metric that a choice is made by.
 void check_choice_metric(const std::string& name) {
   std::vector<std::string> names = choice_metrics(Task::classify);
@@ -243,6 +253,7 @@ void run_evaluate(const EvaluateFlags& flags, Session& session) {
   Resume resume(flags.resume, session);
   const Context& context = session.context();
   const Dataset data = read_checked(given.data, for_pipelines(flags.read, given.grids), flags.strict, session);
+  require_shown(flags, options, data, given.grids);
   options.curves = flags.page.asked() || session.json();
   if (flags.importance || flags.page.asked()) options.importance = importance_rows(data);
   const bool cost = (flags.cost || flags.page.asked()) && scores_new_domains(options.protocol);

@@ -86,8 +86,10 @@ void expect_of_pipeline(const ExpectFlags& flags, Session& session) {
                  given.pipelines.size());
   const std::vector<std::filesystem::path> fresh(flags.fresh.begin(), flags.fresh.end());
   require_files(fresh);
-  if (fresh.empty() == flags.read.target.empty())
+  if (fresh.empty() && flags.read.target.empty())
     option_error("no_target", "expect: name the domain without labels with --target, or give its rows with --new");
+  if (!fresh.empty() && !flags.read.target.empty())
+    option_error("idle_flag", "expect: --target names a domain of the data and --new gives rows of another; use one");
   require_separate(files_read(given.data, flags.read), {flags.page.report, flags.resume});
   require_page(flags.page);
   Resume resume(flags.resume, session);

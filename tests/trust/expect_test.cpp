@@ -9,6 +9,8 @@
 #include "ecotone/measure/expected_metrics.h"
 #include "ecotone/measure/weights.h"
 #include "ecotone/report/html/panels.h"
+#include "ecotone/report/json/json.h"
+#include "ecotone/report/text/text.h"
 #include "golden_json.h"
 #include "methods/hospital_draws.h"
 #include "methods/support.h"
@@ -371,13 +373,17 @@ TEST(Expect, DamagedNotesAreRefusedOrHarmless) {
   std::vector<Json::json_pointer> places;
   const Json flat = note.flatten();
   for (const auto& [path, value] : flat.items()) places.emplace_back(path);
+  for (const auto& [name, value] : note.items()) places.push_back(Json::json_pointer("/" + name));
   for (const auto& place : places)
-    for (const Json& value : {Json("text"), Json(nullptr), Json::array(), Json(-1e300), Json::object()}) {
+    for (const Json& value : {Json("text"), Json(nullptr), Json::array(), Json(-1e300), Json(1e308), Json::object()}) {
       Json damaged = note;
       damaged[place] = value;
       try {
         const Model other = model.with_note("expect", damaged);
-        expect_model(other, expect_basis(other, "m.eco"), sample, 0.9, context());
+        const Expectation found = expect_model(other, expect_basis(other, "m.eco"), sample, 0.9, context());
+        EXPECT_FALSE(report::expectation_answer({found}).empty());
+        EXPECT_FALSE(report::expectation_panel(found, 1).html.empty());
+        EXPECT_FALSE(expectations_text({found}).empty());
       } catch (const Error& error) {
         EXPECT_NE(error.kind(), ErrorKind::internal) << place.to_string() << " " << value << " " << error.what();
       }
@@ -392,6 +398,36 @@ TEST(Expect, ThePageCallsItAPredictionInterval) {
   const std::string page = report::expectation_answer({found});
   EXPECT_THAT(page, testing::HasSubstr("accuracy 0.8; the 90% prediction interval is 0.6 to 0.9."));
   EXPECT_THAT(page, testing::Not(testing::HasSubstr("confidence")));
+}
+
+/// An estimator that could not be replayed has no error, not one of 0.
+TEST(Expect, ErrorsAreOfReplays) {
+  const Dataset data = with_target(drawn_domains(5, 30, Drawn::relation, 0.6, 7), "d4");
+  ExpectBasis basis = expect_basis(data, logistic(), {}, context());
+  const Model model = Model::fit(logistic(), train_view(data, context()), data.schema, context());
+  for (auto& [key, values] : basis.residuals)
+    if (key.first == Estimator::cbpe) values.resize(1);
+  const Expectation found = expect_model(model, basis, {"new", {data.x, std::nullopt}, {}}, 0.9, context());
+  for (const EstimatedValue& value : found.metrics.front().estimators) {
+    EXPECT_EQ(value.error.has_value(), value.estimator != Estimator::cbpe);
+    EXPECT_EQ(value.interval.has_value(), value.error.has_value());
+  }
+  EXPECT_THAT(to_json(std::vector{found}).dump(), testing::HasSubstr("\"replayed_error\":null"));
+}
+
+/// One row cannot tell whether it lies where source rows do, and a known domain is not a new one.
+TEST(Expect, SaysWhatOneRowAndAKnownDomainAreWorth) {
+  const Dataset data = drawn_domains(5, 30, Drawn::relation, 0.6, 7);
+  const std::vector<Index> one = {3};
+  const auto sample = [&](const std::string& name) { return TargetSample{name, batch(data, one), batch(data, one)}; };
+  Recorder recorder;
+  const auto found =
+      expect_targets(data, logistic(), {sample("new"), sample("d2")}, {}, context().observed_by(&recorder));
+  EXPECT_FALSE(found[0].unlike_sources());
+  EXPECT_EQ(std::ranges::count_if(recorder.warnings, [](const auto& each) { return each.first == "known_domain"; }), 1);
+  const Pipeline adapting = Pipeline::parse("scale | logistic l2=0.1 | adapt.prior");
+  EXPECT_EQ(code_of([&] { expect_targets(data, adapting, {sample("new")}, {}, context()); }), "no_target");
+  EXPECT_EQ(code_of([&] { expect_targets(data, adapting, {sample("d2")}, {}, context()); }), "no_target");
 }
 
 TEST(Expect, RefusesWhatCannotBeSaid) {
@@ -409,7 +445,8 @@ TEST(Expect, TheSameForAnyNumberOfThreads) {
     std::string all;
     const Expectation found = expect_targets(data, logistic(), {}, context(threads)).at(0);
     for (const ExpectedMetric& metric : found.metrics)
-      for (const EstimatedValue& value : metric.estimators) all += fmt::format("{} {} ", value.estimate, value.error);
+      for (const EstimatedValue& value : metric.estimators)
+        all += fmt::format("{} {} ", value.estimate, value.error.value_or(-1));
     return all;
   };
   const std::string one = text(1);

@@ -75,6 +75,22 @@ TEST(Explain, AnotherRelationIsNotOtherRows) {
   EXPECT_NEAR(found.regions[0].contribution, found.regions[0].share * found.regions[0].difference, 1e-12);
 }
 
+/// Where the relation makes the target cheaper, the regions that make it so come first.
+TEST(Explain, RegionsThatMakeTheDifferenceComeFirst) {
+  Dataset data = shifted(0, true);
+  for (Index i = 0; i < data.rows(); ++i) {
+    std::int32_t& d = data.domain.index[at(i)];
+    d = d == 3 ? static_cast<std::int32_t>(i % 3) : 3;
+  }
+  const Explanation found = explained(data);
+  ASSERT_TRUE(found.shift);
+  ASSERT_LT(found.shift->y_given_x(), -0.1);
+  EXPECT_EQ(found.regions.at(0).column, "b");
+  EXPECT_LT(found.regions[0].contribution, -0.05);
+  for (std::size_t i = 1; i < found.regions.size(); ++i)
+    EXPECT_LE(found.regions[i - 1].contribution, found.regions[i].contribution);
+}
+
 TEST(Explain, SeparatedRowsAreNotDivided) {
   const Explanation found = explained(shifted(12, false));
   EXPECT_FALSE(found.divisible);

@@ -219,8 +219,10 @@ void find_disagreement(Explanation& explanation, const Dataset& data, const Shar
   std::ranges::stable_sort(explanation.columns, [](const auto& a, const auto& b) {
     return a.p_value != b.p_value ? a.p_value < b.p_value : a.spread > b.spread;
   });
+  // Those that make the relation part what it is come first, whichever sign it has.
+  const double sign = explanation.shift && explanation.shift->y_given_x() < 0 ? -1 : 1;
   std::ranges::stable_sort(explanation.regions,
-                           [](const auto& a, const auto& b) { return a.contribution > b.contribution; });
+                           [&](const auto& a, const auto& b) { return sign * a.contribution > sign * b.contribution; });
   if (explanation.regions.size() > most_regions) explanation.regions.resize(most_regions);
 }
 

@@ -59,16 +59,17 @@ std::optional<EstimatedValue> estimated(Estimator estimator, const std::string& 
   if (found == estimates.end()) return std::nullopt;
   const MetricScale scale = find_metric(metric)->scale(classes);
   EstimatedValue value{.estimator = estimator, .estimate = found->second};
+  const bool weighted = estimator_infos()[static_cast<std::size_t>(estimator)].needs_rows;
+  value.doubtful = weighted && (result.exponent.value_or(1) < least_exponent || result.lacks_overlap());
   const auto errors = basis.residuals.find({estimator, metric});
   if (errors == basis.residuals.end() || std::ssize(errors->second) < fewest_replayed_domains) return value;
   value.domains = std::ssize(errors->second);
   const double extra = extra_variance(metric, value.estimate, result.rows, basis.summary.mean_inverse_rows);
   value.interval = t_reach(value.estimate, errors->second, result.level, scale, extra);
   value.conformal = conformal_reach(value.estimate, errors->second, result.level, scale);
-  for (const double r : errors->second) value.error += std::abs(r) / static_cast<double>(value.domains);
-  const bool weighted = estimator_infos()[static_cast<std::size_t>(estimator)].needs_rows;
-  value.doubtful =
-      weighted && (result.exponent.value_or(1) < least_exponent || (result.overlap && !result.overlap->enough()));
+  double error = 0;
+  for (const double r : errors->second) error += std::abs(r) / static_cast<double>(value.domains);
+  value.error = error;
   return value;
 }
 
@@ -91,6 +92,33 @@ void add_metrics(Expectation& result, const Estimates& estimates, const ExpectBa
 
 void require_rows(const TargetSample& target) {
   if (target.batch.x.rows() == 0) data_error("empty_data", "expect: '{}' has no rows", target.name);
+}
+
+/// A pipeline that adapts needs the target among the rows that it is fitted on.
+void require_target_in(const Dataset& data, const std::string& target) {
+  const std::vector<std::string> targets = data.target_names();
+  if (std::ranges::find(targets, target) == targets.end())
+    option_error(
+        "no_target",
+        "expect: the pipeline adapts to a target, so the rows of '{}' must be in the data, with the domain named "
+        "by --target",
+        target);
+}
+
+std::vector<std::string> source_names(const Dataset& data) {
+  std::vector<std::string> names;
+  for (Index d = 0; d < data.domain.count(); ++d)
+    if (data.role[at(d)] == Role::source) names.push_back(data.domain.names[at(d)]);
+  return names;
+}
+
+void warn_of_known(const std::vector<std::string>& sources, const std::string& target, const Context& context) {
+  if (std::ranges::find(sources, target) != sources.end())
+    context.warn(
+        "known_domain",
+        "expect: '{}' is the name of a domain that the model learns from; what is said holds for a domain that "
+        "it has not seen",
+        target);
 }
 
 /// How many source domains do not overlap the others.
@@ -148,7 +176,11 @@ std::vector<Expectation> expect_targets(const Dataset& given, const Pipeline& pi
                                         const std::vector<TargetSample>& targets, const ExpectOptions& options,
                                         const Context& context) {
   check_expect(given, pipeline);
-  for (const TargetSample& target : targets) require_rows(target);
+  for (const TargetSample& target : targets) {
+    require_rows(target);
+    if (adapts(pipeline)) require_target_in(given, target.name);
+    warn_of_known(source_names(given), target.name, context);
+  }
   const Dataset data = with_source_labels(given);
   const ReplayFits fits(data, pipeline, options.replay, options.journal, context);
   const Index classes = std::ssize(data.y->classes);
@@ -170,7 +202,7 @@ std::vector<Expectation> expect_targets(const Dataset& given, const Pipeline& pi
     result.exponent = weighted.exponent;
     Estimates estimates = estimate(basis.summary, rows);
     estimates.merge(weighted.estimates);
-    if (!overlap.enough()) {
+    if (result.lacks_overlap()) {
       if (!apart) apart = domains_apart(fits, compared, context);
       result.apart = *apart;
     }
@@ -205,6 +237,7 @@ ExpectBasis expect_basis(const Dataset& given, const Pipeline& pipeline, const E
 Expectation expect_model(const Model& model, const ExpectBasis& basis, const TargetSample& target, double level,
                          const Context& context) {
   require_rows(target);
+  warn_of_known(basis.domains, target.name, context);
   const Labels classes{model.task(), model.classes(), {}, {}};
   const TargetRows rows = target_rows(model, classes, target.batch, context);
   Expectation result = expectation_of(model.pipeline().text(), basis, target, model.task(), level);

@@ -35,9 +35,10 @@ struct EstimatedValue {
   double estimate = 0;
   std::optional<Bounds> interval = {};   ///< t interval of its replayed errors; empty: too few domains have a value
   std::optional<Bounds> conformal = {};  ///< without normality, where there are domains enough
-  double error = 0;                      ///< mean absolute error in the replays, on the metric's own scale
-  Index domains = 0;                     ///< that were replayed
-  bool doubtful = false;                 ///< it rests on few effective rows
+  /// Mean absolute error in the replays, on the metric's scale; empty: too few replays.
+  std::optional<double> error = {};
+  Index domains = 0;      ///< that were replayed
+  bool doubtful = false;  ///< it rests on few effective rows
 };
 
 struct ExpectedMetric {
@@ -61,7 +62,9 @@ struct Expectation {
   std::optional<double> exponent;  ///< of the weights of pape and importance
 
   /// Whether the target lies where no source row does, and most sources do not: then no interval can be relied on.
-  bool unlike_sources() const { return overlap && !overlap->enough() && 2 * apart < domains; }
+  bool unlike_sources() const { return lacks_overlap() && 2 * apart < domains; }
+  /// Whether source rows do not reach the target; a single row cannot tell.
+  bool lacks_overlap() const { return overlap && overlap->auroc && !overlap->enough(); }
 };
 
 /// Replayed errors of the estimators, and what they need of the sources: all that is stored with a model.

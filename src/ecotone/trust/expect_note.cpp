@@ -27,10 +27,11 @@ class ExpectReader {
     }
     if (basis.domains.size() < 3) bad("fewer than three domains");
     const Json& mean = object(json_, "mean");
-    for (const auto& [name, value] : mean.items()) {
-      require_metric_name(name);
-      basis.summary.mean.emplace_back(name, value.is_null() ? std::nullopt : std::optional(number(mean, name)));
-    }
+    for (const auto& [name, value] : mean.items()) require_metric_name(name);
+    for (const auto& [name, value] : mean.items())
+      basis.summary.mean.emplace_back(name, value.is_null() ? std::nullopt : std::optional(mean_of(mean, name)));
+    if (std::ranges::none_of(basis.summary.mean, [](const auto& each) { return each.second.has_value(); }))
+      bad("'mean' has no value");
     basis.summary.mean_inverse_rows = number(json_, "mean_inverse_rows");
     read_residuals(basis);
     if (model_.task() == Task::classify) read_classes(basis.summary);
@@ -87,6 +88,13 @@ class ExpectReader {
   void require_metric_name(const std::string& name) const {
     const MetricInfo* metric = find_metric(name);
     if (metric == nullptr || metric->task != model_.task()) bad(fmt::format("'{}' is not a metric of the task", name));
+  }
+
+  double mean_of(const Json& from, const std::string& name) const {
+    const double value = number(from, name);
+    const MetricScale scale = find_metric(name)->scale(std::ssize(model_.classes()));
+    if (value < scale.least || value > scale.most) bad(fmt::format("'{}' cannot be {}", name, value));
+    return value;
   }
 
   void read_residuals(ExpectBasis& basis) const {

@@ -175,9 +175,9 @@ Explanation explain_one(const Dataset& data, const Dataset& compared, Index targ
     return result;
   }
   result.divisible = member->auroc < nearly_separated;
-  find_disagreement(result, compared, {rows.source, rows.source_loss, shift.source_weight},
-                    {rows.target, rows.target_loss, shift.target_weight});
   result.shift = std::move(shift);
+  find_disagreement(result, compared, {rows.source, rows.source_loss, result.shift->source_weight},
+                    {rows.target, rows.target_loss, result.shift->target_weight});
   return result;
 }
 

@@ -35,7 +35,6 @@ class ReplayFits {
   /// All rows of domain k in the data set.
   const std::vector<Index>& rows_of(std::size_t k) const { return without_one_[k].rows; }
   /// What a model for a target is fitted on: all source rows and, for a pipeline that adapts, the rows of that domain.
-  /// Option error `no_target` if such a pipeline's target is not a domain of the data.
   TrainView training_view(const std::string& target) const;
 
  private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "ecotone/measure/metrics.h"
 #include "ecotone/report/html/charts/strip_chart.h"
@@ -148,10 +149,11 @@ Panel coverage_panel(const Results& results, const Evaluation& evaluation) {
                    .axis_title = std::string(results.metrics[*size]->title),
                    .rows = {}};
   Table data = {{"pipeline", "domain", "coverage", "size"}};
+  std::set<double> levels;
   for (std::size_t p = 0; p < results.pipelines.size(); ++p) {
     const PipelineResult& pipeline = results.pipelines[p];
     if (!pipeline.mean[*covered]) continue;
-    if (evaluation.pipelines[p].set_level) coverage.line = evaluation.pipelines[p].set_level;
+    levels.insert(evaluation.pipelines[p].set_level.value_or(0));
     coverage.rows.push_back(set_row(pipeline, *covered));
     sizes.rows.push_back(set_row(pipeline, *size));
     coverage.description += fmt::format(" Pipeline {}: mean {}.", pipeline.name, number(pipeline.mean[*covered]));
@@ -162,6 +164,7 @@ Panel coverage_panel(const Results& results, const Evaluation& evaluation) {
                       domain.metrics[*size] ? plain_number(*domain.metrics[*size]) : ""});
   }
   if (coverage.rows.empty()) return {};
+  if (levels.size() == 1 && *levels.begin() > 0) coverage.line = *levels.begin();
   std::string promises;
   for (std::size_t p = 0; p < results.pipelines.size(); ++p)
     if (!evaluation.pipelines[p].promise.empty())
@@ -181,6 +184,13 @@ Panel coverage_panel(const Results& results, const Evaluation& evaluation) {
 
 namespace {
 
+/// Mean error in the replays; of errors such as RMSE, which are compared as factors, one.
+std::string replayed_error(const EstimatedValue& value, const ExpectedMetric& metric) {
+  if (!value.error) return "–";
+  return find_metric(metric.metric)->scale(2).logarithmic ? fmt::format("× {:.3f}", std::exp(*value.error))
+                                                          : number(*value.error);
+}
+
 std::string estimator_rows(const ExpectedMetric& metric) {
   std::string body;
   for (const EstimatedValue& value : metric.estimators)
@@ -189,7 +199,7 @@ std::string estimator_rows(const ExpectedMetric& metric) {
         "class=\"num\">{}</td></tr>\n",
         estimator_name(value.estimator), value.doubtful ? " <small>doubtful: few effective rows</small>" : "",
         number(value.estimate), value.interval ? ends(*value.interval) : "–",
-        value.conformal ? ends(*value.conformal) : "–", number(value.error));
+        value.conformal ? ends(*value.conformal) : "–", replayed_error(value, metric));
   return body;
 }
 
@@ -240,7 +250,7 @@ Panel expectation_panel(const Expectation& expectation, std::size_t number_of_it
       };
       data.push_back({metric.metric, std::string(estimator_name(value.estimator)), plain_number(value.estimate),
                       end(value.interval, true), end(value.interval, false), end(value.conformal, true),
-                      end(value.conformal, false), plain_number(value.error)});
+                      end(value.conformal, false), value.error ? plain_number(*value.error) : ""});
     }
   for (const EstimatedValue& value : shown->estimators) {
     StripRow row{.tag = "", .name = std::string(estimator_name(value.estimator)), .figure = number(value.estimate)};

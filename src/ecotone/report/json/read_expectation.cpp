@@ -18,7 +18,7 @@ EstimatedValue read_estimated(const ResultField& field) {
           .estimate = field.at("estimate").number_or_nan(),
           .interval = read_ends(field.at("interval")),
           .conformal = read_ends(field.at("conformal")),
-          .error = field.at("replayed_error").number_or_nan(),
+          .error = field.at("replayed_error").optional_number(),
           .domains = field.at("domains").whole(),
           .doubtful = field.at("doubtful").flag()};
 }

@@ -19,6 +19,13 @@ std::string ends_text(const std::optional<Bounds>& bounds) {
   return bounds ? fmt::format("{} to {}", expected_text(bounds->low), expected_text(bounds->high)) : "-";
 }
 
+/// Of errors such as RMSE, which are compared as factors, one.
+std::string error_text(const EstimatedValue& value, const ExpectedMetric& metric, Task task) {
+  if (!value.error) return "-";
+  const bool factor = find_metric(metric.metric)->scale(task == Task::classify ? 2 : 0).logarithmic;
+  return factor ? fmt::format("x {:.3f}", std::exp(*value.error)) : expected_text(*value.error);
+}
+
 std::string metrics_table(const Expectation& expectation) {
   TextTable table;
   table.columns = {
@@ -46,7 +53,8 @@ std::string estimators_table(const Expectation& expectation) {
                    {"", true}};
   for (const EstimatedValue& value : shown->estimators)
     table.lines.push_back({std::string(estimator_name(value.estimator)), expected_text(value.estimate),
-                           ends_text(value.interval), ends_text(value.conformal), expected_text(value.error),
+                           ends_text(value.interval), ends_text(value.conformal),
+                           error_text(value, *shown, expectation.task),
                            value.doubtful ? "doubtful: few effective rows" : ""});
   return "\n" + table.text();
 }

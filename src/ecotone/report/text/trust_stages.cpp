@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ecotone/base/json.h"
 #include "ecotone/report/text/line.h"
 #include "ecotone/report/text/text.h"
@@ -45,6 +47,13 @@ std::string conformal_stage_text(const Json& stage) {
   return text + "\n" + indented(table.text());
 }
 
+/// Says where the likelihood is greatest without a class.
+std::string border_text(const Json& target_share) {
+  const bool border = std::ranges::any_of(
+      target_share, [](const Json& share) { return share.is_number() && share.get<double>() < 1e-6; });
+  return border ? "; the shares lie on the border, where standard errors say little" : "";
+}
+
 std::string prior_stage_text(const Json& stage, const std::vector<std::string>& classes) {
   std::string text = fmt::format("  {:<16} {} ({})\n", "corrects", stage["corrects"].get<bool>() ? "yes" : "no",
                                  rounded(stage["reason"]));
@@ -65,12 +74,14 @@ std::string prior_stage_text(const Json& stage, const std::vector<std::string>& 
     table.lines.push_back(std::move(line));
   }
   text += "\n" + indented(table.text());
+  std::size_t t = 0;
   for (const Json& target : targets)
     text += wrapped(
         fmt::format("'{}': standard errors from {}; do its classes look as in the sources? X2 {} on {} degrees of "
                     "freedom, p {}, rank p among the sources {}",
                     one_line(target["domain"].get<std::string>()), rounded(target["error_from"]), rounded(target["x2"]),
-                    rounded(target["freedom"]), rounded(target["p_value"]), rounded(target["rank_p"])),
+                    rounded(target["freedom"]), rounded(target["p_value"]), rounded(target["rank_p"])) +
+            border_text(stage["target_share"][t++]),
         page_width, "    ");
   if (!stage.contains("replay")) return text;
   TextTable replay;

@@ -169,12 +169,12 @@ std::vector<CellName> check_expected(const ExperimentItem& item, const std::stri
 /// How an interval fared against the truth: points of a share, per cent of an error.
 void add_judged(TrustValues& values, const std::string& row, const TrustData& data, const EstimatedValue& value,
                 double truth) {
-  if (!value.interval) return;
   const bool share = data.task == Task::classify;
-  const bool covered = value.interval->low <= truth && truth <= value.interval->high;
-  values.push_back({{row, data.column + " covered"}, covered ? 100.0 : 0.0});
   values.push_back({{row, data.column + " error"},
                     share ? 100 * std::abs(truth - value.estimate) : 100 * std::abs(value.estimate / truth - 1)});
+  if (!value.interval) return;
+  const bool covered = value.interval->low <= truth && truth <= value.interval->high;
+  values.push_back({{row, data.column + " covered"}, covered ? 100.0 : 0.0});
   values.push_back({{row, data.column + " width"},
                     share ? 100 * (value.interval->high - value.interval->low)
                           : 100 * (value.interval->high / value.interval->low - 1)});

@@ -276,6 +276,8 @@ TargetShares target_shares(const UnseenRows& rows, const ShareEstimator& estimat
       if (method != PriorMethod::em) result.error_from += " and target rows";
     }
   }
+  // No number between 0 and 1 has a larger one; the formula does not hold on the border.
+  result.standard_error = result.standard_error.unaryExpr([](double e) { return e > 0.5 ? 0.5 : e; });
   std::vector<Index> all(rows.label.size());
   std::iota(all.begin(), all.end(), 0);
   const auto test = shift_test(rows, all, probability, predicted);

@@ -215,17 +215,29 @@ Conformal::Jackknife jackknife_rule(const HeldOutScoresOfDomains& scores, CrossF
 
 void require_domains(const TrainView& view) {
   Index domains = 0;
+  std::string last;
   std::vector<bool> seen(view.domain.names.size(), false);
   for (Index i = 0; i < view.labelled(); ++i) {
     if (view.weight_of(i) == 0 || seen[at(view.domain.index[at(i)])]) continue;
     seen[at(view.domain.index[at(i)])] = true;
+    last = view.domain.names[at(view.domain.index[at(i)])];
     ++domains;
   }
   if (domains < 2)
     data_error("needs_two_domains",
                "conformal: sets for a new domain come from models that have not seen a domain, so two source domains "
-               "are needed, got {}; name the column with --domain",
-               domains);
+               "are needed, beside those that an evaluation leaves out; got {}{}",
+               domains, domains == 1 ? fmt::format(" ('{}')", last) : "");
+}
+
+/// In tables a set is its classes joined by "|", and "none" if it is empty.
+void warn_of_names(const std::vector<std::string>& classes, const Context& context) {
+  for (const std::string& name : classes)
+    if (name == "none" || name.find('|') != std::string::npos)
+      context.warn("ambiguous_sets",
+                   "conformal: a class is named '{}', which tables of sets use for {}; rename it, or take the JSON of "
+                   "predict",
+                   name, name == "none" ? "a set without classes" : "several classes");
 }
 
 }  // namespace
@@ -248,6 +260,7 @@ StageResult Conformal::fit(const Upstream& upstream, const ConformalOptions& opt
   if (options.folds == 1)
     option_error("bad_option", "conformal: folds must be 0 (one for every domain), or at least 2; got 1");
   if (view.y.task == Task::classify) require_two_classes("conformal", view);
+  warn_of_names(view.y.classes, context);
   ConformalReport report{.score = resolved_score(options, view.y.task), .level = options.level, .share = options.share};
   require_domains(view);
   if (options.method == ConformalMethod::weighted) require_target("conformal", view);

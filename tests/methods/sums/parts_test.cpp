@@ -426,6 +426,33 @@ TEST(Parts, FewerRowsThanColumnsAreReported) {
   }
 }
 
+/// Sums of squares of columns far from 0 lose digits; two rounds keep them.
+TEST(Parts, ColumnsFarFromZeroAreReportedAndKeepTheirDigitsInTwoRounds) {
+  const Dataset near = hospitals();
+  Dataset far = near;
+  Matrix x = near.x.to_matrix();
+  x.col(0).array() += 1e7;
+  far.x = Features::dense(x, far.schema.feature_names());
+  const auto warned = [](const std::string& pipeline, const Dataset& data, const Model* behind) {
+    Recorder recorder;
+    make_part(Pipeline::parse(pipeline), data, behind, {.min_rows = 1}, context().observed_by(&recorder));
+    std::vector<std::string> codes;
+    for (const auto& warning : recorder.warnings) codes.push_back(warning.first);
+    return codes;
+  };
+  EXPECT_EQ(warned("scale | ridge lam=0.1", near, nullptr), (std::vector<std::string>{}));
+  EXPECT_EQ(warned("scale | ridge lam=0.1", far, nullptr), (std::vector<std::string>{"lost_digits"}));
+  EXPECT_EQ(warned("scale", far, nullptr), (std::vector<std::string>{}));
+  const Model scale = finished("scale", far);
+  EXPECT_EQ(warned("ridge lam=0.1", far, &scale), (std::vector<std::string>{}));
+  const Matrix wanted =
+      fitted("scale | ridge lam=0.1", train_view(near, context())).predict(batch_of(near), context()).score;
+  const Matrix one = finished("scale | ridge lam=0.1", far).predict(batch_of(far), context()).score;
+  const Matrix two = finished("ridge lam=0.1", far, &scale).predict(batch_of(far), context()).score;
+  EXPECT_GT((one - wanted).cwiseAbs().maxCoeff(), 1e-5);
+  EXPECT_LT((two - wanted).cwiseAbs().maxCoeff(), 1e-6);
+}
+
 TEST(Parts, RefusesWhatNeedsRows) {
   const Dataset data = hospitals();
   const auto code = [&](const std::string& pipeline) { return code_of([&] { part_of(pipeline, data); }); };

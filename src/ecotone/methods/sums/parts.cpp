@@ -9,6 +9,7 @@
 #include "ecotone/base/digest.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/memory.h"
+#include "ecotone/methods/sums/lost_digits.h"
 #include "ecotone/methods/sums/small_groups.h"
 #include "ecotone/methods/sums/sums_route.h"
 
@@ -38,6 +39,11 @@ void require_learnable(const Pipeline& pipeline, const RowSums& sums) {
     if (method.regression_only() && sums.rows() > 0 && sums.task != Task::regress)
       data_error("needs_numbers", "{}: the label is a class, not a number to predict; use --task regress", method.name);
   }
+}
+
+/// Whether more is learned than means and scales, which many digits do not matter to.
+bool has_products(const Pipeline& pipeline) {
+  return std::ranges::any_of(pipeline.stages(), [](const Stage& stage) { return stage.method->name != "scale"; });
 }
 
 /// What sums do not keep.
@@ -187,6 +193,7 @@ SumsPart make_part(const Pipeline& pipeline, const Dataset& data, const Model* b
   if (first.method->sums.drawn == nullptr)
     require_common_values(view, part.schema, behind != nullptr, options.min_rows, context);
   if (options.min_rows > 1) warn_of_small_domains(part.sums, context);
+  if (has_products(pipeline)) warn_of_lost_digits(view, context);
   return part;
 }
 

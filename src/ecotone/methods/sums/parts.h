@@ -46,7 +46,7 @@ struct PartOptions {
 
 /// The part of the data that a pipeline is learned from. Option errors `needs_rows`, `weighted_sums` (row weights),
 /// `behind_predicts`, `idle_flag` (groups); data errors `small_domain`, `small_category`, `no_labels`,
-/// `non_finite`, `sparse_sums`, `needs_two_classes`, `needs_numbers`. Warning `few_rows`.
+/// `non_finite`, `sparse_sums`, `needs_two_classes`, `needs_numbers`. Warnings `few_rows`, `lost_digits`.
 SumsPart make_part(const Pipeline& pipeline, const Dataset& data, const Model* behind, const PartOptions& options,
                    const Context& context);
 

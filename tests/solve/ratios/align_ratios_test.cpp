@@ -60,6 +60,19 @@ TEST(MeanMatching, Golden) {
   }
 }
 
+/// Where no source row is near the target there is little to match, and it ends all the same.
+TEST(MeanMatching, EndsWhateverTheTargetIs) {
+  for (const double away : {3.0, 30.0, 1e5})
+    for (const int rank : {1, 200}) {
+      Matrix x = normal_rows(200, 3);
+      x.bottomRows(100).col(0).array() += away;
+      const MeanMatching found = mean_matching(Features::dense(x), 100, {.sigma = 1.0, .rank = rank}, run);
+      EXPECT_TRUE(found.weights.allFinite()) << away << " " << rank;
+      EXPECT_GE(found.weights.minCoeff(), 0);
+      EXPECT_TRUE(found.converged || found.iterations < 20000) << away << " " << rank << " " << found.gap;
+    }
+}
+
 TEST(MeanMatching, ProjectsAndCertifiesExactly) {
   const WeightBox box{2, 3, 4};
   Vector v(4);

@@ -22,6 +22,8 @@ constexpr Index rows_of_block = 512;
 constexpr double first_delta = 1e-2, least_delta = 1e-9;
 /// What is left to gain of a move, in parts of the gap before it.
 constexpr double inner_tolerance = 1e-6;
+/// Moves without the gap becoming half of what it was, after which there is no more to gain.
+constexpr int most_idle_moves = 20;
 /// A rise that rounding hides, in parts of the value.
 constexpr double least_slope = 1e-12;
 
@@ -253,11 +255,16 @@ MeanMatching match_means(const Matrix& g, const Vector& kappa, const WeightBox& 
   NearMatching problem(g, kappa, box, context);
   const double trace = g.squaredNorm();
   double delta = first_delta * trace, least = least_delta * trace;
-  while (true) {
+  double halved = HUGE_VAL;  // the gap when it last was half of the one before
+  for (int idle = 0; idle < most_idle_moves; ++idle) {
     found.objective = problem.objective();
     found.gap = problem.gap();
     found.converged = found.gap <= tolerance * std::abs(found.objective);
     if (found.converged || found.iterations >= most_steps || delta > first_delta * trace) break;
+    if (found.gap <= 0.5 * halved) {
+      halved = found.gap;
+      idle = 0;
+    }
     const double enough = inner_tolerance * found.gap * std::min(1.0, found.gap / std::abs(found.objective));
     const int steps = problem.move(delta, enough, most_steps - found.iterations);
     found.iterations += std::max(steps, 1);

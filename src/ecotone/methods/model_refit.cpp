@@ -1,5 +1,8 @@
 #include <fmt/ranges.h>
 
+#include <cmath>
+#include <string>
+
 #include "ecotone/base/error.h"
 #include "ecotone/methods/model.h"
 #include "ecotone/methods/requirements.h"
@@ -29,10 +32,20 @@ Labels labels_as(const Labels& y, Task task, const std::vector<std::string>& cla
   return result;
 }
 
+std::string last_stage_text(const Pipeline& pipeline) {
+  const std::string text = pipeline.text();
+  const std::size_t bar = text.rfind(" | ");
+  return bar == std::string::npos ? text : text.substr(bar + 3);
+}
+
 }  // namespace
 
 Model Model::refitted(const TrainView& view, double strength, const Context& context) const {
+  if (!(strength > 0) || !std::isfinite(strength))
+    option_error("bad_option", "refit: strength must be > 0, got {:g}", strength);
   if (view.labelled() == 0) data_error("no_labels", "refit: no row has a label");
+  if (view.weight.size() > 0 && !(view.weight.head(view.labelled()).maxCoeff() > 0))
+    data_error("zero_weights", "refit: all labelled rows have weight 0");
   require_label_range("refit", view, schema_);
   require_finite_labels("refit", view.y);
   const Method& learner = *pipeline_.stages().back().method;
@@ -49,9 +62,9 @@ Model Model::refitted(const TrainView& view, double strength, const Context& con
   if (!last)
     option_error(
         "cannot_refit",
-        "refit: a model that ends in {} cannot be refitted; one that ends in trees can (of several classes with "
-        "multiclass=softmax)",
-        learner.name);
+        "refit: a model that ends in {} cannot be refitted; one that ends in trees can, without multiclass=ova, ovo or "
+        "ecoc",
+        last_stage_text(pipeline_));
   Model model = *this;
   model.fitted_.back() = std::move(last);
   const auto before = notes_.find("refit");

@@ -45,6 +45,20 @@ TEST(Refit, MovesLeavesTowardsTheRows) {
   EXPECT_EQ(code_of([&] { model.refitted(unknown, 2, context()); }), "unknown_class");
 }
 
+TEST(Refit, RefusesWhatMovesNothingOrTooFar) {
+  TrainView view = product_view(120, 2);
+  const Model model = fitted("trees rounds=3 leaves=3", view);
+  for (const double strength : {0.0, -1.0, nan, HUGE_VAL})
+    EXPECT_EQ(code_of([&] { model.refitted(view, strength, context()); }), "bad_option") << strength;
+  view.weight = Vector::Zero(120);
+  EXPECT_EQ(code_of([&] { model.refitted(view, 2, context()); }), "zero_weights");
+  const TrainView three = product_view(120, 2, 3);
+  EXPECT_NE(message_of([&] {
+              fitted("trees rounds=2 leaves=3 multiclass=ova", three).refitted(three, 2, context());
+            }).find("without multiclass=ova"),
+            std::string::npos);
+}
+
 TEST(Refit, RefusesLabelsThatFitRefuses) {
   const TrainView view = number_view(200, 2);
   const Model model = fitted("trees rounds=5 leaves=4", view);

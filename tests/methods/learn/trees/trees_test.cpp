@@ -30,6 +30,9 @@ TEST(Trees, ChooseTheRoundWhereTheMeanCurveIsLeast) {
   };
   EXPECT_EQ(least_round(mean_of(d["curves"])), d["mean"].get<Index>());
   EXPECT_EQ(least_round(mean_of(d["flat"]["curves"])), d["flat"]["mean"].get<Index>());
+  Vector flat = Vector::Constant(300, 0.67661044319);
+  flat[200] -= 1e-13;  // rounding
+  EXPECT_EQ(least_round(flat), 1);
 }
 
 /// The curve of left-out domains is the mean, over domains, of the mean loss of models without each.
@@ -150,6 +153,9 @@ TEST(Trees, RefuseWhatTheyCannotDo) {
   for (auto& d : one.domain.index) d = 0;
   EXPECT_EQ(code("trees stop=domains", one), "needs_two_domains");
   EXPECT_EQ(code("trees splits=agree", one), "needs_two_domains");
+  EXPECT_EQ(code("trees splits=agree stop=domains", classes), "bad_option");
+  EXPECT_EQ(code("trees min_domains=2 stop=domains", classes), "bad_option");
+  EXPECT_EQ(code("trees splits=agree stop=domains", product_view(120, 3)), "none");
   TrainView idle = classes;
   idle.weight = Vector::Zero(120);
   EXPECT_EQ(code("trees", idle), "zero_weights");

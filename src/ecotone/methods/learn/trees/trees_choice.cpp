@@ -64,8 +64,15 @@ class TreesChooser {
     const Index domains = std::ranges::count(has, 1);
     if (options_.stop == TreesStop::domains && domains < 2)
       data_error("needs_two_domains", "trees: stop=domains leaves domains out, and there is one; use stop=rows");
+    // Beyond ten domains groups of them are left out.
+    const Index left = domains - (domains + domains_to_leave_out - 1) / domains_to_leave_out;
+    const Index needed = std::max<Index>(options_.min_domains, options_.splits == SplitRule::agree ? 2 : 1);
+    if (options_.stop == TreesStop::domains && left < needed)
+      option_error("bad_option",
+                   "trees: stop=domains leaves {} of {} domains to train on, where {} needs {}; use stop=rows", left,
+                   domains, options_.min_domains >= needed ? "min_domains" : "splits=agree", needed);
     return options_.stop == TreesStop::domains ||
-           (options_.stop == TreesStop::automatic && domains >= domains_to_leave_out);
+           (options_.stop == TreesStop::automatic && domains >= domains_to_leave_out && left >= needed);
   }
 
   void leave_out(const Refits& refits, const char* what) {
@@ -180,8 +187,10 @@ class TreesChooser {
 }  // namespace
 
 Index least_round(const Vector& curve) {
+  constexpr double rounding = 1e-10;  // of a curve on which nothing happens
+  const double least = curve.minCoeff();
   Index round = 0;
-  curve.minCoeff(&round);
+  while (curve[round] > least + rounding * std::abs(least)) ++round;
   return round + 1;
 }
 

@@ -168,3 +168,13 @@ def test_resumed_runs_are_the_same(ecotone, drawn, tmp_path):
     for document in (first, again, plain):
         document.pop("provenance", None)
     assert first == again == plain
+
+
+def test_evaluate_refuses_a_metric_of_sets_before_it_fits(ecotone, clinics):
+    message = ecotone.error("evaluate", clinics, "trees", "--metric", "interval_coverage", *CLINIC_COLUMNS, exit=OPTION, code="unknown_metric")
+    assert "there is no interval_coverage here" in message
+
+
+def test_expect_takes_a_target_or_new_rows(ecotone, clinics):
+    both = ["--target", "Dunmere", "--new", clinics]
+    assert "use one" in ecotone.error("expect", clinics, "impute | scale | logistic l2=0.1", *CLINIC_COLUMNS, *both, exit=OPTION, code="idle_flag")

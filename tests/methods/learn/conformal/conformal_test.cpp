@@ -319,6 +319,20 @@ TEST(ConformalStage, SmallDomainsDoNotCountByDomain) {
   EXPECT_EQ(recorder.warnings.at(0).first, "small_domains");
 }
 
+/// A table joins the classes of a set by |, and writes none for an empty one.
+TEST(ConformalStage, WarnsOfClassesThatTablesOfSetsCannotTell) {
+  Dataset data = drawn_domains(5, 30, Drawn::relation, 0.4, 14);
+  for (const auto& [name, warnings] : {std::pair{"a", 0}, {"none", 1}, {"a|b", 1}}) {
+    data.y->classes = {name, "z"};
+    Recorder recorder;
+    Model::fit(Pipeline::parse("logistic l2=0.1 | conformal method=cdf"), train_view(data, context()), data.schema,
+               context().observed_by(&recorder));
+    EXPECT_EQ(std::ranges::count_if(recorder.warnings, [](const auto& w) { return w.first == "ambiguous_sets"; }),
+              warnings)
+        << name;
+  }
+}
+
 TEST(ConformalStage, RefusesWhatItCannotDo) {
   const Dataset data = drawn_domains(3, 20, Drawn::relation, 0.4, 14);
   const Dataset numbers = drawn_numbers(3, 20, 1, 14);

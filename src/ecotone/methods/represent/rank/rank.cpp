@@ -155,7 +155,7 @@ Method rank_method() {
        .summary = "Replaces every value by its rank among the rows of its domain.",
        .when = "when every domain measures on a scale of its own and only the order of its rows can be compared. It "
                "assumes that rows at equal ranks are alike in all domains, so it takes differences of class shares "
-               "between domains away: in 92 held-out domains it was better than nothing in 32 and worse in 54.",
+               "between domains away: in our study it was better than nothing in 28 and worse in 30 of 66 new domains.",
        .example = "impute | rank | logistic",
        .plain = PlainForm{.only_with = "by=domain"},
        .without_rows = "use 'scale by=domain', which holds means and deviations of domains"});

@@ -186,12 +186,13 @@ Method subspace_method() {
       {.name = "subspace",
        .family = Family::represent,
        .summary = "Principal directions of every domain, aligned with those of the target.",
-       .when =
-           "when the same few directions carry the signal in every domain and are turned a little. It keeps less "
-           "than it was given and takes differences of class shares away: in 92 held-out domains it was better than "
-           "nothing in 24 and worse in 55. Put scale before it.",
+       .when = "when the same few directions carry the signal in every domain and are turned a little. It keeps less "
+               "than it was given and takes differences of class shares away: in our study it was better than "
+               "nothing in 32 and worse in 23 of 66 new domains, and lost 13 points on average on heart disease. Put "
+               "scale before it.",
        .example = "impute | scale | subspace | logistic",
        .citation = "fernando2013",
+       .routes = {{Route::streamed}},
        .plain = PlainForm{}});
 }
 

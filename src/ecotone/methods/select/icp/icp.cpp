@@ -177,6 +177,7 @@ Method icp_method() {
                "not use it to predict: all columns together predict better in published comparisons.",
        .example = "impute | scale | icp | logistic",
        .citation = "peters2016",
+       .routes = {{Route::streamed}},
        .learns = Learns::two_classes,
        .select = select_by_icp,
        .sums = sums_route<IcpStageOptions, Icp::fit_on_sums>()});

@@ -116,10 +116,12 @@ Method weight_balance_method() {
       {.name = "weight.balance",
        .family = Family::weight,
        .summary = "Gives every source domain the same total weight, however many rows it has.",
-       .when = "when a large domain should not speak for all of them. Assumes that every domain deserves the same say; "
-               "harms where small domains are noisy. In our study it changed 4 of 92 domains, all for the worse by 2 "
-               "points at most. Needs no target.",
+       .when =
+           "when a large domain should not speak for all of them. Assumes that every domain deserves the same say; "
+           "harms where small domains are noisy. In our study it was better than nothing in 8 and worse in 7 of 66 new "
+           "domains. Needs no target.",
        .example = "impute | scale | weight.balance | logistic",
+       .routes = {{Route::streamed}},
        .takes_missing = true});
 }
 

@@ -34,9 +34,10 @@ Method weight_kde_method() {
       {.name = "weight.kde",
        .family = Family::weight,
        .summary = "Weights source rows by the ratio of two kernel density estimates.",
-       .when =
-           "for at most 5 columns (10 are refused beyond) and 20,000 rows, where the densities have any shape: all "
-           "pairs of rows are compared, and densities of more columns are mostly noise. Otherwise use weight.rulsif.",
+       .when = "for at most 5 columns (10 are refused beyond) and 20,000 rows, where the densities have any shape: all "
+               "pairs of rows are compared, and densities of more columns are mostly noise, which weights pass on to "
+               "predictions. Otherwise use "
+               "weight.rulsif, whose record is in our study; this one was not in it.",
        .example = "impute | kpca components=3 | weight.kde | svm",
        .needs_target = true});
 }

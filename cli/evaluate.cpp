@@ -83,10 +83,10 @@ void check_metric(const std::string& name) {
   if (!name.empty()) require_metric(name, names);
 }
 
-/// Refuses a metric that these data and pipelines do not have, before anything is fitted.
+/// Refuses a metric of sets that these data and pipelines do not have, before anything is fitted.
 void require_shown(const EvaluateFlags& flags, const EvaluateOptions& options, const Dataset& data,
                    const std::vector<PipelineGrid>& grids) {
-  if (flags.metric.empty() || !data.y) return;
+  if (flags.metric.empty() || !data.y || !find_metric(flags.metric)->of_sets) return;
   const bool sets = std::ranges::any_of(
       grids, [](const PipelineGrid& grid) { return std::ranges::any_of(grid.points, &Pipeline::makes_sets); });
   require_metric(flags.metric, score_metrics(data.y->task, std::ssize(data.y->classes),

@@ -89,7 +89,7 @@ def test_refit_refuses_other_models_and_other_labels(ecotone, table, tmp_path):
     model = tmp_path / "m.eco"
     ecotone("fit", table, "impute | logistic l2=0.1", *FLAGS, "-o", model)
     done = ecotone("refit", model, table, "-o", tmp_path / "out.eco", exit=None)
-    assert done.returncode != 0 and "logistic cannot be refitted" in done.stderr
+    assert done.returncode != 0 and "logistic l2=0.1 cannot be refitted" in done.stderr
     assert not (tmp_path / "out.eco").exists()
     ecotone("fit", table, "trees rounds=3 leaves=3", *FLAGS, "-o", model)
     other = write(tmp_path / "other.csv", [["site", "kind", "size", "sick"], ["s9", "red", 3, 7]])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Verbs on a data file (.eco) that is larger than the memory they may use: seconds and largest anonymous memory of each, in a cgroup of LIMIT where one
-can be made (page cache included). Usage: out_of_core.py BUILD-FOLDER GB [LIMIT-MB]; the limit is 1000 MB unless told otherwise.
+can be made (page cache included). Usage: out_of_core.py BUILD-FOLDER GB [LIMIT-MB [THREADS]]; 1000 MB and 2 threads unless told otherwise.
 
 By hand, since 20 GB take long: without a size it does nothing. The file is written beside the benchmarks and removed at the end."""
 import pathlib
@@ -18,6 +18,7 @@ def main():
         return
     build = pathlib.Path(sys.argv[1]).resolve()
     size, limit = float(sys.argv[2]), float(sys.argv[3]) if len(sys.argv) > 3 else 1000.0
+    threads = sys.argv[4] if len(sys.argv) > 4 else "2"
     program, folder = build / "cli" / "ecotone", build / "bench"
     folder.mkdir(exist_ok=True)
     data, linear, curved, out = (folder / name for name in ("large.eco", "linear.eco", "curved.eco", "out.csv"))
@@ -37,7 +38,7 @@ def main():
             print(f"{data.stat().st_size / 1e9:.2f} GB, {rows} rows x {large_data.COLUMNS} columns, limit {limit:.0f} MB ({held})")
             print("| command | seconds | anonymous MB |\n| --- | --- | --- |")
             for verb, command in runs:
-                done, seconds, most = anonymous.run([*command, "--quiet", "--threads", "2"], before)
+                done, seconds, most = anonymous.run([*command, "--quiet", "--threads", threads], before)
                 name = " ".join(str(part) for part in command[1:] if part not in (data, out, "-o", "--json"))
                 if verb == "fit":
                     name = f'fit "{command[3]}"'

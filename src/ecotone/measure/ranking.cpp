@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "ecotone/base/error.h"
 
@@ -14,14 +13,11 @@ Ranking::Ranking(std::span<const std::uint8_t> positive, std::span<const double>
   // A NaN would break the sort.
   ranked_ = std::none_of(score.begin(), score.end(), [](double s) { return std::isnan(s); });
   if (!ranked_) return;
-  std::vector<std::uint32_t> order(score.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return score[a] < score[b]; });
-  places_.reserve(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const bool ends_run = i + 1 == order.size() || score[order[i + 1]] != score[order[i]];
-    places_.push_back({order[i], positive[order[i]] != 0, ends_run});
-  }
+  places_.reserve(score.size());
+  for (std::uint32_t i = 0; i < score.size(); ++i) places_.push_back({i, positive[i] != 0, true});
+  std::sort(places_.begin(), places_.end(), [&](const Place& a, const Place& b) { return score[a.row] < score[b.row]; });
+  for (std::size_t i = 0; i + 1 < places_.size(); ++i)
+    places_[i].ends_run = score[places_[i + 1].row] != score[places_[i].row];
 }
 
 std::optional<double> Ranking::auroc(RowWeights weight) const {

@@ -38,8 +38,8 @@ std::vector<std::optional<double>> of_support(const Features& chosen, const Vect
     const Index count = std::min(together, path.steps() - first);
     const Matrix scores = scores_after(chosen, path, first, count, context);
     context.parallel(count, [&](Index k) {
-      const Vector score = scores.col(k);
-      result[at(first + k)] = auroc(positive, std::span(score.data(), at(score.size())));
+      const Vector copied = count > 1 ? Vector(scores.col(k)) : Vector();  // one column is already in one piece
+      result[at(first + k)] = auroc(positive, std::span((count > 1 ? copied.data() : scores.data()), at(scores.rows())));
     });
   }
   return result;

@@ -54,6 +54,25 @@ Vector losses_by_hand(const TrainView& view, const std::string& text, RowLoss lo
   return losses;
 }
 
+/// EnsV needs three that vote, and copies vote once.
+TEST(Scorer, DisagreementIsThatOfThreeVoters) {
+  const TrainView view = last_as_target(tiny(4, 40));
+  const auto losses = [&](const std::vector<std::string>& texts) {
+    CandidateFits fits(view, Schema{}, pipelines(texts), {}, on(1));
+    std::vector<CandidateScore> scores(texts.size());
+    add_disagreement(scores, fits);
+    std::vector<std::optional<double>> found;
+    for (const CandidateScore& score : scores) found.push_back(score.agreement_loss);
+    return found;
+  };
+  const auto three = losses({"logistic l2=0.01", "constant", "logistic l2=0.02"});
+  EXPECT_FALSE(three[0]);
+  EXPECT_GT(three[1].value(), 0.2);
+  EXPECT_LT(std::abs(three[2].value()), 0.1);
+  EXPECT_FALSE(losses({"logistic l2=0.01", "constant"})[1]);
+  EXPECT_FALSE(losses({"logistic l2=0.01", "constant", "logistic l2=0.01"})[1]);
+}
+
 /// Folds of whole domains and, where there are too few, of rows.
 TEST(Scorer, FoldsKeepGroupsOnOneSide) {
   for (const Index domains : {2, 5}) {

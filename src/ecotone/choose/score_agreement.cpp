@@ -55,13 +55,18 @@ FittedPredictions fitted_predictions(CandidateFits& fits) {
   return result;
 }
 
-}  // namespace
-
-Agreement agreement_of(const std::vector<Matrix>& candidates) {
+/// Copies of one candidate vote once.
+std::vector<Matrix> voters_of(const std::vector<Matrix>& candidates) {
   std::vector<Matrix> voters;
   for (const Matrix& own : candidates)
     if (std::ranges::find(voters, own) == voters.end()) voters.push_back(own);
-  return agreement_of(candidates, voters);
+  return voters;
+}
+
+}  // namespace
+
+Agreement agreement_of(const std::vector<Matrix>& candidates) {
+  return agreement_of(candidates, voters_of(candidates));
 }
 
 Agreement agreement_of(const std::vector<Matrix>& probability, const std::vector<Matrix>& voters) {
@@ -108,8 +113,9 @@ std::vector<CandidateScore> score_ensemble(CandidateFits& fits) {
 
 void add_disagreement(std::vector<CandidateScore>& scores, CandidateFits& fits) {
   const FittedPredictions fitted = fitted_predictions(fits);
-  if (fitted.probability.size() < fewest_voters || fitted.candidate.front() != 0) return;
-  const Agreement agreement = agreement_of(fitted.probability);
+  const std::vector<Matrix> voters = voters_of(fitted.probability);
+  if (voters.size() < fewest_voters || fitted.candidate.front() != 0) return;
+  const Agreement agreement = agreement_of(fitted.probability, voters);
   for (std::size_t f = 1; f < fitted.candidate.size(); ++f) {
     const MeanError lost = mean_error(agreement.rows.front() - agreement.rows[f], Vector());
     scores[fitted.candidate[f]].agreement_loss = lost.mean;

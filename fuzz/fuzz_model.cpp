@@ -69,11 +69,23 @@ TrainView with_numbers(TrainView view) {
   return view;
 }
 
+/// The rows with codes of categories in their last column, and the columns.
+std::pair<TrainView, Schema> with_codes(TrainView view) {
+  Matrix x = view.x.to_matrix();
+  for (Index i = 0; i < x.rows(); ++i) x(i, 2) = static_cast<double>(i % 5);
+  view.x = Features::dense(std::move(x), {"a", "b", "c"});
+  Schema schema;
+  for (const char* name : {"a", "b"}) schema.columns.push_back({.name = name, .levels = {}});
+  schema.columns.push_back(
+      {.name = "c", .kind = ColumnKind::categorical, .levels = {"k0", "k1", "k2", "k3", "k4"}, .coded = true});
+  return {std::move(view), std::move(schema)};
+}
+
 /// Valid models to start from: one of each registered method, and where it learns more classes or numbers, of these.
 void write_seeds(const std::filesystem::path& folder) {
   int number = 0;
-  const auto write = [&](const std::string& text, const TrainView& view) {
-    const Model model = Model::fit(Pipeline::parse(text), view, Schema{}, one_thread());
+  const auto write = [&](const std::string& text, const TrainView& view, const Schema& schema = {}) {
+    const Model model = Model::fit(Pipeline::parse(text), view, schema, one_thread());
     write_text(folder / ("seed_model_" + std::to_string(number++)), model.bytes());
   };
   const TrainView two = small_view(2), three = small_view(3);
@@ -87,6 +99,10 @@ void write_seeds(const std::filesystem::path& folder) {
   write("scale", tiny_view());
   for (const char* multiclass : {"softmax", "ova", "ovo", "ecoc"})
     write("impute | logistic l2=0.1 multiclass=" + std::string(multiclass), three_classes());
+  const auto [coded, columns] = with_codes(two);
+  for (const char* trees : {"trees rounds=3 leaves=4 min_rows=1", "trees rounds=2 leaves=4 min_rows=1 shape=symmetric",
+                            "forest trees=2"})
+    write(trees, coded, columns);
   write("logistic l2=0.1 | conformal method=jackknife", two);
   write("ridge lam=0.1 | conformal method=jackknife", with_numbers(two));
   write("logistic l2=0.1 | conformal method=weighted", small_view(2, 120));  // fewer rows cannot be weighted
@@ -115,6 +131,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Batch batch{Features::dense(Matrix::Constant(2, cols, 0.5), model.features()), std::nullopt};
     (void)model.transform(batch, one_thread());
     (void)model.predict(batch, one_thread());
+    if (model.pipeline().stages().back().method->has_contributions) (void)model.contributions(batch, one_thread());
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::internal) std::abort();
   }

@@ -7,6 +7,7 @@
 #include "ecotone/base/memory.h"
 #include "ecotone/base/random.h"
 #include "ecotone/solve/trees/anchor.h"
+#include "ecotone/solve/trees/domain_splits.h"
 #include "ecotone/solve/trees/scorer.h"
 
 namespace ecotone {
@@ -34,14 +35,17 @@ void set_leaf_values(GrownTree& grown, const TreeLabels& labels, const Matrix& s
     value[l] = options.rate * std::clamp(value[l] / options.rate, grown.bounds[l].first, grown.bounds[l].second);
 }
 
-/// Scores, derivatives and leaves of all rows, and a histogram for every leaf that may be open at once.
-void check_memory(const TreeRows& data, Index outputs, const TreeOptions& options) {
+/// Scores, derivatives and leaves of all rows, a histogram for every leaf that may be open at once, and where splits
+/// look at domains one for each of them.
+void check_memory(const TreeRows& data, Index outputs, Index domains, const TreeOptions& options) {
   const auto rows = at(data.rows);
   const auto leaves = at(std::min<Index>(options.leaves, data.rows / std::max<Index>(options.min_rows, 1) + 1));
   const std::size_t of_rows = rows * (at(outputs) * (3 * sizeof(double) + sizeof(std::int32_t)) + 4 * sizeof(double));
   const std::size_t of_leaves = leaves * data.column.size() * cells_per_column * sizeof(GradientSums);
-  require_memory(of_rows + of_leaves, "trees", "derivatives of all rows and histograms of all leaves",
-                 "use fewer rows, columns or leaves");
+  const std::size_t of_domains = DomainSplits::needed(options) ? at(domains) * DomainSplits::bytes_of_column : 0;
+  require_memory(of_rows + of_leaves + of_domains * data.column.size(), "trees",
+                 "derivatives of all rows and histograms of all leaves and domains",
+                 "use fewer rows, columns, leaves or domains");
 }
 
 /// The rows and columns of tree number `tree`, drawn from streams of their own.
@@ -58,7 +62,7 @@ TreeDraw drawn(const std::vector<std::uint32_t>& in_use, Index columns, const Tr
       if (random->uniform() < options.rows) draw.rows.push_back(in_use[i]);
     }
   }
-  if (std::ssize(draw.rows) < 2 * options.min_rows) draw.rows = in_use;  // too few to be split
+  if (draw.rows.empty()) draw.rows = in_use;
   if (options.cols < 1) {
     const auto count = static_cast<Index>(std::ceil(options.cols * static_cast<double>(columns)));
     draw.columns = context.random("columns of a tree", number).sample(columns, count);
@@ -99,7 +103,7 @@ std::vector<std::int32_t> tree_leaves(const DecisionTree& tree, const std::vecto
 BoostedTrees boost_trees(const TreeRows& data, const TreeLabels& labels, const TreeDomains& domains, Index rounds,
                          const TreeOptions& options, const Context& context, const AfterRound& after,
                          const AfterTree& after_tree) {
-  check_memory(data, labels.outputs(), options);
+  check_memory(data, labels.outputs(), domains.count, options);
   BoostedTrees model;
   model.outputs = labels.outputs();
   model.start = start_scores(labels);

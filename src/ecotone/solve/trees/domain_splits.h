@@ -28,6 +28,9 @@ class DomainSplits {
         options_(options),
         finder_(data, gradients, options, std::move(columns)) {}
 
+  /// What the sums of one column take in a node, for each domain.
+  static constexpr std::size_t bytes_of_column = 2 * cells_per_column * sizeof(GradientSums);
+
   /// Whether the options ask for more than the gain.
   static bool needed(const TreeOptions& options) {
     return options.splits != SplitRule::pooled || options.min_domains > 1;

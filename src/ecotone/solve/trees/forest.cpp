@@ -46,9 +46,10 @@ struct OpenPart {
 class FullGrowth {
  public:
   FullGrowth(const TreeRows& data, const Gradients& gradients, const ForestOptions& options,
-             std::vector<std::uint32_t> rows, Random random)
+             Vector target, std::vector<std::uint32_t> rows, Random random)
       : data_(data),
         gradients_(gradients),
+        target_(std::move(target)),
         options_(options),
         finder_(data, gradients, options.growth),
         random_(std::move(random)),
@@ -99,10 +100,16 @@ class FullGrowth {
     return total;
   }
 
+  /// Rounding can leave such a part a gain above 0.
+  bool same_target(const OpenPart& part) const {
+    const auto first = rows_.begin() + part.first, last = rows_.begin() + part.last;
+    return std::all_of(first, last, [&](std::uint32_t r) { return target_[r] == target_[*first]; });
+  }
+
   /// The best split of columns that are drawn until there are enough, and one that can be split.
   std::optional<TreeNode> best_of(const OpenPart& part, const GradientSums& total) {
     if (options_.growth.depth > 0 && part.depth >= options_.growth.depth) return std::nullopt;
-    if (total.rows < 2 * options_.growth.min_rows) return std::nullopt;
+    if (total.rows < 2 * options_.growth.min_rows || same_target(part)) return std::nullopt;
     const SplitNode node{histogram_, total};
     std::optional<TreeSplit> best;
     for (std::size_t drawn = 0; drawn < order_.size(); ++drawn) {
@@ -146,6 +153,7 @@ class FullGrowth {
 
   const TreeRows& data_;
   const Gradients& gradients_;
+  const Vector target_;
   const ForestOptions& options_;
   SplitFinder finder_;
   Random random_;
@@ -178,14 +186,15 @@ DecisionTree grow_one(const TreeRows& data, const TreeLabels& labels, const Boot
   }
   // Squared errors around the mean: the split that lowers them most is also Gini's.
   const double centre = sum / total;
-  Vector first = Vector::Zero(data.rows), second = Vector::Zero(data.rows);
+  Vector target(data.rows), first = Vector::Zero(data.rows), second = Vector::Zero(data.rows);
   for (std::size_t i = 0; i < sample.rows.size(); ++i) {
     const Index r = sample.rows[i];
-    first[r] = sample.weight[i] * (centre - target_of(labels, k, r));
+    target[r] = target_of(labels, k, r);
+    first[r] = sample.weight[i] * (centre - target[r]);
     second[r] = sample.weight[i];
   }
   const Gradients gradients = Gradients::of(first, second, context);
-  return FullGrowth(data, gradients, options, sample.rows, std::move(random)).grow(centre);
+  return FullGrowth(data, gradients, options, std::move(target), sample.rows, std::move(random)).grow(centre);
 }
 
 }  // namespace

@@ -44,6 +44,13 @@ TEST(TreeFiles, HostileArraysAreRefused) {
     without.info.erase(name);
     EXPECT_EQ(code_of([&] { Trees::load(without, {}, {4, Task::classify, {"c0", "c1"}}); }), "bad_model") << name;
   }
+  const std::vector<std::pair<const char*, Json>> stops = {
+      {"tried", Json::array({1e300})}, {"tried", Json::array({4294967300})}, {"folds", 1e300}, {"folds", -1}};
+  for (const auto& [name, value] : stops) {
+    StageState stop = good;
+    stop.info["stop"][name] = value;
+    EXPECT_EQ(code_of([&] { Trees::load(stop, {}, {4, Task::classify, {"c0", "c1"}}); }), "bad_model") << value;
+  }
   const StageState forest = fitted("forest trees=2", product_view(100, 2)).state(0);
   EXPECT_EQ(code_of([&] { Forest::load(forest, {}, {4, Task::classify, {"c0", "c1"}}); }), "none");
   EXPECT_EQ(code_of([&] { Forest::load(forest, {}, {4, Task::classify, {}}); }), "bad_model");

@@ -332,6 +332,36 @@ TEST(Trees, DrawSoFewRowsThatSomeTreesWouldHaveNone) {
   EXPECT_TRUE(reloaded(model).predict({view.x, {}}, context()).probability.allFinite());
 }
 
+TEST(Trees, AreGrownOnNoMoreRowsThanAreDrawn) {
+  const Json state = state_of(fitted("trees rounds=20 leaves=4 rows=0.1", product_view(150, 2)));
+  const std::vector<Index> first = state["leaf_first"];
+  for (std::size_t t = 0; t + 1 < first.size(); ++t) {
+    double rows = 0;
+    for (Index leaf = first[t]; leaf < first[t + 1]; ++leaf) rows += state["cover"][at(leaf)].get<double>();
+    EXPECT_LT(rows, 50) << t;
+  }
+}
+
+TEST(Trees, ChosenOnesAreTheSameBytesForAnyNumberOfThreads) {
+  const TrainView view = product_view(300, 4);
+  for (const char* pipeline : {"trees", "impute | scale | trees rows=0.5 cols=0.5", "trees stop=domains splits=agree"}) {
+    const std::string one = fitted(pipeline, view, context(1)).bytes();
+    for (const int threads : {2, 7})
+      EXPECT_TRUE(one == fitted(pipeline, view, context(threads)).bytes()) << pipeline << " " << threads;
+  }
+}
+
+TEST(Forest, PartsOfEqualLabelsAreNotSplit) {
+  TrainView view = product_view(2000, 2);
+  const Matrix x = view.x.to_matrix();
+  for (Index i = 0; i < 2000; ++i) view.y.index[at(i)] = x(i, 0) > 0.3;
+  const Json first = state_of(fitted("forest trees=5 columns=4", view))["leaf_first"];
+  EXPECT_EQ(first.back().get<Index>(), 10);
+  TrainView same = number_view(200, 2);
+  same.y.value.setConstant(0.1);
+  EXPECT_EQ(state_of(fitted("forest trees=5", same))["leaf_first"].back().get<Index>(), 5);
+}
+
 TEST(Trees, SymmetricOnesKeepToTheirLeavesAndDepth) {
   const auto leaves = [](const std::string& options) {
     const Json state = state_of(fitted("trees rounds=5 shape=symmetric " + options, product_view(900, 2)));

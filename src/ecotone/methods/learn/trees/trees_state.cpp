@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <stdexcept>
 
 #include "ecotone/base/error.h"
 #include "ecotone/methods/learn/trees/tree_arrays.h"
@@ -29,14 +30,24 @@ Matrix stacked_curves(const TreesChoice& choice) {
   return curves;
 }
 
+constexpr int most_tried = 1 << 16;  // leaves of a tree, or folds
+
+/// An integer of a list of choices.
+int choice_number(const Json& value) {
+  if (!value.is_number_integer()) throw std::out_of_range("not an integer");
+  const auto number = value.get<double>();
+  if (!(number >= 0 && number <= most_tried)) throw std::out_of_range("too large");
+  return static_cast<int>(number);
+}
+
 /// What was chosen and how; only for reading.
 TreesChoice read_choice(const StageState& state) {
   TreesChoice choice;
   const auto stop = state.info.find("stop");
   try {
     choice.left_out = stop.value().at("left_out").get<std::string>();
-    choice.folds = stop.value().at("folds").get<Index>();
-    choice.tried = stop.value().at("tried").get<std::vector<int>>();
+    choice.folds = choice_number(stop.value().at("folds"));
+    for (const Json& leaves : stop.value().at("tried")) choice.tried.push_back(choice_number(leaves));
   } catch (const std::exception&) {
     file_error("bad_model", "'stop' must say left_out, folds and tried");
   }

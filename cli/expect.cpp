@@ -40,11 +40,13 @@ std::vector<TargetSample> samples_of(const Dataset& data, const std::vector<std:
   return samples;
 }
 
+/// The rows of a new domain: all of their own columns, of which labels and what training rows have beside features may
+/// be lacking. Where the schema names a column that is there, it is found.
 std::vector<TargetSample> read_samples(const std::vector<std::filesystem::path>& files, const Schema& schema, Task task,
                                        ReadOptions read, Session& session) {
   read.task = task;
-  read.label.clear();
-  read.target.clear();
+  for (std::string* column : {&read.label, &read.target, &read.domain, &read.weight, &read.group, &read.time})
+    column->clear();
   const Dataset data = session.timed("read", [&] { return read_for_model(files, schema, read, session.context()); });
   if (data.rows() == 0) data_error("empty_data", "expect: {} has no rows", files.front().string());
   return samples_of(data, files, read.domain_from_file || !data.schema.domain.empty(), session.context());

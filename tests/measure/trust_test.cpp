@@ -181,6 +181,29 @@ TEST(LossShift, GoldenCases) {
   }
 }
 
+TEST(TrustMeasure, RefusesWhatTheGoldenCasesRefuse) {
+  const GoldenTasks golden("trust", "10_errors");
+  const auto expect_code = [&](const Json& task, const std::string& code) {
+    golden.compared(task, "error");
+    EXPECT_EQ(code, task["expect"]["error"].get<std::string>());
+  };
+  for (const Json& task : golden.of("weighted_conformal"))
+    expect_code(task, code_of([&] {
+                  const WeightedQuantiles quantiles(numbers_of(task["scores"]), numbers_of(task["weights"]));
+                  quantiles.at(1 - task["alpha"].get<double>(), task["new_weight"].get<double>());
+                }));
+  for (const Json& task : golden.of("residual_interval"))
+    expect_code(task, code_of([&] {
+                  t_reach(task["estimate"].get<double>(), numbers_of(task["residuals"]),
+                          1 - task["alpha"].get<double>(), share);
+                }));
+  for (const Json& task : golden.of("disde"))
+    expect_code(task, code_of([&] {
+                  loss_shift({vector_of(task["pi_source"]), vector_of(task["loss_source"])},
+                             {vector_of(task["pi_target"]), vector_of(task["loss_target"])});
+                }));
+}
+
 TEST(LossShift, SamplesWithoutAnOverlapAreRefused) {
   const Vector none = Vector::Zero(2), all = Vector::Ones(2), loss = Vector{{0.0, 1.0}};
   EXPECT_EQ(code_of([&] { loss_shift({none, loss}, {all, loss}); }), "no_overlap");

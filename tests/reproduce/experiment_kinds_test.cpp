@@ -325,5 +325,60 @@ TEST(ExperimentProjections, RefusesWrongFields) {
   EXPECT_EQ(error_of([&] { reproduce(all, all.items[0], {}, on(1)); }).code(), "too_few_domains");
 }
 
+// ---- expected, sets, class_shares
+
+/// Seven domains of 20 rows with so many of class 1, which a constant always answers. The last is unlike the others.
+const std::vector<Index> ones = {14, 15, 14, 15, 14, 15, 2};
+
+std::string table_of_ones() {
+  std::string rows = "site,x,y\n";
+  for (std::size_t d = 0; d < ones.size(); ++d)
+    for (Index i = 0; i < 20; ++i) rows += fmt::format("s{},{},{}\n", d, i, i < ones[d] ? "one" : "none");
+  return rows;
+}
+
+Reproduction trust_result(const Folder& folder, const std::string& kind, const std::string& more) {
+  folder.write("here/table.csv", table_of_ones());
+  const Json item = Json::parse(fmt::format(
+      R"({{"kind": "{}", "metric": "accuracy", "repetitions": 1, {}
+           "data": [{{"data": "table", "pipelines": ["constant"], "file": "here/table.csv", "label": "y",
+                      "domain": "site"}}]}})",
+      kind, more));
+  const Experiment experiment = one_item(item);
+  ReproduceOptions options;
+  options.data = folder.path;
+  return reproduce(experiment, experiment.items[0], options, on(2));
+}
+
+TEST(ExperimentTrust, ExpectedValuesAreComparedWithWhatComes) {
+  const Folder folder("ecotone_expected");
+  const Reproduction result = trust_result(folder, "expected", "");
+  const double total = 89;
+  double error = 0;
+  for (const Index own : ones)
+    error += 100.0 / 7 * std::abs(static_cast<double>(own) / 20 - (total - static_cast<double>(own)) / 120);
+  EXPECT_NEAR(ours(result, "source", "table error"), error, 1e-9);
+  // The other domains are alike and say nothing of the last; where it is among the others, intervals are wide.
+  EXPECT_NEAR(ours(result, "source", "table covered"), 600.0 / 7, 1e-9);
+  EXPECT_NEAR(ours(result, "source", "all covered"), 600.0 / 7, 1e-9);
+  EXPECT_GT(ours(result, "source", "table width"), 20);
+}
+
+TEST(ExperimentTrust, SetsCoverTheRowsOfTheirClass) {
+  const Folder folder("ecotone_sets");
+  const Reproduction result = trust_result(folder, "sets", R"("level": 0.6, "methods": ["pooled"],)");
+  EXPECT_NEAR(ours(result, "pooled", "table coverage"), 100 * 89.0 / 140, 1e-9);
+  EXPECT_NEAR(ours(result, "pooled", "table size"), 1, 1e-12);
+}
+
+TEST(ExperimentTrust, SharesAreCorrectedWhereTheyDiffer) {
+  const Experiment experiment = one_item(Json::parse(R"({"kind": "class_shares", "metric": "accuracy", "repetitions": 1,
+    "data": [{"data": "drawn", "pipelines": ["logistic l2=0.01"], "generator": "exchangeable", "draws": 3, "last": true,
+              "options": {"differ": "classes", "rows": "300", "domains": "9", "spread": "1.2"}}]})"));
+  const Reproduction result = reproduce(experiment, experiment.items[0], {}, on(2));
+  EXPECT_GT(ours(result, "always", "drawn"), ours(result, "none", "drawn") + 2);
+  EXPECT_GT(ours(result, "replay", "drawn corrected"), 0);
+}
+
 }  // namespace experiment_kinds_test
 }  // namespace ecotone::test

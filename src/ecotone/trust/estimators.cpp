@@ -25,7 +25,6 @@ constexpr std::array<EstimatorInfo, 8> infos = {{
 }};
 
 constexpr double few_effective_rows = 50;  // fewer effective rows, or than 10 a parameter, are flattened
-constexpr double firm_ridge = 1e-2;        // of a calibration on few effective rows
 constexpr double tie_width = 1e-12;        // of confidences that count as equal
 
 std::vector<double> confidences(const Matrix& probability) {
@@ -70,9 +69,10 @@ bool all_classes_seen(const UnseenRows& rows, const std::vector<double>& weight)
 
 /// The calibration under these weights; empty if it cannot be learned or is reversed. That of a class without rows
 /// would come from the penalty alone, so there is none.
-std::optional<Bcts> calibration_of(const UnseenRows& rows, const std::vector<double>& weight, double ridge) {
+std::optional<Bcts> calibration_of(const UnseenRows& rows, const std::vector<double>& weight) {
   if (!all_classes_seen(rows, weight)) return std::nullopt;
   try {
+    const double ridge = ridge_for(weight, rows.probability.cols());
     Bcts fit = fit_bcts(rows.probability, rows.label, weight, {.ridge = ridge, .who = "expect"});
     if (!fit.reversed()) return fit;
   } catch (const Error& error) {
@@ -132,7 +132,7 @@ SourceSummary summarise_sources(const SourceRows& sources) {
   const std::vector<double> confidence = confidences(sources.unseen.probability);
   summary.confidence = weighted_mean(confidence, weight);
   summary.threshold = confidence_threshold(with_ties(confidence), correct_rows(sources.unseen), weight);
-  summary.calibration = calibration_of(sources.unseen, weight, BctsOptions{}.ridge);
+  summary.calibration = calibration_of(sources.unseen, weight);
   if (summary.calibration)
     summary.source_share = mean_share(summary.calibration->calibrated(sources.unseen.probability), weight);
   return summary;
@@ -169,9 +169,7 @@ WeightedEstimates estimate_weighted(const SourceRows& sources, const TargetRows&
   const Vector weight = flat.weights.cwiseProduct(Eigen::Map<const Vector>(equal.data(), std::ssize(equal)));
   add_weighted_means(result.estimates, sources, weight);
   if (sources.task == Task::regress) return result;
-  const auto classes = static_cast<double>(sources.unseen.probability.cols());
-  const double ridge = effective_sample_size(weight) < 10 * (classes + 1) ? firm_ridge : BctsOptions{}.ridge;
-  if (const auto calibration = calibration_of(sources.unseen, {weight.begin(), weight.end()}, ridge))
+  if (const auto calibration = calibration_of(sources.unseen, {weight.begin(), weight.end()}))
     add_expected(result.estimates, Estimator::pape, calibration->calibrated(clipped_probabilities(target.probability)),
                  target);
   return result;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ecotone/base/error.h"
+#include "ecotone/base/memory.h"
 #include "ecotone/evaluate/adapting.h"
 #include "ecotone/evaluate/messages.h"
 #include "ecotone/evaluate/next_domain.h"
@@ -76,6 +77,10 @@ ReplayFits::ReplayFits(const Dataset& data, const Pipeline& pipeline, NextDomain
   for (Split& split : splits)
     if (split.source.empty())
       data_error("no_training_rows", "expect: no rows are left to train on without {}", split.name);
+  std::size_t held = 0;
+  for (const Split& split : splits) held += split.held_out.size();
+  const std::size_t row_bytes = sizeof(Index) + sizeof(std::int32_t) + sizeof(double) * (data.y->classes.size() + 1);
+  require_memory(held * row_bytes, "expect", fmt::format("{} predictions of replays", held), "use --replay cheap");
   EvaluateOptions options;
   options.keep_predictions = true;  // whether or not rows have labels
   options.journal = journal;
@@ -83,11 +88,7 @@ ReplayFits::ReplayFits(const Dataset& data, const Pipeline& pipeline, NextDomain
   auto fits =
       fit_splits(data, {{pipeline.text(), {pipeline}}}, splits, options, context.observed_by(&progress)).front();
   for (std::size_t k = 0; k < domains_.size(); ++k) without_one_.push_back(fitted_outcome(fits[k]));
-  for (std::size_t s = 0; s < pairs.size(); ++s) {
-    Outcome outcome = fitted_outcome(fits[domains_.size() + s]);
-    if (!adapts_) without_two_[{pairs[s].second, pairs[s].first}] = outcome;
-    without_two_[pairs[s]] = std::move(outcome);
-  }
+  for (std::size_t s = 0; s < pairs.size(); ++s) without_two_[pairs[s]] = fitted_outcome(fits[domains_.size() + s]);
   std::vector<Piece> all;
   for (std::size_t k = 0; k < domains_.size(); ++k) all.push_back({&without_one_[k], k});
   sources_ = gathered(all);
@@ -96,8 +97,12 @@ ReplayFits::ReplayFits(const Dataset& data, const Pipeline& pipeline, NextDomain
 SourceRows ReplayFits::sources_without(std::size_t k) const {
   std::vector<Piece> pieces;
   for (std::size_t j = 0; j < domains_.size(); ++j)
-    if (j != k) pieces.push_back({by_ == NextDomainBy::replay ? &without_two_.at({j, k}) : &without_one_[j], j});
+    if (j != k) pieces.push_back({by_ == NextDomainBy::replay ? &without_two(j, k) : &without_one_[j], j});
   return gathered(pieces);
+}
+
+const Outcome& ReplayFits::without_two(std::size_t j, std::size_t k) const {
+  return without_two_.at(adapts_ ? std::pair(j, k) : std::minmax({j, k}));
 }
 
 TargetRows ReplayFits::as_target(std::size_t k) const {

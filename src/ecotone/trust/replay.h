@@ -51,9 +51,12 @@ class ReplayFits {
   std::vector<Index> domains_;  ///< of the data set
   std::vector<std::string> metrics_;
   std::vector<Outcome> without_one_;
-  std::map<std::pair<std::size_t, std::size_t>, Outcome> without_two_;  ///< {j, k}: has the rows of j
+  /// {j, k}: has the rows of j; of pairs of which one fit has both, j < k.
+  std::map<std::pair<std::size_t, std::size_t>, Outcome> without_two_;
   SourceRows sources_;
 
+  /// What a model without domains j and k predicts for the rows of j, and perhaps of k.
+  const Outcome& without_two(std::size_t j, std::size_t k) const;
   SourceRows gathered(const std::vector<Piece>& pieces) const;
 };
 

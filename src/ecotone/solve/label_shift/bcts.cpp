@@ -3,17 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <vector>
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/index.h"
 #include "ecotone/linalg/small.h"
+#include "ecotone/measure/metrics.h"
 
 namespace ecotone {
 namespace {
 
 constexpr double gradient_goal = 1e-12;
 constexpr int most_bcts_steps = 200;
+constexpr double firm_ridge = 1e-2;
 /// A gradient may vanish because a minimum lies at infinity: there Newton's steps stay long.
 constexpr double long_step = 1e-3;
 
@@ -189,6 +190,11 @@ Bcts fit_bcts(ConstMatrixView probability, std::span<const std::int32_t> label, 
                "a ridge",
                options.who);
   return {point[0], problem.bias_of(point), problem.log_loss(point), converged};
+}
+
+double ridge_for(const std::vector<double>& weight, Index classes) {
+  const double rows = effective_sample_size(Eigen::Map<const Vector>(weight.data(), std::ssize(weight)));
+  return rows < 10 * (static_cast<double>(classes) + 1) ? firm_ridge : BctsOptions{}.ridge;
 }
 
 }  // namespace ecotone

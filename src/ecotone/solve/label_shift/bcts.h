@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "ecotone/base/context.h"
 #include "ecotone/linalg/matrix.h"
@@ -37,5 +38,8 @@ struct Bcts {
 /// `separable` where no minimum exists (without a ridge).
 Bcts fit_bcts(ConstMatrixView probability, std::span<const std::int32_t> label, RowWeights weight,
               const BctsOptions& options = {});
+
+/// The ridge for rows of these weights: a firmer one where effective rows are few for the classes.
+double ridge_for(const std::vector<double>& weight, Index classes);
 
 }  // namespace ecotone

@@ -169,6 +169,16 @@ TEST(ConformalStage, ThePromiseSaysThatSetsHoldEverything) {
   EXPECT_TRUE(quiet.warnings.empty());
 }
 
+TEST(ConformalStage, ThePromiseSaysWhereCoverageByDomainSaysNothing) {
+  const Dataset data = drawn_domains(6, 30, Drawn::relation, 0.5, 9);
+  const auto promise = [&](Index domains) {
+    return stage(fitted("logistic l2=0.1 | conformal level=0.8", data, split(data, domains).view).inspect())["promise"]
+        .get<std::string>();
+  };
+  EXPECT_THAT(promise(4), HasSubstr("With 3 domains sets would hold everything"));
+  EXPECT_THAT(promise(5), testing::Not(HasSubstr("everything")));
+}
+
 TEST(ConformalStage, SavedAndLoadedItPredictsTheSame) {
   const Dataset data = drawn_domains(11, 30, Drawn::rows, 0.4, 10);
   const Split parts = split(data, 10, 10);
@@ -206,7 +216,37 @@ TEST(ConformalStage, WeightedReportsItsWeights) {
   const Json found = fitted("scale | logistic l2=0.1 | conformal method=weighted", data, parts.view).inspect();
   EXPECT_EQ(stage(found)["guarantee"], "rows like the target's");
   EXPECT_GT(stage(found)["ess_of_weights"].get<double>(), 50);
-  EXPECT_GE(stage(found)["infinite_share"].get<double>(), 0);
+  EXPECT_EQ(stage(found)["infinite_share"].get<double>(), 0);
+}
+
+/// r(x) n / (K N_k) with mean 1: where the target is as the sources, every domain weighs about the same.
+TEST(ConformalStage, WeightedDomainsWeighTheSame) {
+  const Dataset data = drawn_domains(7, 200, Drawn::relation, 0, 12);
+  std::vector<Index> sources;
+  for (Index d = 0; d < 6; ++d) {
+    const std::vector<Index> rows = data.domain.rows_of(d);
+    sources.insert(sources.end(), rows.begin(), rows.begin() + (d < 3 ? 50 : 200));
+  }
+  const TrainView view = train_view(data, sources, data.domain.rows_of(6), context());
+  const Model model = fitted("logistic l2=0.1 | conformal method=weighted", data, view);
+  ASSERT_EQ(stage(model.inspect())["method"], "weighted");
+  const Vector weight = model.state(1).vector("score_weights", -1);
+  ASSERT_EQ(weight.size(), 750);
+  EXPECT_NEAR(weight.mean(), 1, 1e-12);
+  for (const auto& [first, size] : {std::pair<Index, Index>{0, 50}, {100, 50}, {150, 200}, {550, 200}})
+    EXPECT_NEAR(weight.segment(first, size).sum(), 125, 25) << first;
+}
+
+TEST(ConformalStage, RowsThatWeighTooMuchHaveSetsOfEverything) {
+  const Dataset data = drawn_domains(11, 60, Drawn::rows, 0.3, 12);
+  const Split parts = split(data, 10, 10);
+  const Model model =
+      fitted("scale | logistic l2=0.1 | conformal method=weighted level=0.999", data, parts.view);
+  const Prediction target = model.predict(parts.fresh, context());
+  const double everything = target.set.rowwise().all().cast<double>().mean();
+  EXPECT_GT(everything, 0);
+  EXPECT_LE(stage(model.inspect())["infinite_share"].get<double>(), everything + 1e-12);
+  EXPECT_GT(stage(model.inspect())["infinite_share"].get<double>(), 0);
 }
 
 TEST(ConformalStage, WeightedCoverageTakesTheWeightOfANewRow) {

@@ -175,7 +175,8 @@ Matrix clipped_probabilities(ConstMatrixView probability) {
 
 ShareEstimator::ShareEstimator(const UnseenRows& rows, const std::vector<double>& weight, PriorMethod method)
     : method_(method),
-      calibration_(fit_bcts(rows.probability, rows.label, weight, {.who = "adapt.prior"})),
+      calibration_(fit_bcts(rows.probability, rows.label, weight,
+                            {.ridge = ridge_for(weight, rows.probability.cols()), .who = "adapt.prior"})),
       rows_(std::ranges::count_if(weight, [](double w) { return w > 0; })) {
   const Matrix calibrated = calibration_.calibrated(rows.probability);
   const Eigen::Map<const Vector> w(weight.data(), std::ssize(weight));

@@ -75,6 +75,8 @@ struct ConformalReport {
 
   /// Whether domains are too few for the promise, so that sets hold everything.
   bool too_few_domains() const;
+  /// Whether domains are enough only with all of them, so that each is covered by sets of everything under the others.
+  bool coverage_says_nothing() const;
   /// How many are there, and what they can promise: "4 domains can promise at most 80%, and useful sets up to 60%".
   std::string possible() const;
   /// domainwise: rows that a domain must have to count, 1 / (1 - level). In smaller ones the quantile is the largest
@@ -84,6 +86,10 @@ struct ConformalReport {
   std::string_view guarantee() const;
   /// The promise in words.
   std::string promise() const;
+
+ private:
+  /// Whether so many domains would be.
+  bool too_few(Index count) const;
 };
 
 /// Sets of classes or intervals of numbers that hold for new domains, from predictions of models that have not seen a

@@ -33,10 +33,14 @@ std::string_view ConformalReport::guarantee() const {
   }
 }
 
-bool ConformalReport::too_few_domains() const {
+bool ConformalReport::too_few_domains() const { return too_few(domains); }
+
+bool ConformalReport::coverage_says_nothing() const { return !too_few_domains() && too_few(domains - 1); }
+
+bool ConformalReport::too_few(Index count) const {
   using enum ConformalMethod;
   if (method != hcp && method != jackknife && method != domainwise) return false;
-  return largest_level(static_cast<std::size_t>(domains)) < (method == domainwise ? share : level) - quantile_slack;
+  return largest_level(static_cast<std::size_t>(count)) < (method == domainwise ? share : level) - quantile_slack;
 }
 
 std::string ConformalReport::possible() const {
@@ -50,7 +54,12 @@ double ConformalReport::fewest_rows() const { return std::ceil((1 - quantile_sla
 
 std::string ConformalReport::promise() const {
   const std::string rows = percent(level);
-  const std::string few = too_few_domains() ? fmt::format(". Sets hold everything: {}", possible()) : "";
+  std::string few;
+  if (too_few_domains()) few = fmt::format(". Sets hold everything: {}", possible());
+  if (coverage_says_nothing())
+    few = fmt::format(". With {} domains sets would hold everything, so coverage by domain, each under the others, "
+                      "says nothing",
+                      domains - 1);
   switch (method) {
     case ConformalMethod::hcp:
       return fmt::format(

@@ -17,7 +17,8 @@
 namespace ecotone {
 namespace {
 
-constexpr double bound_gap = 1e-9;  // of upper and lower bound, relative, at which the mixture is found
+constexpr double bound_gap = 1e-9;        // of upper and lower bound, relative, at which the mixture is found
+constexpr double solved_gradient = 1e-7;  // of a problem that rounding keeps from its tolerance
 
 /// Value and gradient of a smooth part of the risk, without the penalty.
 using SmoothPart = std::function<double(const Matrix& theta, Matrix& gradient)>;
@@ -248,13 +249,14 @@ class RobustSolver {
         result = fit_of(run, iterations);
         result.fit.risk = upper;
       }
-      result.lower = std::max(result.lower.value_or(-std::numeric_limits<double>::infinity()), lower);
-      found = best - *result.lower <= bound_gap * std::max(std::abs(best), 1e-3 * unit);
+      // The mixture's value bounds the risk from below only where theta is its minimum.
+      if (run.converged || run.point.gradient.cwiseAbs().maxCoeff() <= solved_gradient * scale_)
+        result.lower = std::max(result.lower.value_or(lower), lower);
+      found = result.lower && best - *result.lower <= bound_gap * std::max(std::abs(best), 1e-3 * unit);
     }
     result.fit.iterations = iterations;
-    // A bound holds only where the inner problem was solved; its gradient is reported.
     const double least = std::max(problem_.linear.tolerance, 1e-7);
-    result.fit.converged = best - *result.lower <= least * std::max(std::abs(best), 1e-3 * unit);
+    result.fit.converged = result.lower && best - *result.lower <= least * std::max(std::abs(best), 1e-3 * unit);
     return result;
   }
 

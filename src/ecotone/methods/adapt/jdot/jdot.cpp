@@ -17,6 +17,7 @@ namespace ecotone {
 namespace {
 
 constexpr const char* jdot_name = "adapt.jdot";
+constexpr double largest_gradient = 1e-8;  // of a fit that rounding keeps from its tolerance
 
 struct JdotOptions {
   AutoNumber alpha{};
@@ -114,6 +115,8 @@ class JdotRounds {
     Status status;
     if (!settled && options_.rounds > 1)
       status = {false, fmt::format("the objective still falls after {} rounds", options_.rounds)};
+    if (!fit.converged && fit.kkt > largest_gradient)
+      status = {false, fmt::format("the last fit stopped after {} iterations; use a larger l2", fit.iterations)};
     if (rounded) status = {false, "the costs of the plan are rounded: some rows are very far from all others"};
     auto model = std::make_shared<Linear>(family(), std::move(fit), Linear::Notes{.solver = "", .path = {}});
     return {std::make_shared<Jdot>(std::move(model), std::move(notes_)), view_, std::move(status)};

@@ -292,7 +292,9 @@ StageResult fit_exactly(Stage stage, const TrainView& view, const Context& conte
     for (const Json& each : state.info.at("domain_losses"))
       notes.domains.push_back(
           {each.at("domain").get<std::string>(), each.at("loss").get<double>(), each.at("share").get<double>()});
-    notes.gap = std::max(0.0, state.number("risk") - state.number("lower"));
+    // Without a bound nothing is known, and the status says that it did not converge.
+    const double lower = state.info.contains("lower") ? state.number("lower") : 0;
+    notes.gap = std::max(0.0, state.number("risk") - lower);
   }
   result.fitted = std::make_shared<Groupdro>(std::move(result.fitted), std::move(notes));
   return result;

@@ -211,8 +211,10 @@ struct MappedRows {
 };
 
 MappedRows map_rows(const Features& x, Index sources, const LowRankMap& map, const char* who, const Context& context) {
-  require_memory(at(sources) * at(map.rank()) * sizeof(double), who, "the kernel map of the source rows",
-                 "use a smaller rank");
+  // Its products are summed in as many blocks as there are threads, and a few for their tree.
+  const std::size_t rank = at(map.rank()), products = at(context.threads()) + 6;
+  require_memory((at(sources) + products * rank) * rank * sizeof(double), who,
+                 "the kernel map of the source rows and its products", "use a smaller rank");
   MappedRows mapped{Matrix(sources, map.rank()), {}};
   mapped.target_mean = sum_blocks(x.blocks(), context, Vector(Vector::Zero(map.rank())), [&](Vector& sum, Index b) {
     Scratch scratch;
@@ -256,15 +258,16 @@ MeanMatching match_means(const Matrix& g, const Vector& kappa, const WeightBox& 
   const double trace = g.squaredNorm();
   double delta = first_delta * trace, least = least_delta * trace;
   double halved = HUGE_VAL;  // the gap when it last was half of the one before
-  for (int idle = 0; idle < most_idle_moves; ++idle) {
+  for (int idle = 0;; ++idle) {
     found.objective = problem.objective();
     found.gap = problem.gap();
     found.converged = found.gap <= tolerance * std::abs(found.objective);
-    if (found.converged || found.iterations >= most_steps || delta > first_delta * trace) break;
     if (found.gap <= 0.5 * halved) {
       halved = found.gap;
       idle = 0;
     }
+    if (found.converged || idle >= most_idle_moves || found.iterations >= most_steps || delta > first_delta * trace)
+      break;
     const double enough = inner_tolerance * found.gap * std::min(1.0, found.gap / std::abs(found.objective));
     const int steps = problem.move(delta, enough, most_steps - found.iterations);
     found.iterations += std::max(steps, 1);

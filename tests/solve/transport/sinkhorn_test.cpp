@@ -92,6 +92,18 @@ TEST(Sinkhorn, EqualBytesEqualRowsAndFarRows) {
   EXPECT_EQ(one.f, other.f);
   EXPECT_EQ(one.g, other.g);
   EXPECT_TRUE(barycentric_map(x, y, {}, one, two).allFinite());
+  const EntropicPlan anew =
+      entropic_transport(x, y, equal(300), equal(200), {}, 0, {.most_kept = 0}, "t", Context({.threads = 2}));
+  EXPECT_EQ(one.f, anew.f);  // exponentials that are not kept are the same
+  EXPECT_EQ(one.g, anew.g);
+  // Scales that leave the range of numbers go back to the log domain.
+  const EntropicPlan sharp = entropic_transport(x, y, equal(300), equal(200), {}, 0,
+                                                {.reg = 1e-4, .tolerance = 1e-7, .max_sweeps = 200'000}, "t", two);
+  EXPECT_TRUE(sharp.f.allFinite() && sharp.g.allFinite());
+  EXPECT_TRUE(barycentric_map(x, y, {}, sharp, two).allFinite());
+  const Matrix plan = plan_of(x, y, {}, sharp);
+  EXPECT_NEAR((plan.rowwise().sum() - equal(300)).cwiseAbs().sum(), sharp.residual, 1e-9);
+  EXPECT_LT((plan.colwise().sum().transpose() - equal(200)).cwiseAbs().sum(), 1e-3);
   const Matrix same = Matrix::Ones(5, 2);
   EXPECT_TRUE(entropic_transport(same, same, equal(5), equal(5), {}, 0, {}, "t", two).converged);
 }

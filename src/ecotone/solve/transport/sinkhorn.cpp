@@ -22,8 +22,6 @@ constexpr Index rows_in_cache = 8;
 /// Below this, steps from a large eps down are quicker than none.
 constexpr double small_reg = 0.005;
 constexpr double class_floor = 1e-3;
-/// Exponentials of a plan that are kept: 256 MB.
-constexpr Index most_kept = Index{1} << 25;
 /// Exponentials below 1e-307 count as that: far less than a sum of masses as long as scales stay within this.
 constexpr double most_scale = 1e100;
 
@@ -86,7 +84,7 @@ Vector half_sweep(const CostStrips& strips, const AddCosts& add, const Vector& l
 /// same numbers.
 class ScaledKernel {
  public:
-  ScaledKernel(const CostStrips& strips, const AddCosts& add, const EntropicPlan& plan, double eps,
+  ScaledKernel(const CostStrips& strips, const AddCosts& add, const EntropicPlan& plan, double eps, Index most_kept,
                const Context& context)
       : strips_(strips), add_(add), f_(plan.f), g_(plan.g), eps_(eps), context_(context) {
     const Index cells = f_.size() * g_.size();
@@ -136,7 +134,7 @@ class ScaledKernel {
 class Sinkhorn {
  public:
   Sinkhorn(ConstMatrixView x, ConstMatrixView y, ConstVectorView a, ConstVectorView b,
-           std::span<const std::int32_t> cls, const Context& context)
+           std::span<const std::int32_t> cls, Index most_kept, const Context& context)
       : sources_(x, y),
         sinks_(y, x),
         a_(a),
@@ -144,6 +142,7 @@ class Sinkhorn {
         log_a_(a.array().log()),
         log_b_(b.array().log()),
         cls_(cls),
+        most_kept_(most_kept),
         context_(context) {}
 
   /// Sweeps from the plan's g until its row sums are the masses. A sweep in the log domain comes first, so that no
@@ -189,6 +188,7 @@ class Sinkhorn {
   Vector log_a_;
   Vector log_b_;
   std::span<const std::int32_t> cls_;
+  Index most_kept_;
   const Context& context_;
 
   AddCosts added_by_source(const EntropicPlan& plan) const {
@@ -213,7 +213,7 @@ class Sinkhorn {
   /// what exponentials that were set to the smallest one allow.
   int scaled_sweeps(EntropicPlan& plan, double eps, double tolerance, int most) const {
     const AddCosts add = added_by_source(plan);
-    const ScaledKernel kernel(sources_, add, plan, eps, context_);
+    const ScaledKernel kernel(sources_, add, plan, eps, most_kept_, context_);
     Vector u = Vector::Ones(a_.size()), v = Vector::Ones(b_.size());
     Vector rows(a_.size()), new_u(a_.size()), columns(b_.size());
     int done = 0;
@@ -284,7 +284,7 @@ EntropicPlan entropic_transport(ConstMatrixView x, ConstMatrixView y, ConstVecto
   // All rows are equal: every plan costs nothing.
   const double unit = plan.mean_cost > 0 ? plan.mean_cost : 1;
   plan.eps = options.reg * unit;
-  const Sinkhorn sinkhorn(x, y, a, b, cls, context);
+  const Sinkhorn sinkhorn(x, y, a, b, cls, options.most_kept, context);
   if (options.reg < small_reg)
     for (double eps = unit; eps > plan.eps; eps *= 0.5) sinkhorn.solve(plan, eps, 1e-3, 50);
   const auto match = [&] {

@@ -242,7 +242,7 @@ def test_one_rank_that_fails_alone_is_heard_soon(ecotone, data, tmp_path):
     began = time.monotonic()
     done = each_rank(data, data, tmp_path, *fit, *COLUMNS, "-o", "../model.eco")
     assert done.returncode == 4 and "error: rank 1 of 2: " in done.stderr and "none.csv" in done.stderr
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 60  # not the 120 s after which each_rank gives up
     assert not (tmp_path / "model.eco").exists()
 
 

@@ -70,14 +70,16 @@ const char* name_of(ComponentRoute route) {
 
 /// The exact route that lam allows, or the low-rank one for many rows or if an n x n matrix does not fit in memory.
 ComponentRoute route_of(const ComponentKind& kind, const ComponentOptions& options, ComponentRoute wanted,
-                        const RouteSize& size) {
+                        const RouteSize& size, const Context& context) {
   if (options.supervised && options.form == ComponentForm::paper && options.lam == 0)
     option_error("bad_option", "{}: form=paper needs lam > 0, got {}; use form=symmetric", kind.name, options.lam);
   if (wanted != ComponentRoute::automatic) return wanted;
   const bool products = route_applies(options, ExactRoute::matvec);
   const ExactRoute exact = products ? ExactRoute::matvec : ExactRoute::cholesky;
   const Index most_rows = products ? most_multiplied_rows : most_factored_rows;
-  if (size.rows > most_rows || route_bytes(options, exact, size) > available_memory()) return ComponentRoute::low_rank;
+  if (size.rows > most_rows) return ComponentRoute::low_rank;
+  const bool fits = route_bytes(options, exact, size) <= available_memory();
+  if (!context.agree("the memory of an exact route", fits)) return ComponentRoute::low_rank;
   return products ? ComponentRoute::matvec : ComponentRoute::cholesky;
 }
 
@@ -258,7 +260,7 @@ StageResult fit_components(const ComponentKind& kind, const TrainView& view, con
   ChosenOutput output;
   if (kind.supervised) output = choose_output(kind, view.y, options, report, context);
   const RouteSize size{rows, x.cols(), groups.count, output_columns(kind, output), context.threads()};
-  const ComponentRoute route = route_of(kind, solver, options.route, size);
+  const ComponentRoute route = route_of(kind, solver, options.route, size, context);
   const bool equal = equal_rows(x);
   report.route = equal ? "none" : name_of(route);
   if (route != ComponentRoute::low_rank || equal) require_finite_features(kind.name, x, view.origin, context);

@@ -20,7 +20,7 @@ import uuid
 import dask
 import numpy as np
 
-from . import _frames, _native, _sums
+from . import _frames, _input, _native, _sums
 from ._functions import option_texts
 from ._messages import Listener, settings
 from ._pipeline import Pipeline
@@ -58,7 +58,8 @@ def fit(frame, pipeline, *, label=None, domain=None, behind=None, min_rows=1, ta
 
     `behind` is a fitted pipeline that prepares the rows first, such as the result of `fit(frame, "scale", ...)`; it and
     `min_rows` are for pipelines that need one pass. Other pipelines need a `dask.distributed.Client`, and a `folder` that
-    all workers see: each partition is written to it as a CSV file, of which each worker keeps its share in memory. By
+    all workers see: each partition is written to it as a CSV file, of which each worker keeps its share in memory (all rows where a stage
+    cannot be fitted from shares). By
     default it is a temporary one, which is right for a local cluster. The files lie in a folder of their own,
     `ecotone-...`, that only this user can open, and which goes when the fit ends; a client that is killed leaves it
     behind. Text that a CSV file would not give back as it is (ValueError), and a worker that is lost (RuntimeError),
@@ -173,6 +174,7 @@ def _repeat(messages):
 
 _MISSING = {"", "NA", "n/a", "N/A", "#N/A", "<NA>", "nan", "NaN", "NULL", "null", "?"}  # is_missing of number.h
 _NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan(\(\w*\))?)", re.ASCII | re.IGNORECASE)
+_PLAIN_INTEGER = re.compile(r"-?(0|[1-9]\d*)", re.ASCII)
 _DATE = re.compile(r"(\d{4}([-/])\d\d\2\d\d|\d{1,2}([./])\d{1,2}\3\d{4})([T ]\d{1,2}:\d\d(:\d\d(\.\d+)?)?Z?)?", re.ASCII)
 
 
@@ -188,24 +190,30 @@ def _kinds(name, words):
     return {_kind(word): word for word in words}
 
 
-def _write(part, folder, number, roles):
-    """Writes the rows of a partition, if it has any, and returns the kinds of its texts by column."""
-    kinds = {}
+def _write(part, folder, number, label, domain):
+    """Writes the rows of a partition, if it has any: (the file or None, the kinds of its texts by column, targets)."""
+    kinds, targets = {}, []
     if len(part) == 0:
-        return kinds
+        return None, kinds, targets
     written = part.copy(deep=False)
     for place, (name, numbers, codes, words, dated) in enumerate(_frames.columns(part)):
-        if name in roles:
-            continue
         column = part.iloc[:, place]
-        if codes is not None:
-            kinds[name] = _kinds(name, [words[code] for code in np.unique(codes[codes >= 0])])
+        found = {} if codes is None else _kinds(name, [words[code] for code in np.unique(codes[codes >= 0])])
+        if name == domain:
+            domains = _input.Domains(column)
+            written.isetitem(place, np.array(domains.names, dtype=object)[domains.codes])
+            targets = domains.targets
+        elif codes is not None:
+            # Classes may be named 0 and 1, but a CSV file does not tell 007 from 7.
+            if name != label or not all(_PLAIN_INTEGER.fullmatch(word) for word in words):
+                kinds[name] = found
         elif dated:
             written.isetitem(place, _frames.dates(numbers))
-        elif column.dtype.kind == "b" or column.dtype.kind == "O" and any(isinstance(value, (bool, np.bool_)) for value in column):
+        elif name != label and column.dtype.kind in "bO" or column.dtype.kind == "f":  # floats of 32 bits as those of 64
             written.isetitem(place, numbers)
-    written.to_csv(pathlib.Path(folder) / f"part-{number:06}.csv", index=False)
-    return kinds
+    path = pathlib.Path(folder) / f"part-{number:06}.csv"
+    written.to_csv(path, index=False)
+    return str(path), kinds, targets
 
 
 def _require_text(parts):
@@ -229,7 +237,8 @@ def _fit_rank(files, text, options, seed, run, rank, size):
     said = _Said()
     try:
         with settings(1, seed, workers, said) as native:
-            data = _native.Data.read(files, [], "csv", option_texts(options), native, _native.takes_categories([text]))
+            codes, own_rows = _native.takes_categories([text]), _native.shared_by_ranks(text)
+            data = _native.Data.read(files, [], "csv", option_texts(options), native, codes, own_rows)
             model, _ = _native.Model.fit(text, data, False, native)
         return (model.bytes(), said.messages) if rank == 0 else None
     except BaseException as error:
@@ -290,11 +299,15 @@ def _fit_together(frame, text, options, seed, folder):
     ranks = []
     try:
         write = dask.delayed(_write, pure=False)
-        roles = [str(given[role]) for role in ("label", "domain") if role in given]
-        _require_text(client.gather(client.compute([write(part, str(scratch), k, roles) for k, part in enumerate(_delayed_parts(frame))])))
-        files = sorted(str(path) for path in scratch.iterdir())
+        roles = [str(given[role]) if role in given else None for role in ("label", "domain")]
+        written = client.gather(client.compute([write(part, str(scratch), k, *roles) for k, part in enumerate(_delayed_parts(frame))]))
+        _require_text([kinds for _, kinds, _ in written])
+        files = [path for path, _, _ in written if path is not None]
         if not files:
             raise ValueError("there are no rows to learn from")
+        targets = sorted({target for _, _, targets in written for target in targets})
+        if targets:
+            given["target"] = targets
         names = sorted(client.scheduler_info(n_workers=-1)["workers"])
         state.set("")
         for rank, name in enumerate(names):

@@ -229,11 +229,12 @@ void set_times(Data& data, const Line<double>& times, bool dates, const std::str
 }
 
 Data read(const std::vector<std::string>& paths, const std::vector<std::string>& where, const std::string& format,
-          const OptionTexts& texts, const Settings& settings, bool codes) {
+          const OptionTexts& texts, const Settings& settings, bool codes, bool own_rows) {
   auto options = options_from<ReadOptions>("read", texts);
   options.where = where;
   options.format = format;
   options.codes = codes;
+  options.own_rows = own_rows;
   const std::vector<std::filesystem::path> files(paths.begin(), paths.end());
   Data data;
   data.set = call(settings, Size::any, [&](const Context& context) { return read_dataset(files, options, context); });
@@ -299,7 +300,8 @@ void bind_data(nb::module_& module) {
       .def_static("csr", from_csr, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "cols"_a,
                   "names"_a = nb::none())
       .def_static("columns", from_columns, "columns"_a, "rows"_a, "codes"_a = false, "model"_a.none() = nb::none())
-      .def_static("read", read, "paths"_a, "where"_a, "format"_a, "options"_a, "settings"_a, "codes"_a = false)
+      .def_static("read", read, "paths"_a, "where"_a, "format"_a, "options"_a, "settings"_a, "codes"_a = false,
+                  "own_rows"_a = false)
       .def_static("generate", draw, "name"_a, "options"_a, "settings"_a)
       .def("set_numbers", set_numbers, "values"_a.noconvert(), "task"_a, "name"_a, "settings"_a)
       .def("set_words", set_words, "codes"_a.noconvert(), "words"_a, "name"_a, "settings"_a)

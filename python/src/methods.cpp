@@ -113,6 +113,8 @@ void bind_methods(nb::module_& module) {
   module.def("stages", stages_of, "pipeline"_a);
   module.def("takes_categories", takes_categories, "pipelines"_a);
   module.def(
+      "shared_by_ranks", [](const std::string& text) { return Pipeline::parse(text).shared_by_ranks(); }, "pipeline"_a);
+  module.def(
       "canonical", [](const std::string& text) { return Pipeline::parse(text).text(); }, "pipeline"_a);
 }
 

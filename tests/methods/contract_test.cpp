@@ -111,9 +111,8 @@ void set_value(TrainView& view, Index row, Index column, double value) {
   view.x = Features::dense(std::move(x));
 }
 
-HardCase hard_case(const Method& method, Input input) {
-  const bool adapts = method.adapts();
-  const Index target_rows = adapts && input != Input::no_target ? 20 : 0;
+HardCase hard_case(const Method& method, Input input, bool with_target) {
+  const Index target_rows = with_target && input != Input::no_target ? 20 : 0;
   const Index rows = input == Input::two_rows ? 2 : 60;
   const Index cols = input == Input::more_columns_than_rows ? 100 : 3;
   TrainView view = overlapping(rows, cols, 2, input == Input::one_domain || rows == 2 ? 1 : 3, target_rows);
@@ -144,7 +143,7 @@ HardCase hard_case(const Method& method, Input input) {
       result.batch.domain = Domains{{"new"}, std::vector<std::int32_t>(25, 0)};
       break;
     case Input::several_targets:
-      if (!adapts) break;
+      if (target_rows == 0) break;
       v.domain.names.push_back("target 2");
       v.role.push_back(Role::target);
       for (Index i = rows; i < rows + target_rows; i += 2)
@@ -419,7 +418,7 @@ TEST_P(Contract, HandlesOrRefusesHardInputs) {
       pipeline = exception.pipeline;
       expected = exception.expected;
     }
-    const HardCase hard = hard_case(tested(), input);
+    const HardCase hard = hard_case(tested(), input, tested().adapts());
     try {
       run_case(pipeline, hard);
       EXPECT_EQ(expected, handled) << GetParam() << " accepted " << name;
@@ -429,6 +428,50 @@ TEST_P(Contract, HandlesOrRefusesHardInputs) {
     }
   }
 }
+
+/// Forms of methods that their defaults do not reach on few rows, and what they refuse.
+struct Form {
+  const char* pipeline;
+  std::map<Input, const char*> refused = {};
+};
+
+const std::vector<Form> forms = {
+    {"scale by=domain | constant"},
+    {"rank by=domain | constant"},
+    {"align | constant"},
+    {"align map=monge pool_sources=true | constant"},
+    {"subspace | constant"},
+    {"tca groups=two route=low_rank rank=20 components=5 | constant"},
+    {"transport solver=exact | constant"},
+    {"transport solver=class | constant"},
+    {"weight.kmm rank=20 flatten=none | logistic l2=0.1"},
+    {"weight.kliep sigma=20 centres=20 flatten=none | logistic l2=0.1"},
+    {"weight.ulsif sigma=20 lam=0.1 centres=20 flatten=none | logistic l2=0.1"},
+    {"weight.rulsif sigma=20 lam=0.1 centres=20 flatten=none | logistic l2=0.1"},
+    {"weight.kde flatten=none | logistic l2=0.1", {{Input::more_columns_than_rows, "too_many_columns"}}},
+    {"weight.tars flatten=none | logistic l2=0.1"},
+    {"logistic l2=0.1 risk=vrex"},
+    {"logistic l2=0.1 risk=irm"},
+    {"logistic l2=0.1 risk=cvar"},
+    {"groupdro base='trees rounds=5 leaves=4' rounds=3"},
+};
+
+class ContractOfForms : public testing::TestWithParam<Form> {};
+
+/// Target rows are there for all of them, whether or not they are needed.
+TEST_P(ContractOfForms, HandlesHardInputs) {
+  const auto& [pipeline, refused] = GetParam();
+  for (const Input input :
+       {Input::constant_feature, Input::duplicate_rows, Input::one_row_domain, Input::one_row_to_predict,
+        Input::new_domain, Input::several_targets, Input::more_columns_than_rows}) {
+    const auto found = refused.find(input);
+    const HardCase hard = hard_case(method("constant"), input, true);
+    EXPECT_EQ(code_of([&] { run_case(pipeline, hard); }), found == refused.end() ? handled : found->second)
+        << pipeline << " on " << input_names.at(input);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(FewRows, ContractOfForms, testing::ValuesIn(forms));
 
 TEST_P(Contract, OfNumbersRefusesClasses) {
   if (!tested().regression_only()) return;

@@ -18,7 +18,7 @@ TABLE = re.compile(r"\b(TrainView|Dataset|Schema)\b")
 # What opens a namespace or defines a type where no block is open.
 SCOPE_OR_TYPE = re.compile(r"^(?:namespace ([\w:]+) \{|(?:struct|class|enum class) (\w+)(?: final)?(?: : [^{;]*)? \{)", re.M)
 # The files of cli/ that may include CLI11.
-CLI11_IN = ("flags.h", "flags.cpp")
+CLI11_IN = ("flags.h", "flags.cpp", "flag_errors.cpp")
 CLI11 = re.compile(r"^CLI/")
 # Comments, or strings, in which two slashes begin none.
 COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*")', re.S)
@@ -104,7 +104,7 @@ def cli_problems(root):
             continue
         for _, system, relative in INCLUDE.findall(path.read_text()):
             if CLI11.match(system or relative):
-                yield f"{path}: only {' and '.join(CLI11_IN)} may include <{system or relative}>"
+                yield f"{path}: only {', '.join(CLI11_IN)} may include <{system or relative}>"
 
 
 def main():

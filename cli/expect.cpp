@@ -40,13 +40,11 @@ std::vector<TargetSample> samples_of(const Dataset& data, const std::vector<std:
   return samples;
 }
 
-/// The rows of a new domain: all of their own columns, of which labels and what training rows have beside features may
-/// be lacking. Where the schema names a column that is there, it is found.
 std::vector<TargetSample> read_samples(const std::vector<std::filesystem::path>& files, const Schema& schema, Task task,
                                        ReadOptions read, Session& session) {
   read.task = task;
-  for (std::string* column : {&read.label, &read.target, &read.domain, &read.weight, &read.group, &read.time})
-    column->clear();
+  read.label.clear();
+  read.target.clear();
   const Dataset data = session.timed("read", [&] { return read_for_model(files, schema, read, session.context()); });
   if (data.rows() == 0) data_error("empty_data", "expect: {} has no rows", files.front().string());
   return samples_of(data, files, read.domain_from_file || !data.schema.domain.empty(), session.context());
@@ -80,6 +78,13 @@ void expect_of_model(const ExpectFlags& flags, Session& session) {
   finish(flags, std::move(report), session);
 }
 
+/// How to read new rows beside training rows, whose columns the flags name: what those have beside features may be
+/// lacking here, and is found by the schema where it is not.
+ReadOptions for_new_rows(ReadOptions read) {
+  for (std::string* column : {&read.domain, &read.weight, &read.group, &read.time}) column->clear();
+  return read;
+}
+
 /// DATA... PIPELINE with --target or --new.
 void expect_of_pipeline(const ExpectFlags& flags, Session& session) {
   const DataAndPipelines given = data_and_pipelines(flags.arguments);
@@ -105,7 +110,7 @@ void expect_of_pipeline(const ExpectFlags& flags, Session& session) {
     options.journal = journal;
     const Pipeline& pipeline = given.pipelines.front();
     if (fresh.empty()) return session.timed("expect", [&] { return expect_targets(data, pipeline, options, context); });
-    const auto samples = read_samples(fresh, data.schema, data.y->task, flags.read, session);
+    const auto samples = read_samples(fresh, data.schema, data.y->task, for_new_rows(flags.read), session);
     return session.timed("expect", [&] { return expect_targets(data, pipeline, samples, options, context); });
   });
   if (session.json() || flags.page.asked()) report.provenance = {provenance_of(data, given.data, read, session)};

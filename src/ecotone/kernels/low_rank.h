@@ -69,7 +69,7 @@ struct LowRankOptions {
   LowRankKind kind = LowRankKind::pivoted;
   Index rank = 500;      ///< largest number of features
   double residual = 0;   ///< fewer features if this residual is reached; 0: never
-  Index sample = 20000;  ///< number of rows that landmarks are chosen from
+  Index sample = 10000;  ///< number of rows that landmarks are chosen from, unless the rank is larger
 };
 
 /// A map, and how good it is.

@@ -287,9 +287,9 @@ LowRankFit fit_low_rank(const Features& x, const Kernel& kernel, const LowRankOp
   if (options.sample < 1) option_error("bad_option", "low-rank map: sample must be >= 1, got {}", options.sample);
   if (!(options.residual >= 0) || !(options.residual < 1))
     option_error("bad_option", "low-rank map: residual must be in [0, 1), got {}", options.residual);
-  const Matrix sample = sampled_rows(x, options.sample, context);
-  if (options.kind == LowRankKind::fourier) return frequencies(sample, kernel, options, context);
-  return landmarks(sample, kernel, options, context);
+  const bool drawn = options.kind == LowRankKind::fourier;
+  const Matrix sample = sampled_rows(x, drawn ? options.sample : std::max(options.sample, options.rank), context);
+  return drawn ? frequencies(sample, kernel, options, context) : landmarks(sample, kernel, options, context);
 }
 
 }  // namespace ecotone

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ecotone/base/error.h"
@@ -45,11 +46,13 @@ FeatureSelection select_features(const Pipeline& pipeline, const Dataset& data, 
                  "{}: pairs with the held-out class stay in the training data, so the held-out columns are optimistic; "
                  "`ecotone evaluate` drops those pairs",
                  who);
-  const TrainView first = labelled_view(data, who, context);
-  const TrainView view = Model::view_of_last(pipeline, first, data.schema, context);
+  TrainView first = labelled_view(data, who, context);
+  const bool has_stages_before = pipeline.stages().size() > 1;
+  const TrainView view =
+      Model::view_of_last(pipeline, has_stages_before ? first : std::move(first), data.schema, context);
   std::optional<Refits> refits;
   FitCache cache;
-  if (pipeline.stages().size() > 1)
+  if (has_stages_before)
     refits =
         refits_of(std::make_shared<const Upstream>(Upstream{pipeline.before_last(), first, data.schema, view.weight}),
                   context, cache);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -272,12 +273,12 @@ Model::Passed Model::fit_and_pass(const Pipeline& pipeline, const TrainView& vie
   return {std::move(model), std::move(next)};
 }
 
-TrainView Model::view_of_last(const Pipeline& pipeline, const TrainView& view, const Schema& schema,
+TrainView Model::view_of_last(const Pipeline& pipeline, TrainView view, const Schema& schema,
                               const Context& context) {
   check_view(pipeline, view, schema);
   FitCache cache;
   Model model(pipeline, schema.columns.empty() ? numeric_schema(view.x.names(), schema) : schema);
-  return model.fit_stages(pipeline.stages().size() - 1, view, context, cache);
+  return model.fit_stages(pipeline.stages().size() - 1, std::move(view), context, cache);
 }
 
 TrainView Model::fit_stages(std::size_t count, TrainView view, const Context& context, FitCache& cache) {
@@ -295,8 +296,9 @@ TrainView Model::fit_stages(std::size_t count, TrainView view, const Context& co
   features_ = schema_.feature_names();
   domains_ = view.domain.names;
   seed_ = context.seed();
-  // Only a stage that follows a learner, or one that chooses, needs the input of the first stage again.
-  const bool again = std::ranges::any_of(pipeline_.stages(), [](const Stage& stage) {
+  // Only a stage that follows a learner, or one that chooses behind others, needs the input of the first stage again.
+  const std::span stages = std::span(pipeline_.stages()).first(count);
+  const bool again = std::ranges::any_of(stages.subspan(std::min<std::size_t>(count, 1)), [](const Stage& stage) {
     return stage.method->follows_learner() || stage.method->fit_with_refits;
   });
   const TrainView first = again ? view : TrainView{};

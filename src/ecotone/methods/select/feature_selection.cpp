@@ -39,9 +39,11 @@ FeatureSelection greedy_on_moments(PathRule rule, const SelectionInput& input, c
 }
 
 struct RowsToSelectFrom {
-  TrainView view;
+  std::optional<TrainView> part;  ///< empty: all rows
+  const TrainView* all;
   std::optional<Refits> refits;  ///< of the stages before
 
+  const TrainView& view() const { return part ? *part : *all; }
   const Refits* refits_or_null() const { return refits ? &*refits : nullptr; }
 };
 
@@ -49,26 +51,26 @@ struct RowsToSelectFrom {
 /// one.
 RowsToSelectFrom rows_to_select_from(const SelectionInput& input, const Context& context) {
   const std::vector<Index> rows = rows_for_choice(*input.view);
-  if (rows.empty()) return {*input.view, input.refits != nullptr ? std::optional(*input.refits) : std::nullopt};
+  if (rows.empty()) return {{}, input.view, input.refits != nullptr ? std::optional(*input.refits) : std::nullopt};
   context.warn("groups_in_domains",
                "{}: {} of {} rows are left out: their group has more rows in another domain, and rows of one group are "
                "never on both sides",
                input.who, input.view->labelled() - std::ssize(rows), input.view->labelled());
   TrainView part = view_of_rows(*input.view, rows);
   std::optional<Refits> refits = refits_of_rows(input.refits, part, rows);
-  return {std::move(part), std::move(refits)};
+  return {std::move(part), input.view, std::move(refits)};
 }
 
 FeatureSelection greedy_on_rows(PathRule rule, const SelectionInput& input, const GreedyOptions& options,
                                 const Context& context) {
   const RowsToSelectFrom from = rows_to_select_from(input, context);
-  const SelectionView near = selection_view(input.who, from.view, greedy_centring(options), context);
+  const SelectionView near = selection_view(input.who, from.view(), greedy_centring(options), context);
   const TrainView& view = near.view;
   const SelectionData data(input.who, view);
   const PathRoute route = greedy_route(view.x, view.domain.count(), options, input.held_out, context);
   const auto moments = moment_columns(data, route, GramKind::double_precision, input.cache, context);
   const RefittedRows refitted =
-      greedy_folds(rule, from.view, near, from.refits_or_null(), options, input.held_out, context);
+      greedy_folds(rule, from.view(), near, from.refits_or_null(), options, input.held_out, context);
   GreedyRun run = run_greedy(rule, *moments, options, input.held_out, refitted, context);
   FeatureSelection result = selection_of(moments->moments, run.route);
   Selection& selection = run.selection;
@@ -93,7 +95,7 @@ FeatureSelection step_on_moments(const SelectionInput& input, const StepOptions&
 
 FeatureSelection step_on_rows(const SelectionInput& input, const StepOptions& options, const Context& context) {
   const RowsToSelectFrom from = rows_to_select_from(input, context);
-  const StepInput step(from.view, from.refits_or_null(), options, input.held_out, context);
+  const StepInput step(from.view(), from.refits_or_null(), options, input.held_out, context);
   const MomentRows rows = step.data.rows();
   const auto moments = moment_columns(step.data, step.route, GramKind::double_precision, input.cache, context);
   PenalisedSelection run = run_step(*moments, &rows, step.path, context);

@@ -26,11 +26,12 @@ Matrix scores_after(const Features& chosen, const PathResult& path, Index first,
 }
 
 /// AUROC after each step, from the columns of the support.
-std::vector<std::optional<double>> of_support(const Features& chosen, const Vector& y, const PathResult& path,
+std::vector<std::optional<double>> of_support(const Features& chosen, ConstVectorView y, const PathResult& path,
                                               const Context& context) {
   std::vector<std::optional<double>> result(at(path.steps()));
   if (!(y.array().abs() == 1).all() || path.support.empty()) return result;
   std::vector<std::uint8_t> positive;
+  positive.reserve(at(y.size()));
   for (const double value : y) positive.push_back(value > 0 ? 1 : 0);
   const Index together = sizes_at_once(chosen.rows());
   for (Index first = 0; first < path.steps(); first += together) {

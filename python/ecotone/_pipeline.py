@@ -166,10 +166,23 @@ class Pipeline(Transforms, Estimator):
         tags = super().__sklearn_tags__()
         if _if_predicts(self):
             sort = Classifies if self._expected_task() == "classify" else Regresses
-            of_sort = type("Tagged", (sort, Estimator), {"_allows_nan": lambda _: self._allows_nan()})().__sklearn_tags__()
+            of_sort = _OF_SORT[sort](self).__sklearn_tags__()
             of_sort.transformer_tags = tags.transformer_tags
             return of_sort
         return tags
+
+
+class _Sort(Estimator):
+    """A pipeline as a classifier or a regressor, to ask scikit-learn for the tags of such."""
+
+    def __init__(self, pipeline=None):
+        self.pipeline = pipeline
+
+    def _allows_nan(self):
+        return self.pipeline._allows_nan()
+
+
+_OF_SORT = {sort: type(sort.__name__, (sort, _Sort), {}) for sort in (Classifies, Regresses)}
 
 
 def classes_from_names(names):

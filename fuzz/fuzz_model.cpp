@@ -100,8 +100,8 @@ void write_seeds(const std::filesystem::path& folder) {
   for (const char* multiclass : {"softmax", "ova", "ovo", "ecoc"})
     write("impute | logistic l2=0.1 multiclass=" + std::string(multiclass), three_classes());
   const auto [coded, columns] = with_codes(two);
-  for (const char* trees : {"trees rounds=3 leaves=4 min_rows=1", "trees rounds=2 leaves=4 min_rows=1 shape=symmetric",
-                            "forest trees=2"})
+  for (const char* trees :
+       {"trees rounds=3 leaves=4 min_rows=1", "trees rounds=2 leaves=4 min_rows=1 shape=symmetric", "forest trees=2"})
     write(trees, coded, columns);
   write("logistic l2=0.1 | conformal method=jackknife", two);
   write("ridge lam=0.1 | conformal method=jackknife", with_numbers(two));

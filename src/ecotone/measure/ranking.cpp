@@ -15,7 +15,8 @@ Ranking::Ranking(std::span<const std::uint8_t> positive, std::span<const double>
   if (!ranked_) return;
   places_.reserve(score.size());
   for (std::uint32_t i = 0; i < score.size(); ++i) places_.push_back({i, positive[i] != 0, true});
-  std::sort(places_.begin(), places_.end(), [&](const Place& a, const Place& b) { return score[a.row] < score[b.row]; });
+  std::sort(places_.begin(), places_.end(),
+            [&](const Place& a, const Place& b) { return score[a.row] < score[b.row]; });
   for (std::size_t i = 0; i + 1 < places_.size(); ++i)
     places_[i].ends_run = score[places_[i + 1].row] != score[places_[i].row];
 }

@@ -273,8 +273,7 @@ Model::Passed Model::fit_and_pass(const Pipeline& pipeline, const TrainView& vie
   return {std::move(model), std::move(next)};
 }
 
-TrainView Model::view_of_last(const Pipeline& pipeline, TrainView view, const Schema& schema,
-                              const Context& context) {
+TrainView Model::view_of_last(const Pipeline& pipeline, TrainView view, const Schema& schema, const Context& context) {
   check_view(pipeline, view, schema);
   FitCache cache;
   Model model(pipeline, schema.columns.empty() ? numeric_schema(view.x.names(), schema) : schema);

@@ -50,8 +50,7 @@ class Model {
 
   /// The input of a pipeline's last stage: the stages before it are fitted on the view, the last one is not. For
   /// callers that need more from a method than its fitted stage.
-  static TrainView view_of_last(const Pipeline& pipeline, TrainView view, const Schema& schema,
-                                const Context& context);
+  static TrainView view_of_last(const Pipeline& pipeline, TrainView view, const Schema& schema, const Context& context);
 
   /// Predictions for a batch whose columns are matched with the model's by name (by position when the batch has none).
   /// Option error `no_learner` when the pipeline does not end in a learner.

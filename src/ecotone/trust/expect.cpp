@@ -239,10 +239,11 @@ Expectation expect_model(const Model& model, const ExpectBasis& basis, const Tar
   require_rows(target);
   warn_of_known(basis.domains, target.name, context);
   if (adapts(model.pipeline()) && std::ranges::find(model.domains(), target.name) == model.domains().end())
-    context.warn("not_the_target",
-                 "expect: the pipeline adapts to a target, and this model was fitted without rows of '{}'; what is said "
-                 "holds for the target that it was fitted for",
-                 target.name);
+    context.warn(
+        "not_the_target",
+        "expect: the pipeline adapts to a target, and this model was fitted without rows of '{}'; what is said "
+        "holds for the target that it was fitted for",
+        target.name);
   const Labels classes{model.task(), model.classes(), {}, {}};
   const TargetRows rows = target_rows(model, classes, target.batch, context);
   Expectation result = expectation_of(model.pipeline().text(), basis, target, model.task(), level);

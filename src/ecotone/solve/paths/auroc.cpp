@@ -40,7 +40,8 @@ std::vector<std::optional<double>> of_support(const Features& chosen, ConstVecto
     const Matrix scores = scores_after(chosen, path, first, count, context);
     context.parallel(count, [&](Index k) {
       const Vector copied = count > 1 ? Vector(scores.col(k)) : Vector();  // one column is already in one piece
-      result[at(first + k)] = auroc(positive, std::span((count > 1 ? copied.data() : scores.data()), at(scores.rows())));
+      result[at(first + k)] =
+          auroc(positive, std::span((count > 1 ? copied.data() : scores.data()), at(scores.rows())));
     });
   }
   return result;

@@ -16,7 +16,7 @@ struct EntropicOptions {
   double tolerance = 1e-9;  ///< sum of the differences of the plan's row sums from the masses
   int max_sweeps = 5000;
   double eta = 0;   ///< of classes: weight of sum_c sum_j sqrt(mass that class c sends to j) over mean cost
-  int rounds = 10;                   ///< of classes: that often the weights are set anew
+  int rounds = 10;  ///< of classes: that often the weights are set anew
   Index most_kept = Index{1} << 25;  ///< exponentials of a plan that are kept
 };
 

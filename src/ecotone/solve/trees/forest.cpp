@@ -45,8 +45,8 @@ struct OpenPart {
 /// Grows one tree to the end, the left side first.
 class FullGrowth {
  public:
-  FullGrowth(const TreeRows& data, const Gradients& gradients, const ForestOptions& options,
-             Vector target, std::vector<std::uint32_t> rows, Random random)
+  FullGrowth(const TreeRows& data, const Gradients& gradients, const ForestOptions& options, Vector target,
+             std::vector<std::uint32_t> rows, Random random)
       : data_(data),
         gradients_(gradients),
         target_(std::move(target)),

@@ -243,8 +243,7 @@ TEST(ConformalStage, WeightedDomainsWeighTheSame) {
 TEST(ConformalStage, RowsThatWeighTooMuchHaveSetsOfEverything) {
   const Dataset data = drawn_domains(11, 60, Drawn::rows, 0.3, 12);
   const Split parts = split(data, 10, 10);
-  const Model model =
-      fitted("scale | logistic l2=0.1 | conformal method=weighted level=0.999", data, parts.view);
+  const Model model = fitted("scale | logistic l2=0.1 | conformal method=weighted level=0.999", data, parts.view);
   const Prediction target = model.predict(parts.fresh, context());
   const double everything = target.set.rowwise().all().cast<double>().mean();
   EXPECT_GT(everything, 0);

@@ -345,7 +345,8 @@ TEST(Trees, AreGrownOnNoMoreRowsThanAreDrawn) {
 
 TEST(Trees, ChosenOnesAreTheSameBytesForAnyNumberOfThreads) {
   const TrainView view = product_view(300, 4);
-  for (const char* pipeline : {"trees", "impute | scale | trees rows=0.5 cols=0.5", "trees stop=domains splits=agree"}) {
+  for (const char* pipeline :
+       {"trees", "impute | scale | trees rows=0.5 cols=0.5", "trees stop=domains splits=agree"}) {
     const std::string one = fitted(pipeline, view, context(1)).bytes();
     for (const int threads : {2, 7})
       EXPECT_TRUE(one == fitted(pipeline, view, context(threads)).bytes()) << pipeline << " " << threads;

@@ -57,9 +57,10 @@ std::string ConformalReport::promise() const {
   std::string few;
   if (too_few_domains()) few = fmt::format(". Sets hold everything: {}", possible());
   if (coverage_says_nothing())
-    few = fmt::format(". With {} domains sets would hold everything, so coverage by domain, each under the others, "
-                      "says nothing",
-                      domains - 1);
+    few = fmt::format(
+        ". With {} domains sets would hold everything, so coverage by domain, each under the others, "
+        "says nothing",
+        domains - 1);
   switch (method) {
     case ConformalMethod::hcp:
       return fmt::format(

@@ -398,6 +398,7 @@ def test_finish(start, clinic_arguments, page):
     page.wait("!document.getElementById('finish').open")
     assert labelling.process.poll() is None
     finish.send_keys(Keys.ENTER)
+    page.wait("document.getElementById('finish').open")
     page.driver.find_element(By.ID, "confirm-finish").send_keys(Keys.ENTER)
     page.wait("document.querySelector('.done') !== null")
     files = [element.text for element in page.driver.find_elements(By.CSS_SELECTOR, ".done li")]

@@ -131,7 +131,9 @@ TEST(Simulate, LearnsFromAllQuestionsButTheAudits) {
     };
     EXPECT_EQ(point.value, value_on(held_out)) << point.labels;
     ASSERT_EQ(point.audit.has_value(), !audits.empty());
-    if (point.audit) EXPECT_DOUBLE_EQ(point.audit->value, value_on(MarkedRows(data, audits))) << point.labels;
+    if (point.audit) {
+      EXPECT_DOUBLE_EQ(point.audit->value, value_on(MarkedRows(data, audits))) << point.labels;
+    }
   }
 }
 

@@ -22,7 +22,9 @@ TEST(SimulationText, BeginsWithTheAnswer) {
   EXPECT_THAT(text, HasSubstr("90%  90%  90%"));
   std::size_t begin = 0;
   for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
-    if (text.find("\u2500", begin) > end) EXPECT_LE(end - begin, 100U) << text.substr(begin, end - begin);
+    if (text.find("\u2500", begin) > end) {
+      EXPECT_LE(end - begin, 100U) << text.substr(begin, end - begin);
+    }
     begin = end + 1;
   }
 }

@@ -34,6 +34,10 @@ class SymmetricTiles {
   void column(Index j, double factor, double* out) const;
 
   void merge(const SymmetricTiles& other);
+  template <class Archive>
+  void archive(Archive& with) {
+    with(values_);
+  }
   /// All tiles, one after the other.
   std::span<const Scalar> values() const { return values_; }
   std::span<Scalar> values() { return values_; }

@@ -107,12 +107,29 @@ TEST(Moments, AreTheSumsOverTheRowsOfEachGroup) {
 }
 
 TEST(Moments, EqualBytesForAnyNumberOfThreads) {
+  // With Gram matrices that are summed block by block, and larger ones.
+  for (const Sample& s : {Sample(21 * 512, 12), Sample(3 * 512, 300)})
+    for (const bool sparse : {false, true}) {
+      for (const GramKind kind : {GramKind::none, GramKind::double_precision, GramKind::single_precision}) {
+        const std::string one = bytes(s.moments(kind, 1, sparse));
+        EXPECT_TRUE(bytes(s.moments(kind, 2, sparse)) == one);
+        EXPECT_TRUE(bytes(s.moments(kind, 7, sparse)) == one);
+      }
+    }
+}
+
+TEST(Moments, SmallGramsOfBlocksAreThoseOfAllRows) {
   const Sample s(21 * 512, 12);
-  for (const bool sparse : {false, true}) {
-    for (const GramKind kind : {GramKind::none, GramKind::double_precision, GramKind::single_precision}) {
-      const std::string one = bytes(s.moments(kind, 1, sparse));
-      EXPECT_TRUE(bytes(s.moments(kind, 2, sparse)) == one);
-      EXPECT_TRUE(bytes(s.moments(kind, 7, sparse)) == one);
+  for (const GramKind kind : {GramKind::double_precision, GramKind::single_precision}) {
+    const Moments m = s.moments(kind, 2);
+    for (std::int32_t g = 0; g < 4; ++g) {
+      const Matrix gram = plain_gram(s, g);
+      Vector column(12);
+      for (Index j = 0; j < 12; ++j) {
+        m.gram_column(g, j, column.data());
+        const double allowed = (kind == GramKind::double_precision ? 1e-12 : 1e-4) * gram.diagonal().maxCoeff();
+        EXPECT_LT((column * m.weight[g] - gram.col(j)).cwiseAbs().maxCoeff(), allowed) << g << ' ' << j;
+      }
     }
   }
 }
@@ -128,9 +145,21 @@ TEST(Moments, EqualBytesForAnyNumberOfRanksThatShareTheirSums) {
           const Features features = sparse ? Features::sparse(test::to_csr(s.x)) : Features::dense(s.x);
           const Moments moments = gather_moments({features, s.group, s.names, s.y, s.weight}, kind, shared);
           EXPECT_TRUE(bytes(moments) == alone);
-          EXPECT_EQ(shared.ranks().traffic().messages, sparse || kind == GramKind::none ? 1U : 0U);
+          EXPECT_EQ(shared.ranks().traffic().messages, 1U);
         });
     }
+}
+
+TEST(Moments, LargeGramsAreSummedByEveryRank) {
+  const Sample s(3 * 512, 300);
+  const std::string alone = bytes(s.moments(GramKind::double_precision, 1));
+  RankThreads(2).run([&](Communicator& ranks) {
+    const Context shared({.threads = 1, .ranks = &ranks});
+    const Features x = Features::dense(s.x);
+    const Moments moments = gather_moments({x, s.group, s.names, s.y, s.weight}, GramKind::double_precision, shared);
+    EXPECT_TRUE(bytes(moments) == alone);
+    EXPECT_EQ(shared.ranks().traffic().messages, 0U);
+  });
 }
 
 TEST(Moments, SingleGramIsNearTheDouble) {

@@ -12,14 +12,15 @@ namespace {
 
 constexpr Index chunk_values = Index{1} << 22;  // 32 MB of doubles
 
-template <class Scalar>
+/// Adds a chunk to all tiles: each(tasks, add) calls add(0) .. add(tasks - 1).
+template <class Scalar, class Each>
 void add_chunk(std::vector<SymmetricTiles<Scalar>>& grams, const std::vector<Scalar>& panel, Index stride,
-               const std::vector<Index>& start, const Context& context) {
+               const std::vector<Index>& start, Each&& each) {
   const Index pairs =
       grams.empty() ? 0 : std::max_element(grams.begin(), grams.end(), [](const auto& a, const auto& b) {
                             return a.pairs() < b.pairs();
                           })->pairs();
-  context.parallel(static_cast<Index>(grams.size()) * pairs, [&](Index task) {
+  each(static_cast<Index>(grams.size()) * pairs, [&](Index task) {
     const Index g = task / pairs;
     if (task % pairs >= grams[at(g)].pairs()) return;
     grams[at(g)].add_gram(task % pairs, panel.data() + start[at(g)] * stride, start[at(g) + 1] - start[at(g)], stride);
@@ -60,7 +61,7 @@ void add_sparse_rows(std::vector<SymmetricTiles<Scalar>>& grams, const Csr& csr,
 }  // namespace
 
 GramFill::GramFill(const MomentRows& rows, const std::vector<std::uint8_t>& labelled, GramKind kind)
-    : rows_(rows), kind_(kind), labelled_(labelled) {
+    : rows_(&rows), kind_(kind), labelled_(labelled) {
   // Consecutive rows must not map to the same cache lines: a stride that is not a power of two.
   stride_ = (rows.x.cols() + 7) / 8 * 8 + 8;
   for (const std::uint8_t has : labelled_) {
@@ -71,23 +72,23 @@ GramFill::GramFill(const MomentRows& rows, const std::vector<std::uint8_t>& labe
 }
 
 Index GramFill::blocks_at_once() const {
-  return std::max<Index>(1, chunk_values / std::max<Index>(1, rows_.x.block_rows() * stride_));
+  return std::max<Index>(1, chunk_values / std::max<Index>(1, rows_->x.block_rows() * stride_));
 }
 
 void GramFill::begin(Index first, Index count) {
   if (!active()) return;
-  first_row_ = rows_.x.first_row(first);
-  const Index last = std::min(rows_.x.rows(), rows_.x.first_row(first + count));
+  first_row_ = rows_->x.first_row(first);
+  const Index last = std::min(rows_->x.rows(), rows_->x.first_row(first + count));
   start_.assign(labelled_.size() + 1, 0);
   place_.assign(at(last - first_row_), -1);
   for (Index i = first_row_; i < last; ++i) {
-    const auto g = static_cast<std::size_t>(rows_.group[at(i)]);
+    const auto g = static_cast<std::size_t>(rows_->group[at(i)]);
     if (labelled_[g] != 0) ++start_[g + 1];
   }
   std::partial_sum(start_.begin(), start_.end(), start_.begin());
   std::vector<Index> next(start_.begin(), start_.end() - 1);
   for (Index i = first_row_; i < last; ++i) {
-    const auto g = static_cast<std::size_t>(rows_.group[at(i)]);
+    const auto g = static_cast<std::size_t>(rows_->group[at(i)]);
     if (labelled_[g] != 0) place_[at(i - first_row_)] = next[g]++;
   }
   const std::size_t size = at(start_.back() * stride_);
@@ -102,7 +103,7 @@ void GramFill::gather(const RowBlock& block) {
     const Index place = place_[at(block.first + i - first_row_)];
     if (place < 0) continue;
     const double* x = block.x.data() + i * block.x.outerStride();
-    const double root = std::sqrt(weight_of(rows_, block.first + i));
+    const double root = std::sqrt(weight_of(*rows_, block.first + i));
     if (kind_ == GramKind::double_precision) {
       double* out = panel_.data() + place * stride_;
       for (Index j = 0; j < cols; ++j) out[j] = root * x[j];
@@ -114,19 +115,33 @@ void GramFill::gather(const RowBlock& block) {
 }
 
 void GramFill::finish(const Context& context) {
-  if (kind_ == GramKind::double_precision) add_chunk(double_, panel_, stride_, start_, context);
-  if (kind_ == GramKind::single_precision) add_chunk(single_, single_panel_, stride_, start_, context);
+  const auto each = [&](Index tasks, const auto& add) { context.parallel(tasks, add); };
+  add_chunk(double_, panel_, stride_, start_, each);
+  add_chunk(single_, single_panel_, stride_, start_, each);
+}
+
+void GramFill::finish() {
+  const auto each = [](Index tasks, const auto& add) {
+    for (Index task = 0; task < tasks; ++task) add(task);
+  };
+  add_chunk(double_, panel_, stride_, start_, each);
+  add_chunk(single_, single_panel_, stride_, start_, each);
+}
+
+void GramFill::merge(const GramFill& other) {
+  for (std::size_t g = 0; g < double_.size(); ++g) double_[g].merge(other.double_[g]);
+  for (std::size_t g = 0; g < single_.size(); ++g) single_[g].merge(other.single_[g]);
 }
 
 void GramFill::add_sparse(const Csr& csr, const Context& context) {
   if (!active()) return;
   std::vector<std::vector<Index>> of_group(labelled_.size());
   for (Index i = 0; i < csr.rows; ++i) {
-    const auto g = static_cast<std::size_t>(rows_.group[at(i)]);
+    const auto g = static_cast<std::size_t>(rows_->group[at(i)]);
     if (labelled_[g] != 0) of_group[g].push_back(i);
   }
-  if (kind_ == GramKind::double_precision) add_sparse_rows(double_, csr, rows_, of_group, context);
-  if (kind_ == GramKind::single_precision) add_sparse_rows(single_, csr, rows_, of_group, context);
+  if (kind_ == GramKind::double_precision) add_sparse_rows(double_, csr, *rows_, of_group, context);
+  if (kind_ == GramKind::single_precision) add_sparse_rows(single_, csr, *rows_, of_group, context);
 }
 
 void GramFill::give(Moments& result) && {

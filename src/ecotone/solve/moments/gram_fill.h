@@ -11,7 +11,8 @@ namespace ecotone {
 inline double weight_of(const MomentRows& rows, Index i) { return i < rows.weight.size() ? rows.weight[i] : 1.0; }
 
 /// Gram matrices of the labelled groups. Rows of a chunk of blocks are gathered into one panel, group by group, so that
-/// each tile grows by one product of many rows; each tile is one task, so its sums have a fixed order.
+/// each tile grows by one product of many rows; each tile is one task, so its sums have a fixed order. Also an
+/// accumulator: the tiles of other chunks can be merged.
 class GramFill {
  public:
   GramFill(const MomentRows& rows, const std::vector<std::uint8_t>& labelled, GramKind kind);
@@ -26,15 +27,25 @@ class GramFill {
   void gather(const RowBlock& block);
   /// Adds the chunk to all tiles.
   void finish(const Context& context);
+  /// The same on the calling thread.
+  void finish();
 
   /// Adds all rows of a sparse matrix.
   void add_sparse(const Csr& csr, const Context& context);
+
+  /// Adds the tiles of another fill of the same rows, whose chunks were others.
+  void merge(const GramFill& other);
+  template <class Archive>
+  void archive(Archive& with) {
+    for (SymmetricTiles<double>& tiles : double_) with(tiles);
+    for (SymmetricTiles<float>& tiles : single_) with(tiles);
+  }
 
   /// Moves the Gram matrices into the result.
   void give(Moments& result) &&;
 
  private:
-  const MomentRows& rows_;
+  const MomentRows* rows_;
   GramKind kind_;
   std::vector<std::uint8_t> labelled_;
   std::vector<SymmetricTiles<double>> double_;

@@ -48,6 +48,27 @@ struct Sums {
   }
 };
 
+/// The sums with the Gram matrices of the same rows.
+struct SumsWithGrams {
+  Sums sums;
+  GramFill fill;
+
+  void merge(const SumsWithGrams& other) {
+    sums.merge(other.sums);
+    fill.merge(other.fill);
+  }
+  template <class Archive>
+  void archive(Archive& with) {
+    with(sums, fill);
+  }
+};
+
+/// Whether the Gram matrices are so small that every thread and rank can have its own; depends on the data alone.
+bool small_grams(Index groups, Index cols, GramKind kind) {
+  constexpr std::size_t most = std::size_t{1} << 20;
+  return kind != GramKind::none && moments_bytes(groups, cols, kind) <= most;
+}
+
 double label_of(const MomentRows& rows, Index i) { return i < rows.y.size() ? rows.y[i] : 0.0; }
 
 void add_block(Sums& sums, const MomentRows& rows, const RowBlock& block) {
@@ -140,10 +161,27 @@ Moments moments_of(Sums sums, const MomentRows& rows, std::vector<std::uint8_t> 
 
 /// Sums over blocks, shared by ranks if the sums that each of them receives are few beside the values that it need not
 /// read.
-template <class Add>
-Sums sum_shared(Index blocks, const Sums& zero, Index values, const Context& context, Add&& add) {
-  const Index received = zero.x1.size() * 3 * context.ranks().size();
-  return 4 * received <= values ? sum_rows(blocks, context, zero, add) : sum_blocks(blocks, context, zero, add);
+template <class Acc, class Add>
+Acc sum_shared(Index blocks, Acc zero, Index values, const Context& context, Add&& add) {
+  const auto received = static_cast<Index>(archived_size(zero) / sizeof(double)) * context.ranks().size();
+  return 4 * received <= values ? sum_rows(blocks, context, std::move(zero), add)
+                                : sum_blocks(blocks, context, std::move(zero), add);
+}
+
+/// The dense route for small Gram matrices: they are summed block by block, as the other sums are.
+Sums fill_small(const MomentRows& rows, GramFill& fill, const Sums& zero, const Context& context) {
+  const Index values = rows.x.rows() * rows.x.cols();
+  SumsWithGrams total =
+      sum_shared(rows.x.blocks(), SumsWithGrams{zero, fill}, values, context, [&](SumsWithGrams& acc, Index b) {
+        Scratch scratch;
+        const RowBlock block = rows.x.block(b, scratch);
+        add_block(acc.sums, rows, block);
+        acc.fill.begin(b, 1);
+        acc.fill.gather(block);
+        acc.fill.finish();
+      });
+  fill = std::move(total.fill);
+  return std::move(total.sums);
 }
 
 /// The dense route: the blocks of a chunk (`step` of them) are summed and their rows gathered, then the tiles of the
@@ -181,13 +219,17 @@ Sums fill_sparse(const MomentRows& rows, const Csr& csr, GramFill& fill, const S
 Sums summed(const MomentRows& rows, GramFill& fill, GramKind kind, const Context& context) {
   const Sums zero(static_cast<Index>(rows.group_names.size()), rows.x.cols());
   if (const Csr* csr = rows.x.storage().csr()) return fill_sparse(rows, *csr, fill, zero, context);
-  const Index step = kind == GramKind::none ? std::max<Index>(rows.x.blocks(), 1) : fill.blocks_at_once();
+  const bool small = small_grams(zero.x1.rows(), zero.x1.cols(), kind);
+  if (small && fill.active()) return fill_small(rows, fill, zero, context);
+  const bool at_once = small || kind == GramKind::none;
+  const Index step = at_once ? std::max<Index>(rows.x.blocks(), 1) : fill.blocks_at_once();
   return fill_dense(rows, fill, step, zero, context);
 }
 
-/// The summation tree keeps a few more of the linear sums alive.
-std::size_t partial_bytes(Index groups, Index cols, const Context& context) {
-  return moments_bytes(groups, cols, GramKind::none) * (at(context.threads()) + 6);
+/// The summation tree keeps a few more of the linear sums alive, and of small Gram matrices.
+std::size_t partial_bytes(Index groups, Index cols, GramKind kind, const Context& context) {
+  const GramKind summed = small_grams(groups, cols, kind) ? kind : GramKind::none;
+  return moments_bytes(groups, cols, summed) * (at(context.threads()) + 6);
 }
 
 template <class Scalar>
@@ -277,7 +319,7 @@ Moments gather_moments(const MomentRows& rows, GramKind kind, const Context& con
   check(rows);
   const auto groups = static_cast<Index>(rows.group_names.size());
   const Index cols = rows.x.cols();
-  require_memory(moments_bytes(groups, cols, kind) + partial_bytes(groups, cols, context), "moments",
+  require_memory(moments_bytes(groups, cols, kind) + partial_bytes(groups, cols, kind, context), "moments",
                  kind == GramKind::none ? "their sums" : "a Gram matrix for every domain",
                  "use fewer columns or domains, or no Gram matrices");
   std::vector<std::uint8_t> labelled = labelled_groups(rows);
@@ -290,7 +332,7 @@ Moments gather_moments(const MomentRows& rows, GramKind kind, const Context& con
 
 void relabel_moments(Moments& moments, const MomentRows& rows, const Context& context) {
   check(rows);
-  require_memory(partial_bytes(moments.group_count(), moments.cols(), context), "moments", "their sums",
+  require_memory(partial_bytes(moments.group_count(), moments.cols(), GramKind::none, context), "moments", "their sums",
                  "use fewer columns or domains");
   GramFill none(rows, moments.labelled, GramKind::none);
   Sums sums = summed(rows, none, moments.gram_kind(), context);

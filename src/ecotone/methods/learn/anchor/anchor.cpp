@@ -169,7 +169,7 @@ Method anchor_method() {
            "gamma = 1, the default, is ridge regression.",
        .example = "impute | scale | anchor gamma=2",
        .citation = "rothenhaeusler2021",
-       .routes = {{Route::streamed}},
+       .routes = {{Route::streamed}, {Route::ranks}},
        .learns = Learns::numbers,
        .penalties = {{"l2"}}});
   method.sums = beside_targets(sums_route<AnchorOptions, fit_anchor_on_sums>());

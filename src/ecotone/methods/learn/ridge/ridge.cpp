@@ -153,7 +153,7 @@ Method ridge_method() {
                "less where domains disagree.",
        .example = "impute | scale | ridge",
        .citation = "",
-       .routes = {{Route::streamed}},
+       .routes = {{Route::streamed}, {Route::ranks}},
        .learns = Learns::two_classes,
        .fit_with_refits = fit_ridge_with_refits,
        .sums = beside_targets(sums_route<RidgeOptions, Ridge::fit_on_sums, require_sums_judge<RidgeOptions>>())});

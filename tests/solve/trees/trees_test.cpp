@@ -7,8 +7,10 @@
 #include <numeric>
 #include <set>
 
+#include "base/rank_threads.h"
 #include "ecotone/base/random.h"
 #include "ecotone/solve/trees/boosted.h"
+#include "ecotone/solve/trees/importance.h"
 #include "ecotone/solve/trees/refit.h"
 #include "solve/trees/golden_trees.h"
 
@@ -354,6 +356,43 @@ TEST(BoostedTrees, AreTheSameBytesForAnyNumberOfThreadsAndAnyOrderOfRows) {
   turned.x = problem.x.colwise().reverse();
   turned.labels.y = problem.labels.y.reverse();
   expect_same(one, fitted(turned, 2));
+}
+
+/// From 2^18 rows on ranks divide them among each other.
+TEST(BoostedTrees, AreTheSameBytesOnRanksWithRowsOfTheirOwn) {
+  const Index rows = 280'000;
+  const Problem problem = problem_of(rows);
+  TreeLabels labels = problem.labels;
+  labels.weight = Vector::Ones(rows);
+  labels.weight.head(9000).setZero();  // rows that no tree is grown on
+  std::vector<std::int32_t> domain;
+  for (Index i = 0; i < rows; ++i) domain.push_back(static_cast<std::int32_t>(i % 3));
+  const TreeDomains domains{domain, 3};
+  for (const TreeShape shape : {TreeShape::leafwise, TreeShape::symmetric}) {
+    const TreeOptions options{.shape = shape, .leaves = 8};
+    const auto fitted = [&](Communicator* ranks) {
+      const Context context({.threads = 1, .ranks = ranks});
+      const TreeRows data = bin_rows(Features::dense(problem.x), labels.weight, {}, 255, context);
+      Matrix last, gains = Matrix::Zero(3, 5);
+      BoostedTrees model = boost_trees(
+          data, labels, domains, 2, options, context,
+          [&](Index, const std::vector<GrownTree>&, const Matrix& scores) { last = scores; },
+          [&](const GrownTree& grown, const Gradients& gradients) {
+            add_domain_gains(grown, gradients, domains, options.lam, context, gains);
+          });
+      return std::tuple(std::move(model), std::move(last), std::move(gains), context.ranks().traffic().added);
+    };
+    const auto [alone, scores, gains, none] = fitted(nullptr);
+    EXPECT_EQ(none, 0U);
+    for (const int size : {2, 3})
+      RankThreads(size).run([&](Communicator& ranks) {
+        const auto [model, own_scores, own_gains, sent] = fitted(&ranks);
+        expect_same(alone, model);
+        EXPECT_EQ(own_scores, scores);
+        EXPECT_EQ(own_gains, gains);
+        EXPECT_GE(sent, 2U * 8 * 5 * cells_per_column * sizeof(GradientSums)) << "the sums of every leaf";
+      });
+  }
 }
 
 TEST(BoostedTrees, LowerTheLossAndLearnTheProduct) {

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
+#include "ecotone/base/blocks.h"
 #include "ecotone/solve/trees/divide.h"
 #include "ecotone/solve/trees/level_splits.h"
 
@@ -14,8 +16,14 @@ namespace ecotone {
 namespace {
 
 constexpr Index divided_at_once = 1 << 14;
+/// Ranks have rows of their own where there are as many; of fewer, to send the sums of every leaf takes longer than to
+/// make them.
+constexpr Index rows_for_ranks = 1 << 18;
 
-/// A leaf while the tree grows: a range of the rows, and what is known of it.
+/// The rows of the data that a rank divides: [first, last).
+Share own_rows(Index rows, int rank, int ranks) { return {rank * rows / ranks, (rank + 1) * rows / ranks}; }
+
+/// A leaf while the tree grows: a range of the rows that this rank divides, and what is known of all of its rows.
 struct OpenLeaf {
   Index first = 0, last = 0;
   int depth = 0;
@@ -27,7 +35,15 @@ struct OpenLeaf {
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
 
   SplitNode node() const { return {histogram, total, low, high}; }
-  Index size() const { return last - first; }
+  Index own_size() const { return last - first; }
+  /// How many rows a node sends to the left.
+  Index rows_left(const TreeNode& split) const {
+    const GradientSums* cells = histogram.column(split.feature);
+    Index rows = 0;
+    for (int code = 0; code < cells_per_column; ++code)
+      if (split.goes_left(static_cast<std::uint8_t>(code))) rows += cells[code].rows;
+    return rows;
+  }
 };
 
 class TreeGrowth {
@@ -40,12 +56,18 @@ class TreeGrowth {
         context_(context),
         finder_(data, gradients, options, draw.columns),
         by_domain_(data, gradients, domains, options, draw.columns),
-        rows_(std::move(draw.rows)),
-        moved_(rows_.size()) {}
+        by_rank_(context.meets_ranks() && std::ssize(draw.rows) >= rows_for_ranks && !DomainSplits::needed(options)),
+        own_(by_rank_ ? own_rows(data.rows, context.ranks().rank(), context.ranks().size()) : Share{0, data.rows}),
+        rows_(std::move(draw.rows)) {
+    const auto first = std::ranges::lower_bound(rows_, own_.first), last = std::ranges::lower_bound(rows_, own_.last);
+    rows_.erase(last, rows_.end());
+    rows_.erase(rows_.begin(), first);
+    moved_.resize(rows_.size());
+  }
 
   GrownTree grow() {
     OpenLeaf root{.last = std::ssize(rows_)};
-    root.histogram = histogram_of(data_, gradients_, rows_of(root), context_);
+    root.histogram = histogram(root);
     root.total = root.histogram.total();
     leaves_.push_back(std::move(root));
     if (options_.shape == TreeShape::symmetric)
@@ -87,7 +109,12 @@ class TreeGrowth {
   }
 
   std::span<const std::uint32_t> rows_of(const OpenLeaf& leaf) const {
-    return std::span(rows_).subspan(at(leaf.first), at(leaf.size()));
+    return std::span(rows_).subspan(at(leaf.first), at(leaf.own_size()));
+  }
+
+  GradientHistogram histogram(const OpenLeaf& leaf) const {
+    return by_rank_ ? histogram_of_ranks(data_, gradients_, rows_of(leaf), context_)
+                    : histogram_of(data_, gradients_, rows_of(leaf), context_);
   }
 
   /// A leaf that cannot be split needs its histogram no more.
@@ -97,7 +124,7 @@ class TreeGrowth {
   }
 
   bool may_split(const OpenLeaf& leaf) const {
-    return (options_.depth == 0 || leaf.depth < options_.depth) && leaf.size() >= 2 * options_.min_rows;
+    return (options_.depth == 0 || leaf.depth < options_.depth) && leaf.total.rows >= 2 * options_.min_rows;
   }
 
   void look_for_best(OpenLeaf& leaf) const {
@@ -131,9 +158,9 @@ class TreeGrowth {
     OpenLeaf left{.first = parent.first, .last = middle, .depth = parent.depth + 1, .parent = number, .is_left = true};
     OpenLeaf right{.first = middle, .last = parent.last, .depth = parent.depth + 1, .parent = number};
     // The smaller child is summed; what is left of the parent is the other.
-    OpenLeaf& small = left.size() <= right.size() ? left : right;
+    OpenLeaf& small = 2 * parent.rows_left(node) <= parent.total.rows ? left : right;
     OpenLeaf& large = &small == &left ? right : left;
-    small.histogram = histogram_of(data_, gradients_, rows_of(small), context_);
+    small.histogram = histogram(small);
     small.total = small.histogram.total();
     large.histogram = std::move(parent.histogram);
     large.histogram.subtract(small.histogram, context_);
@@ -159,7 +186,7 @@ class TreeGrowth {
   /// Puts the rows of a leaf that go left before the others; returns where the others begin.
   Index divide(const OpenLeaf& leaf, const TreeNode& node) {
     const auto part = [&](std::vector<std::uint32_t>& of) {
-      return std::span(of).subspan(at(leaf.first), at(leaf.size()));
+      return std::span(of).subspan(at(leaf.first), at(leaf.own_size()));
     };
     return leaf.first + divide_rows(part(rows_), part(moved_), data_.codes(node.feature), node, context_);
   }
@@ -172,20 +199,35 @@ class TreeGrowth {
       tree_.cover.push_back(static_cast<double>(leaf.total.rows));
       grown.sums.push_back(leaf.total);
     }
-    constexpr std::int32_t unknown = -1;
-    grown.leaf.assign(at(data_.rows), unknown);
-    context_.parallel(std::ssize(leaves_), [&](Index l) {
-      for (const std::uint32_t r : rows_of(leaves_[at(l)])) grown.leaf[r] = static_cast<std::int32_t>(l);
-    });
-    if (std::ssize(rows_) < data_.rows)
-      context_.parallel((data_.rows + divided_at_once - 1) / divided_at_once, [&](Index b) {
-        for (Index i = b * divided_at_once; i < std::min(data_.rows, (b + 1) * divided_at_once); ++i)
-          if (grown.leaf[at(i)] == unknown)
-            grown.leaf[at(i)] =
-                tree_.leaf_of([&](const TreeNode& node) { return node.goes_left(data_.codes(node.feature)[i]); });
-      });
+    grown.leaf = leaves_of_rows();
     grown.tree = std::move(tree_);
     return grown;
+  }
+
+  /// The leaf of every row of the data. Ranks give each other those of their own rows.
+  std::vector<std::int32_t> leaves_of_rows() const {
+    constexpr std::int32_t unknown = -1;
+    std::vector<std::int32_t> leaf(at(data_.rows), unknown);
+    context_.parallel(std::ssize(leaves_), [&](Index l) {
+      for (const std::uint32_t r : rows_of(leaves_[at(l)])) leaf[r] = static_cast<std::int32_t>(l);
+    });
+    const Index own = own_.last - own_.first;
+    if (std::ssize(rows_) < own)
+      context_.parallel((own + divided_at_once - 1) / divided_at_once, [&](Index b) {
+        const Index first = own_.first + b * divided_at_once;
+        for (Index i = first; i < std::min(own_.last, first + divided_at_once); ++i)
+          if (leaf[at(i)] == unknown)
+            leaf[at(i)] =
+                tree_.leaf_of([&](const TreeNode& node) { return node.goes_left(data_.codes(node.feature)[i]); });
+      });
+    if (by_rank_) {
+      Ranks& ranks = context_.ranks();
+      std::vector<std::size_t> end;  // bytes
+      for (int r = 0; r < ranks.size(); ++r)
+        end.push_back(at(own_rows(data_.rows, r, ranks.size()).last) * sizeof(std::int32_t));
+      ranks.share("leaves of rows", at(data_.rows), {reinterpret_cast<char*>(leaf.data()), end.back()}, end);
+    }
+    return leaf;
   }
 
   const TreeRows& data_;
@@ -194,6 +236,8 @@ class TreeGrowth {
   const Context& context_;
   SplitFinder finder_;
   DomainSplits by_domain_;
+  bool by_rank_;                      ///< each rank divides rows of its own
+  Share own_;                         ///< of the rows of the data
   std::vector<std::uint32_t> rows_;   ///< those of a leaf stand together
   std::vector<std::uint32_t> moved_;  ///< while rows are divided
   DecisionTree tree_;

@@ -122,6 +122,11 @@ Gradients Gradients::of(ConstVectorView first, ConstVectorView second, const Con
   return result;
 }
 
+void sum_over_ranks(std::string_view what, std::span<GradientSums> sums, const Context& context) {
+  static_assert(sizeof(GradientSums) == 3 * sizeof(std::int64_t) && sizeof(Index) == sizeof(std::int64_t));
+  context.ranks().sum(what, {reinterpret_cast<std::int64_t*>(sums.data()), 3 * sums.size()});
+}
+
 GradientSums GradientHistogram::total() const {
   GradientSums sum;
   for (int code = 0; code < cells_per_column; ++code) sum += cell[at(code)];
@@ -162,17 +167,21 @@ GradientHistogram histogram_here(const TreeRows& data, const Gradients& gradient
 
 }  // namespace
 
+GradientHistogram histogram_of_ranks(const TreeRows& data, const Gradients& gradients,
+                                     std::span<const std::uint32_t> rows, const Context& context) {
+  GradientHistogram histogram = histogram_here(data, gradients, rows, context);
+  sum_over_ranks("histogram", histogram.cell, context);
+  return histogram;
+}
+
 GradientHistogram histogram_of(const TreeRows& data, const Gradients& gradients, std::span<const std::uint32_t> rows,
                                const Context& context) {
   const auto count = std::ssize(rows);
   // Of few rows, to send the sums takes longer than to make them.
   if (!context.meets_ranks() || count < shared_rows) return histogram_here(data, gradients, rows, context);
-  Ranks& ranks = context.ranks();
+  const Ranks& ranks = context.ranks();
   const Index first = ranks.rank() * count / ranks.size(), last = (ranks.rank() + 1) * count / ranks.size();
-  GradientHistogram histogram = histogram_here(data, gradients, rows.subspan(at(first), at(last - first)), context);
-  static_assert(sizeof(GradientSums) == 3 * sizeof(std::int64_t) && sizeof(Index) == sizeof(std::int64_t));
-  ranks.sum("histogram", {reinterpret_cast<std::int64_t*>(histogram.cell.data()), 3 * histogram.cell.size()});
-  return histogram;
+  return histogram_of_ranks(data, gradients, rows.subspan(at(first), at(last - first)), context);
 }
 
 }  // namespace ecotone

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "ecotone/base/context.h"
@@ -46,6 +47,9 @@ inline GradientSums operator-(GradientSums a, const GradientSums& b) { return a 
 
 inline constexpr int cells_per_column = 256;
 
+/// Replaces sums by those of all ranks.
+void sum_over_ranks(std::string_view what, std::span<GradientSums> sums, const Context& context);
+
 /// The sums of a node by code, column after column.
 struct GradientHistogram {
   std::vector<GradientSums> cell;
@@ -59,5 +63,9 @@ struct GradientHistogram {
 /// The histogram of these rows. Its bytes do not depend on the number of threads or on the order of the rows.
 GradientHistogram histogram_of(const TreeRows& data, const Gradients& gradients, std::span<const std::uint32_t> rows,
                                const Context& context);
+
+/// The histogram of the rows that all ranks have, of which these are this rank's.
+GradientHistogram histogram_of_ranks(const TreeRows& data, const Gradients& gradients,
+                                     std::span<const std::uint32_t> rows, const Context& context);
 
 }  // namespace ecotone

@@ -15,7 +15,11 @@ std::vector<GradientSums> leaf_sums(const GrownTree& grown, const Gradients& gra
   const Index n = std::ssize(grown.leaf), cells = std::ssize(grown.tree.value) * domains.count;
   std::vector<GradientSums> sums(at(cells));
   std::mutex adding;
-  context.parallel((n + summed_at_once - 1) / summed_at_once, [&](Index b) {
+  const Index blocks = (n + summed_at_once - 1) / summed_at_once;
+  const bool by_rank = blocks > 1 && context.meets_ranks();
+  const int rank = by_rank ? context.ranks().rank() : 0, ranks = by_rank ? context.ranks().size() : 1;
+  context.parallel((blocks - rank + ranks - 1) / ranks, [&](Index task) {
+    const Index b = rank + task * ranks;
     std::vector<GradientSums> own(at(cells));
     for (Index i = b * summed_at_once; i < std::min(n, (b + 1) * summed_at_once); ++i) {
       const Gradients::Row row = gradients.row[at(i)];
@@ -24,6 +28,7 @@ std::vector<GradientSums> leaf_sums(const GrownTree& grown, const Gradients& gra
     const std::lock_guard lock(adding);  // integers: the order does not matter
     for (std::size_t c = 0; c < sums.size(); ++c) sums[c] += own[c];
   });
+  if (by_rank) sum_over_ranks("sums by leaf and domain", sums, context);
   return sums;
 }
 

@@ -151,6 +151,33 @@ def test_clashes_and_formats_without_text_are_refused(ecotone, folder, model):
     )
 
 
+def test_a_column_in_use_gets_no_second_role(ecotone, small, tmp_path):
+    """Every verb that reads rows for a model: the array of the first role would never be filled in."""
+    model, scale, out = tmp_path / "m.eco", tmp_path / "scale.eco", tmp_path / "out.eco"
+    columns = ("--label", "y", "--domain", "site")
+    ecotone("fit", small, "trees rounds=3 leaves=3", *columns, "--expect", "-o", model)
+    ecotone("fit", small, "impute | scale", *columns, "-o", scale)
+    new_labels = [("--domain", "x1"), ("--domain", "colour"), ("--domain", "y"), ("--label", "site"), ("--label", "x2"),
+                  ("--weight", "site"), ("--weight", "x1"), ("--weight", "y")]
+    for flags in new_labels:
+        ecotone.error("refit", model, small, *flags, "-o", out, exit=2, code="column_twice")
+        ecotone.error("inspect", model, "--on", small, *flags, exit=2, code="column_twice")
+    for verb in ("predict", "transform", "expect"):
+        for column in ("x1", "colour", "y"):
+            ecotone.error(verb, model, small, "--domain", column, exit=2, code="column_twice")
+    ecotone.error("partial", small, "ridge", "--label", "y", "--domain", "x1", "--behind", scale, "-o", out, exit=2, code="column_twice")
+    message = ecotone.error("refit", model, small, "--weight", "x1", "-o", out, exit=2, code="column_twice")
+    assert message == "column 'x1' is given both as a feature of the model and as the weight"
+    assert not out.exists()
+    # What is left out, absent or renamed is in nobody's way.
+    rows = small.read_text().replace("site,x1,x2,colour,y", "place,x1,x2,colour,answer")
+    (tmp_path / "other.csv").write_text(rows)
+    ecotone("refit", model, tmp_path / "other.csv", "--label", "answer", "--domain", "place", "-o", out)
+    plain = ecotone("predict", model, small).stdout
+    assert ecotone("predict", model, tmp_path / "other.csv", "--domain", "place").stdout == plain
+    assert ecotone("predict", model, small, "--id", "x1", "--keep", "y").stdout.startswith("x1,y,domain,prediction")
+
+
 def test_transform_keeps_names(ecotone, folder, model):
     rows = table(ecotone("transform", model, "new.csv", "--id", "patient", cwd=folder).stdout)
     assert list(rows[0]) == ["patient", "domain", "admitted", "age", "weight_kg", "creatinine", "costs"]

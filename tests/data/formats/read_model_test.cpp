@@ -34,6 +34,37 @@ TEST(ReadForModel, LabelDomainAndWeightMayBeAbsent) {
   message_of("unknown_column", ErrorKind::data, [] { for_model("age,sex\n1,M\n", {.domain = "place"}); });
 }
 
+/// The array of a second role would never be filled in.
+TEST(ReadForModel, AColumnHasOneRole) {
+  const std::string text = "extra,sex,y,age,site,w\n3,F,q,5,c,1\n4,M,p,6,d,2\n";
+  const std::vector<std::pair<ReadOptions, std::string>> twice = {
+      {{.domain = "age"}, "column 'age' is given both as a feature of the model and as the domain"},
+      {{.domain = "sex"}, "column 'sex' is given both as a feature of the model and as the domain"},
+      {{.label = "age"}, "column 'age' is given both as a feature of the model and as the label"},
+      {{.weight = "age"}, "column 'age' is given both as a feature of the model and as the weight"},
+      {{.domain = "y"}, "column 'y' is given both as the label and as the domain"},
+      {{.label = "site"}, "column 'site' is given both as the label and as the domain"},
+      {{.weight = "site"}, "column 'site' is given both as the domain and as the weight"},
+      {{.label = "w"}, "column 'w' is given both as the label and as the weight"},
+      {{.label = "extra", .domain = "extra"}, "column 'extra' is given both as the label and as the domain"}};
+  for (const auto& [options, message] : twice)
+    EXPECT_EQ(message_of("column_twice", ErrorKind::option, [&] { for_model(text, options); }), message);
+  const Dataset other = for_model(text, {.label = "extra", .domain = "y"});
+  EXPECT_EQ(other.domain.names, (std::vector<std::string>{"q", "p"}));
+  EXPECT_EQ(for_model(text, {.label = "site", .domain_from_file = true}).y->classes,
+            (std::vector<std::string>{"c", "d"}));
+}
+
+TEST(ReadForModel, AFeatureOfTheModelIsNotTakenOutOfArrays) {
+  const Folder folder;
+  const auto sparse = folder.write("train.svm", "1 1:5 3:2\n0 2:7\n");
+  const Schema schema = read_dataset({sparse}, {}, context_of(1)).schema;
+  ASSERT_EQ(schema.columns.size(), 3U);
+  for (const Column& column : schema.columns)
+    for (const ReadOptions& options : {ReadOptions{.domain = column.name}, ReadOptions{.weight = column.name}})
+      message_of("column_twice", ErrorKind::option, [&] { read_for_model({sparse}, schema, options, context_of(1)); });
+}
+
 TEST(ReadForModel, AMissingColumnIsNamed) {
   const std::string message = message_of("missing_column", ErrorKind::data, [] { for_model("sex,y\nM,p\n"); });
   EXPECT_NE(message.find("new.csv: no column 'age'"), std::string::npos) << message;

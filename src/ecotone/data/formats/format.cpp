@@ -9,6 +9,7 @@
 #include "ecotone/base/options.h"
 #include "ecotone/data/formats/arrays.h"
 #include "ecotone/data/formats/number.h"
+#include "ecotone/data/formats/roles.h"
 
 namespace ecotone {
 
@@ -119,6 +120,7 @@ Dataset read_files_for_model(const Format& format, InputFiles files, const Schem
     option_error("no_text_columns", "--id and --keep pass columns of CSV files through; {} is {}",
                  files.paths.front().string(), format.name);
   if (!format.rows) return format.read_for_model(std::move(files), schema, options, passed, context);
+  refuse_features_as_roles(schema, options);
   return match_by_position(read_files(format, files, options, context), schema, files.sources.front().name(), context);
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "ecotone/base/error.h"
 #include "ecotone/base/options.h"
@@ -12,6 +13,12 @@
 namespace ecotone {
 
 namespace {
+
+constexpr const char* model_feature = "a feature of the model";
+
+[[noreturn]] void refuse_twice(const std::string& name, const char* old, const char* use) {
+  option_error("column_twice", "column '{}' is given both as {} and as {}", name, old, use);
+}
 
 /// Marks the role of each column and rejects a second one.
 class Marks {
@@ -25,10 +32,15 @@ class Marks {
     const auto found = places_.find(name);
     const Index j = found != places_.end() ? found->second : find_column(names_, name, origin_);
     const char*& old = use_[at(j)];
-    if (old && std::string_view(old) != use)
-      option_error("column_twice", "column '{}' is given both as {} and as {}", name, old, use);
+    if (old && std::string_view(old) != use) refuse_twice(name, old, use);
     old = use;
     return j;
+  }
+
+  /// The column that is given for a role, otherwise the known one if it is there; -1: none.
+  Index mark_optional(const std::string& given, const std::string& known, const char* use) {
+    if (!given.empty()) return mark(given, use);
+    return known.empty() || !places_.contains(known) ? -1 : mark(known, use);
   }
 
   bool free(std::size_t j) const { return !use_[j]; }
@@ -82,6 +94,24 @@ ColumnRoles resolve_roles(const std::vector<std::string>& names, const ReadOptio
   std::ranges::sort(roles.features);
   roles.features.erase(std::unique(roles.features.begin(), roles.features.end()), roles.features.end());
   return roles;
+}
+
+ColumnRoles resolve_model_roles(const std::vector<std::string>& names, const Schema& schema, const ReadOptions& options,
+                                const std::string& origin) {
+  Marks marks(names, origin);
+  ColumnRoles roles;
+  for (const Column& column : schema.columns) roles.features.push_back(marks.mark(column.name, model_feature));
+  roles.label = marks.mark_optional(options.label, schema.label, "the label");
+  if (!options.domain_from_file) roles.domain = marks.mark_optional(options.domain, schema.domain, "the domain");
+  roles.weight = marks.mark_optional(options.weight, schema.weight, "the weight");
+  return roles;
+}
+
+void refuse_features_as_roles(const Schema& schema, const ReadOptions& options) {
+  for (const auto& [name, use] : {std::pair(&options.label, "the label"), std::pair(&options.domain, "the domain"),
+                                  std::pair(&options.weight, "the weight")})
+    if (!name->empty() && std::ranges::find(schema.columns, *name, &Column::name) != schema.columns.end())
+      refuse_twice(*name, model_feature, use);
 }
 
 }  // namespace ecotone

@@ -29,6 +29,15 @@ Index find_column(const std::vector<std::string>& names, const std::string& name
 /// The roles given by the names in the options. Option error `column_twice` if a column would have two.
 ColumnRoles resolve_roles(const std::vector<std::string>& names, const ReadOptions& options, const std::string& origin);
 
+/// The same for data of a model, whose columns must be in the table: these are the features, in the model's order. The
+/// label, the domain and the weight are the columns that the options name, otherwise those of the model if the table
+/// has them; there are no others.
+ColumnRoles resolve_model_roles(const std::vector<std::string>& names, const Schema& schema, const ReadOptions& options,
+                                const std::string& origin);
+/// Option error `column_twice` if the options give a feature of the model another role, for formats whose columns are
+/// matched by position: taking one out would move the others.
+void refuse_features_as_roles(const Schema& schema, const ReadOptions& options);
+
 /// "a, b, c, ...": at most eight names.
 std::string some_names(const std::vector<std::string>& names);
 /// "'a', 'b', 'c', ...": at most eight names.

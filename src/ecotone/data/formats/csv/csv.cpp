@@ -166,14 +166,6 @@ void open_records(CsvTable& table, const CsvColumns& columns, const ReadOptions&
   table.keep_where(options.where, context);
 }
 
-/// The column of a role: as the user says, otherwise as the schema says if the table has it.
-Index optional_column(const CsvTable& table, const std::string& given, const std::string& known) {
-  if (!given.empty()) return find_column(table.names(), given, table.origin());
-  if (known.empty()) return -1;
-  const auto found = std::ranges::find(table.names(), known);
-  return found == table.names().end() ? -1 : found - table.names().begin();
-}
-
 /// The id and the kept columns. Option error `column_twice` if one is given twice.
 std::vector<Index> passed_columns(const CsvTable& table, const ReadOptions& options) {
   std::vector<std::string> names = options.keep;
@@ -245,15 +237,14 @@ Dataset read_csv_for_model(std::vector<ByteSource> sources, const Schema& schema
   CsvTable table = CsvTable::open(std::move(sources), context);
   require_model_columns(table, schema);
   const std::vector<Index> texts = passed ? passed_columns(table, options) : std::vector<Index>{};
+  const ColumnRoles roles = resolve_model_roles(table.names(), schema, options, table.origin());
   CsvColumns columns;
-  columns.label = optional_column(table, options.label, schema.label);
-  columns.domain = options.domain_from_file ? -1 : optional_column(table, options.domain, schema.domain);
-  columns.weight = optional_column(table, options.weight, schema.weight);
+  columns.label = roles.label;
+  columns.domain = roles.domain;
+  columns.weight = roles.weight;
   columns.inputs = schema.columns;
+  columns.input_columns = roles.features;
   columns.known_levels = true;
-  TextMap<Index> place;
-  for (std::size_t j = 0; j < table.names().size(); ++j) place.emplace(table.names()[j], static_cast<Index>(j));
-  for (const Column& column : schema.columns) columns.input_columns.push_back(place.at(column.name));
   table.require_columns(columns.used());
   open_records(table, columns, options, tuning, context);
   sniff(table, columns, context);

@@ -37,7 +37,7 @@ def test_text_and_missing_values_need_no_stage(ecotone, table, tmp_path):
     assert root["column"] == "kind"
     assert set(root["levels"]) in ({"red", "blue"}, {"green", "grey", "pink"})
     text = ecotone("inspect", model, "--trees").stdout
-    assert text.startswith("tree 1\nkind is ")
+    assert text.startswith("loss logistic, start ") and "\ntree 1\nkind is " in text
     assert "gain of the splits of each column" in ecotone("inspect", model).stdout
 
 
@@ -83,6 +83,50 @@ def test_refit_moves_a_model_and_says_so(ecotone, table, tmp_path):
     assert probability[1] < probability[0] - 0.1
     note = json.loads(ecotone("inspect", moved, "--json").stdout)["refit"]
     assert note["rows"] == 8 and note["strength"] == 2
+
+
+def test_refit_says_what_was_before_it(ecotone, table, tmp_path):
+    model, moved = tmp_path / "m.eco", tmp_path / "moved.eco"
+    ecotone("fit", table, "trees leaves=4", *FLAGS, "-o", model)
+    ecotone("refit", model, table, "-o", moved)
+    old, new = ([line for line in ecotone("inspect", m).stdout.splitlines() if "left out" in line or "gain of" in line]
+                for m in (model, moved))
+    assert len(old) == 2
+    assert new == [line + " (before the refit)" for line in old]
+
+
+def test_refit_needs_every_class_to_balance_them(ecotone, table, tmp_path):
+    model, out = tmp_path / "m.eco", tmp_path / "out.eco"
+    ecotone("fit", table, "trees rounds=3 leaves=3 class_weight=balanced", *FLAGS, "-o", model)
+    well = write(tmp_path / "well.csv", [["site", "kind", "size", "sick"]] + [["s9", "red", 3, 0]] * 8)
+    message = ecotone.error("refit", model, well, "-o", out, exit=3, code="zero_weights")
+    assert message.startswith("refit: class_weight=balanced needs rows of every class") and not out.exists()
+
+
+def test_inspect_names_the_round_and_class_of_trees(ecotone, table, tmp_path):
+    rows = [line.split(",") for line in table.read_text().splitlines()]
+    names = ("well", "ill", "dead")
+    three = write(tmp_path / "three.csv",
+                  [rows[0]] + [row[:3] + [names[int(row[3]) + (i % 5 == 0)]] for i, row in enumerate(rows[1:])])
+    model = tmp_path / "m.eco"
+    ecotone("fit", three, "trees rounds=2 leaves=3", *FLAGS, "-o", model)
+    classes = ecotone.json("inspect", model)["classes"]
+    assert len(classes) == 3
+    lines = ecotone("inspect", model, "--trees").stdout.splitlines()
+    assert lines[0].startswith("loss softmax, start ") and all(f"({name})" in lines[0] for name in classes)
+    heads = [line for line in lines if line.startswith("tree ")]
+    assert heads == [f"tree {t + 1}, round {t // 3 + 1}, class {classes[t % 3]}" for t in range(6)]
+    trees = ecotone.json("inspect", model, "--trees")["trees"]
+    assert [(tree["round"], tree["class"]) for tree in trees] == [(t // 3 + 1, classes[t % 3]) for t in range(6)]
+    ecotone("fit", three, "forest trees=2", *FLAGS, "-o", model)
+    lines = ecotone("inspect", model, "--trees").stdout.splitlines()
+    assert lines[0] == "forest: the answer is the mean of the leaves" and lines[1] == f"tree 1, class {classes[0]}"
+    trees = ecotone.json("inspect", model, "--trees")["trees"]
+    assert [tree["class"] for tree in trees] == classes * 2
+    assert all(0 <= value <= 1 for tree in trees for value in tree["value"])
+    ecotone("fit", table, "forest trees=2", *FLAGS, "-o", model)
+    trees = ecotone.json("inspect", model, "--trees")["trees"]
+    assert [tree["round"] for tree in trees] == [1, 2] and "class" not in trees[0]
 
 
 def test_refit_refuses_other_models_and_other_labels(ecotone, table, tmp_path):

@@ -5,6 +5,7 @@
 
 #include "ecotone/base/error.h"
 #include "ecotone/methods/model.h"
+#include "ecotone/methods/multiclass/class_weights.h"
 #include "ecotone/methods/requirements.h"
 
 namespace ecotone {
@@ -32,6 +33,13 @@ Labels labels_as(const Labels& y, Task task, const std::vector<std::string>& cla
   return result;
 }
 
+/// Multiplies the weights of the rows by those of their classes, as the fit did.
+void weigh_classes(const Stage& learner, TrainView& view) {
+  if (view.y.task != Task::classify || !learner.method->has_class_options()) return;
+  const std::string& text = learner.options.at("class_weight");
+  if (text != "none") view.weight = class_weighted_rows("refit", view, text);
+}
+
 std::string last_stage_text(const Pipeline& pipeline) {
   const std::string text = pipeline.text();
   const std::size_t bar = text.rfind(" | ");
@@ -44,13 +52,14 @@ Model Model::refitted(const TrainView& view, double strength, const Context& con
   if (!(strength > 0) || !std::isfinite(strength))
     option_error("bad_option", "refit: strength must be > 0, got {:g}", strength);
   if (view.labelled() == 0) data_error("no_labels", "refit: no row has a label");
-  if (view.weight.size() > 0 && !(view.weight.head(view.labelled()).maxCoeff() > 0))
-    data_error("zero_weights", "refit: all labelled rows have weight 0");
   require_label_range("refit", view, schema_);
   require_finite_labels("refit", view.y);
   const Method& learner = *pipeline_.stages().back().method;
   TrainView moved = view;
   moved.y = labels_as(view.y, task_, classes_);
+  weigh_classes(pipeline_.stages().back(), moved);
+  if (moved.weight.size() > 0 && !(moved.weight.maxCoeff() > 0))
+    data_error("zero_weights", "refit: all labelled rows have weight 0");
   Batch current = aligned({view.x, view.domain, view.origin}, context);
   for (std::size_t i = 0; i + 1 < fitted_.size() && !pipeline_.predicts_at(i); ++i)
     current.x = fitted_[i]->transform(current, context);

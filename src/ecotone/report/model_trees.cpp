@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ecotone/base/error.h"
 
 namespace ecotone {
@@ -16,6 +18,14 @@ std::vector<std::string> learner_features(const Model& model, const Context& con
   }
 }
 
+Index ModelTrees::round_of(std::size_t tree) const {
+  return static_cast<Index>(tree / std::max<std::size_t>(classes.size(), 1)) + 1;
+}
+
+const std::string* ModelTrees::class_of(std::size_t tree) const {
+  return classes.empty() ? nullptr : &classes[tree % classes.size()];
+}
+
 ModelTrees model_trees(const Model& model, const Context& context) {
   for (std::size_t i = 0; i < model.pipeline().stages().size(); ++i) {
     const StageState state = model.state(i);
@@ -28,6 +38,11 @@ ModelTrees model_trees(const Model& model, const Context& context) {
       for (Index j = 0; j < columns; ++j) found.names.push_back(fmt::format("x{}", j + 1));
     }
     found.arrays = read_trees(state, columns);
+    if (state.has("start")) {
+      found.loss = state.text("loss");
+      found.start = state.vector("start", -1);
+    }
+    if (model.classes().size() > 2) found.classes = model.classes();
     found.levels.resize(found.names.size());
     for (std::size_t j = 0; j < found.names.size(); ++j)
       for (const Column& column : model.schema().columns)

@@ -129,6 +129,32 @@ TEST(Forest, OneTreeOfAllRowsAndColumnsIsTheGoldenOne) {
   for (std::size_t l = 0; l < tree.value.size(); ++l) EXPECT_NEAR(tree.value[l], d["value"][l], 1e-8);
 }
 
+/// To the last digits, although splits are found by integers of 30 bits.
+TEST(Forest, LeavesAreTheMeansOfTheirRows) {
+  Numbers problem = numbers_of(300);
+  problem.labels.weight = Vector::LinSpaced(300, 0.5, 3);
+  problem.labels.y[0] = 1e7;  // and a unit of the gradients that is far from fine
+  ForestOptions options{.trees = 3, .columns = 4, .bootstrap = false, .growth = {}};
+  options.growth.lam = 0;
+  options.growth.min_hessian = 0;
+  options.growth.min_rows = 7;
+  const Context context = two_threads();
+  const Features x = Features::dense(problem.x);
+  const TreeRows data = bin_rows(x, problem.labels.weight, {}, 255, context);
+  const BoostedTrees forest = grow_forest(data, problem.labels, options, context);
+  for (const DecisionTree& tree : forest.trees) {
+    const std::vector<std::int32_t> leaf = tree_leaves(tree, data.column, x, context);
+    std::vector<double> sum(tree.value.size(), 0.0), total(tree.value.size(), 0.0);
+    for (Index i = 0; i < 300; ++i) {
+      sum[at(leaf[at(i)])] += problem.labels.weight[i] * problem.labels.y[i];
+      total[at(leaf[at(i)])] += problem.labels.weight[i];
+    }
+    ASSERT_GT(tree.value.size(), 3U);
+    for (std::size_t l = 0; l < tree.value.size(); ++l)
+      EXPECT_NEAR(tree.value[l], sum[l] / total[l], 1e-13 * (1 + std::abs(tree.value[l])));
+  }
+}
+
 TEST(Forest, IsTheSameForAnyNumberOfThreadsAndDrawsRowsAndColumns) {
   const Numbers problem = numbers_of(600);
   ForestOptions options;

@@ -35,10 +35,16 @@ Json node_json(const TreeNode& node, const ModelTrees& found) {
 Json trees_json(const Model& model, const Context& context) {
   const ModelTrees found = model_trees(model, context);
   Json trees = Json::array();
-  for (const DecisionTree& tree : found.arrays.trees) {
+  for (std::size_t t = 0; t < found.arrays.trees.size(); ++t) {
+    const DecisionTree& tree = found.arrays.trees[t];
     Json nodes = Json::array();
     for (const TreeNode& node : tree.nodes) nodes.push_back(node_json(node, found));
-    trees.push_back({{"nodes", std::move(nodes)}, {"value", tree.value}, {"rows", tree.cover}});
+    Json json = {{"round", found.round_of(t)}};
+    if (const std::string* name = found.class_of(t)) json["class"] = *name;
+    json["nodes"] = std::move(nodes);
+    json["value"] = tree.value;
+    json["rows"] = tree.cover;
+    trees.push_back(std::move(json));
   }
   return trees;
 }

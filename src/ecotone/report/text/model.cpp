@@ -191,7 +191,7 @@ std::size_t width_of_entries(const Json& stage) {
 
 /// A fitted stage, entry by entry; importance weights first.
 std::string stage_text(const Json& stage, const Model& model, const std::vector<std::string>& names) {
-  if (stage.contains("tree_first")) return tree_stage_text(stage, names);
+  if (stage.contains("tree_first")) return tree_stage_text(stage, names, model.notes().contains("refit"));
   if (stage.contains("promise")) return conformal_stage_text(stage);
   if (stage.contains("corrects")) return prior_stage_text(stage, model.classes());
   const bool weighted = stage.contains("ess");

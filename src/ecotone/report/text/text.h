@@ -69,15 +69,17 @@ std::string reproduction_table(const Reproduction& reproduction);
 std::string selection_text(const FeatureSelection& found);
 
 /// What a fitted stage of trees says of itself: how many, how they were chosen, and the gains by column with the
-/// domains that a column's splits hurt. `names` are those of its columns.
-std::string tree_stage_text(const Json& stage, const std::vector<std::string>& names);
+/// domains that a column's splits hurt. `names` are those of its columns. `refitted`: the leaves were moved later,
+/// which is said where lines are about the old ones.
+std::string tree_stage_text(const Json& stage, const std::vector<std::string>& names, bool refitted = false);
 
 /// What a stage of sets promises and what it covered in each source domain.
 std::string conformal_stage_text(const Json& stage);
 /// Whether a stage corrects for other shares of classes, and what speaks for it.
 std::string prior_stage_text(const Json& stage, const std::vector<std::string>& classes);
 
-/// All trees of a model's last stage of trees, one after the other. Option error `no_trees` if it has none.
+/// The loss and the start of the scores, then all trees of a model's stage of trees, one after the other, each with the
+/// round and class it belongs to where there are more than two classes. Option error `no_trees` if it has none.
 std::string model_trees_text(const Model& model, const Context& context);
 
 /// A decision tree, a line for every node and leaf, the rows that a node's line holds for first and then the others,

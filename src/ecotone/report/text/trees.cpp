@@ -38,6 +38,7 @@ std::string condition_text(const TreeNode& node, const TreeColumn& column, const
 }
 
 constexpr std::size_t gains_shown = 12;
+constexpr const char* before = " (before the refit)";
 
 /// The domains in which the splits of a column raised the loss.
 std::vector<std::string> hurt_domains(const Json& stage, std::size_t column) {
@@ -49,13 +50,13 @@ std::vector<std::string> hurt_domains(const Json& stage, std::size_t column) {
   return hurt;
 }
 
-std::string gains_text(const Json& stage, const std::vector<std::string>& names) {
+std::string gains_text(const Json& stage, const std::vector<std::string>& names, bool refitted) {
   const std::vector<double> gain = stage["importance"];
   const double total = std::accumulate(gain.begin(), gain.end(), 0.0);
   std::vector<std::size_t> order(gain.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return gain[a] > gain[b]; });
-  std::string text = "  gain of the splits of each column, largest first\n";
+  std::string text = fmt::format("  gain of the splits of each column, largest first{}\n", refitted ? before : "");
   std::size_t width = 0, shown = 0;
   for (const std::size_t j : order)
     if (shown++ < gains_shown) width = std::max(width, names[j].size());
@@ -84,9 +85,20 @@ std::string choice_text(const Json& stage) {
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
+/// What leaves are added to, and what the sum is.
+std::string scores_text(const ModelTrees& found) {
+  if (found.loss.empty()) return "forest: the answer is the mean of the leaves\n";
+  std::vector<std::string> starts;
+  for (Index k = 0; k < found.start.size(); ++k) {
+    const std::string* name = found.class_of(at(k));
+    starts.push_back(fmt::format("{:.6g}{}", found.start[k], name ? fmt::format(" ({})", one_line(*name)) : ""));
+  }
+  return fmt::format("loss {}, start {}\n", found.loss, fmt::join(starts, ", "));
+}
+
 }  // namespace
 
-std::string tree_stage_text(const Json& stage, const std::vector<std::string>& names) {
+std::string tree_stage_text(const Json& stage, const std::vector<std::string>& names, bool refitted) {
   std::string text;
   const auto line = [&](const char* name, const std::string& value) {
     text += fmt::format("  {:<9} {}\n", name, value);
@@ -94,19 +106,24 @@ std::string tree_stage_text(const Json& stage, const std::vector<std::string>& n
   if (stage.contains("loss")) line("loss", stage["loss"]);
   line("trees", fmt::format("{}", stage["tree_first"].size() - 1));
   if (stage.contains("stop") && !stage["stop"]["left_out"].get<std::string>().empty())
-    line("left out", fmt::format("{}, {} folds; loss there: {}", stage["stop"]["left_out"].get<std::string>(),
-                                 stage["stop"]["folds"].get<Index>(), choice_text(stage)));
+    line("left out", fmt::format("{}, {} folds; loss there: {}{}", stage["stop"]["left_out"].get<std::string>(),
+                                 stage["stop"]["folds"].get<Index>(), choice_text(stage), refitted ? before : ""));
   line("status", stage["status"]);
-  if (names.size() == stage["importance"].size()) text += gains_text(stage, names);
+  if (names.size() == stage["importance"].size()) text += gains_text(stage, names, refitted);
   return text;
 }
 
 std::string model_trees_text(const Model& model, const Context& context) {
   const ModelTrees found = model_trees(model, context);
-  std::string text;
-  for (std::size_t t = 0; t < found.arrays.trees.size(); ++t)
-    text += fmt::format("tree {}\n{}", t + 1,
-                        tree_text(found.arrays.trees[t], found.arrays.columns, found.names, found.levels));
+  std::string text = scores_text(found);
+  for (std::size_t t = 0; t < found.arrays.trees.size(); ++t) {
+    text += fmt::format("tree {}", t + 1);
+    if (const std::string* name = found.class_of(t)) {
+      if (!found.loss.empty()) text += fmt::format(", round {}", found.round_of(t));
+      text += fmt::format(", class {}", one_line(*name));
+    }
+    text += "\n" + tree_text(found.arrays.trees[t], found.arrays.columns, found.names, found.levels);
+  }
   return text;
 }
 

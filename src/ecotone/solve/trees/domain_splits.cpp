@@ -94,14 +94,17 @@ bool DomainSplits::enough_gain(const std::vector<Part>& parts) const {
 }
 
 double DomainSplits::spread(const std::vector<Part>& parts) const {
-  double total = 0, mean = 0, square = 0;
+  double total = 0, mean = 0, largest = 0, square = 0;
   for (const Part& part : parts) total += part.weight;
   for (const Part& part : parts) mean += part.gain / total;
+  for (const Part& part : parts) largest = std::max(largest, std::abs(part.gain / part.weight - mean));
+  // Gains are squares already: by a power of two, which rounds nothing, their squares stay in range.
+  const double scale = largest > 0 ? std::exp2(std::clamp(std::ilogb(largest), -1000, 1000)) : 1;
   for (const Part& part : parts) {
-    const double off = part.gain / part.weight - mean;
+    const double off = (part.gain / part.weight - mean) / scale;
     square += part.weight / total * off * off;
   }
-  return total * std::sqrt(square);
+  return total * (scale * std::sqrt(square));
 }
 
 double DomainSplits::score(const SplitNode& node, const TreeNode& split, const GradientSums& left,

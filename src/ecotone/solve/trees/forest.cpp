@@ -46,10 +46,11 @@ struct OpenPart {
 class FullGrowth {
  public:
   FullGrowth(const TreeRows& data, const Gradients& gradients, const ForestOptions& options, Vector target,
-             std::vector<std::uint32_t> rows, Random random)
+             Vector weight, std::vector<std::uint32_t> rows, Random random)
       : data_(data),
         gradients_(gradients),
         target_(std::move(target)),
+        weight_(std::move(weight)),
         options_(options),
         finder_(data, gradients, options.growth),
         random_(std::move(random)),
@@ -60,8 +61,8 @@ class FullGrowth {
     histogram_.cell.resize(data.column.size() * cells_per_column);
   }
 
-  /// Leaves hold `centre` and the mean of what the gradients are the negative of.
-  DecisionTree grow(double centre) {
+  /// Leaves hold the weighted mean of their rows' targets.
+  DecisionTree grow() {
     std::vector<OpenPart> open{{.last = std::ssize(rows_)}};
     while (!open.empty()) {
       const OpenPart part = open.back();
@@ -70,7 +71,7 @@ class FullGrowth {
       const std::optional<TreeNode> node = best_of(part, total);
       if (!node) {
         join(part, -std::ssize(tree_.value) - 1);
-        tree_.value.push_back(centre + finder_.newton_step(total));
+        tree_.value.push_back(mean_of(part));
         tree_.cover.push_back(static_cast<double>(part.last - part.first));
         continue;
       }
@@ -98,6 +99,18 @@ class FullGrowth {
       total += GradientSums{row.g, row.h, 1};
     }
     return total;
+  }
+
+  /// Of doubles, in the order of the rows: the integers of the gradients are too coarse for an answer.
+  double mean_of(const OpenPart& part) const {
+    if (same_target(part)) return target_[rows_[at(part.first)]];
+    double sum = 0, total = 0;
+    for (Index i = part.first; i < part.last; ++i) {
+      const std::uint32_t r = rows_[at(i)];
+      sum += weight_[r] * target_[r];
+      total += weight_[r];
+    }
+    return sum / total;
   }
 
   /// Rounding can leave such a part a gain above 0.
@@ -153,7 +166,7 @@ class FullGrowth {
 
   const TreeRows& data_;
   const Gradients& gradients_;
-  const Vector target_;
+  const Vector target_, weight_;
   const ForestOptions& options_;
   SplitFinder finder_;
   Random random_;
@@ -194,7 +207,8 @@ DecisionTree grow_one(const TreeRows& data, const TreeLabels& labels, const Boot
     second[r] = sample.weight[i];
   }
   const Gradients gradients = Gradients::of(first, second, context);
-  return FullGrowth(data, gradients, options, std::move(target), sample.rows, std::move(random)).grow(centre);
+  return FullGrowth(data, gradients, options, std::move(target), std::move(second), sample.rows, std::move(random))
+      .grow();
 }
 
 }  // namespace
@@ -210,10 +224,8 @@ BoostedTrees grow_forest(const TreeRows& data, const TreeLabels& labels, const F
     const Bootstrap sample = bootstrap_of(labels, options.bootstrap, context.random("bootstrap", number));
     for (Index k = 0; k < forest.outputs; ++k) {
       const auto of_tree = static_cast<std::uint64_t>(t * forest.outputs + k);
-      DecisionTree tree =
+      forest.trees[of_tree] =
           grow_one(data, labels, sample, k, options, context.random("columns of splits", of_tree), context);
-      for (double& value : tree.value) value /= static_cast<double>(options.trees);
-      forest.trees[of_tree] = std::move(tree);
     }
   };
   // How large trees become depends on the labels: the first one shows it.

@@ -14,8 +14,8 @@ struct ForestOptions {
 };
 
 /// `labels` are numbers (loss squared) or classes (logistic or softmax): then each class has trees of its own where
-/// there are more than two, and the scores are shares of the classes, of the second one where there are two. The bytes
-/// do not depend on the number of threads. Memory is checked.
+/// there are more than two, and leaves hold shares of the class, of the second one where there are two. Scores are sums
+/// over the trees, to be divided by their number. The bytes do not depend on the number of threads. Memory is checked.
 BoostedTrees grow_forest(const TreeRows& data, const TreeLabels& labels, const ForestOptions& options,
                          const Context& context);
 

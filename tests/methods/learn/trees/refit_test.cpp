@@ -1,9 +1,19 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "ecotone/methods/cross_fit.h"
+#include "ecotone/methods/multiclass/class_weights.h"
 #include "methods/learn/trees/product_rows.h"
 
 namespace ecotone::test {
 namespace refit_test {
+
+/// The view with the rows weighed as the option class_weight does.
+TrainView weighted_by_class(TrainView view, const std::string& text) {
+  view.weight = class_weighted_rows("test", view, text);
+  return view;
+}
 
 TEST(Refit, MovesEveryClassAndKeepsRatesInBounds) {
   const TrainView three = product_view(600, 2, 3);
@@ -94,6 +104,54 @@ TEST(Refit, TwiceTheWeightIsTheRowTwice) {
     return model.refitted(rows, 2, context()).predict({view.x, {}}, context()).score;
   };
   EXPECT_LT((score(weighted) - score(copied)).cwiseAbs().maxCoeff(), 1e-12);
+}
+
+/// A refit weighs classes as the fit did.
+TEST(Refit, ClassWeightsAreWeightsOfTheRows) {
+  const TrainView view = product_view(300, 2);
+  TrainView few = product_view(30, 1);
+  for (Index i = 0; i < 20; ++i) few.y.index[at(i)] = 0;
+  few.weight = Vector::LinSpaced(30, 1, 2);
+  ASSERT_LT(std::ranges::count(few.y.index, 0), 30);
+  Vector balanced = Vector::Zero(2);
+  for (Index i = 0; i < 30; ++i) balanced[few.y.index[at(i)]] += few.weight[i];
+  balanced = (few.weight.sum() / 2 / balanced.array()).eval();
+  const std::vector<std::pair<std::string, Vector>> cases = {{"c0:3", (Vector(2) << 3, 1).finished()},
+                                                             {"balanced", balanced}};
+  for (const auto& [text, of_class] : cases) {
+    const Model model = fitted("trees rounds=8 leaves=5 class_weight=" + text, view);
+    // The same trees with an option that changes nothing any more: rows weighed by hand are weighed once.
+    const auto plain = fitted("trees rounds=8 leaves=5 class_weight=c0:1,c1:1", weighted_by_class(view, text));
+    TrainView by_hand = few;
+    for (Index i = 0; i < 30; ++i) by_hand.weight[i] *= of_class[few.y.index[at(i)]];
+    const auto score = [&](const Model& of) { return of.predict({view.x, {}}, context()).score; };
+    ASSERT_EQ(score(model), score(plain)) << text;
+    EXPECT_LT(
+        (score(model.refitted(few, 2, context())) - score(plain.refitted(by_hand, 2, context()))).cwiseAbs().maxCoeff(),
+        1e-12)
+        << text;
+    EXPECT_GT(
+        (score(model.refitted(few, 2, context())) - score(plain.refitted(few, 2, context()))).cwiseAbs().maxCoeff(),
+        1e-3)
+        << text;
+  }
+  for (auto& cls : few.y.index) cls = 0;
+  const auto refit = [&](const char* text) {
+    fitted(std::string("trees rounds=3 leaves=3 class_weight=") + text, view).refitted(few, 2, context());
+  };
+  EXPECT_EQ(code_of([&] { refit("balanced"); }), "zero_weights");
+  EXPECT_EQ(message_of([&] { refit("balanced"); }).find("refit: class_weight=balanced needs rows of every class"), 0U);
+  EXPECT_EQ(code_of([&] { refit("c1:2"); }), "none");
+}
+
+TEST(Refit, RefusesWeightsThatCannotBeSummed) {
+  const TrainView view = number_view(200, 2);
+  TrainView few = number_view(30, 1);
+  few.y.value *= 1e100;
+  few.weight = Vector::Constant(30, 1e100);
+  const Model model = fitted("trees rounds=3 leaves=3", view);
+  EXPECT_EQ(message_of([&] { model.refitted(few, 2, context()); }),
+            "refit: the labels times the weights are too large to be summed; divide labels or weights");
 }
 
 }  // namespace refit_test

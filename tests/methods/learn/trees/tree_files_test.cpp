@@ -4,7 +4,6 @@
 #include "ecotone/base/files/tensor_file.h"
 #include "ecotone/methods/learn/forest/forest.h"
 #include "ecotone/methods/learn/trees/trees.h"
-#include "ecotone/methods/registry.h"
 #include "methods/learn/trees/product_rows.h"
 
 namespace ecotone::test {
@@ -57,51 +56,6 @@ TEST(TreeFiles, HostileArraysAreRefused) {
   EXPECT_EQ(code_of([&] { Forest::load(forest, {}, {4, Task::classify, {"a", "b", "c"}}); }), "bad_model");
 }
 
-/// Files whose numbers were changed at random load or are refused, and what loads answers or is refused.
-TEST(TreeFiles, AThousandHostileFilesAreRefusedOrHarmless) {
-  TrainView view = product_view(200, 2);
-  Matrix x = view.x.to_matrix();
-  for (Index i = 0; i < 200; ++i) {
-    x(i, 3) = static_cast<double>(i % 9);
-    if (i % 7 != 0) view.y.index[at(i)] = i % 9 < 4 ? 1 : 0;
-  }
-  view.x = Features::dense(x);
-  view.categories = {3};
-  const StageInput input{4, Task::classify, {"c0", "c1"}};
-  FitCache cache;
-  const auto fitted_trees =
-      Trees::fit(view, read_options<TreesOptions>(stage_options(method("trees"), {{"rounds", "4"}, {"leaves", "6"}})),
-                 context(), cache);
-  const StageState good = fitted_trees.fitted->save();
-  std::vector<std::string> names;
-  for (const auto& [name, array] : good.arrays())
-    if (!array.values.empty()) names.push_back(name);
-  ASSERT_FALSE(good.arrays().at("level_set").values.empty());
-  Random random(8, "hostile trees");
-  const std::vector<double> bad = {-1,  0,   1,    2,     3,      0.5,      7,   255,
-                                   256, 1e9, -1e9, 1e300, -1e300, HUGE_VAL, nan, 4294967295.0};
-  Index refused = 0, answered = 0;
-  for (int k = 0; k < 1000; ++k) {
-    StageState state = good;
-    for (std::uint64_t changes = 1 + random.below(3); changes > 0; --changes) {
-      const std::string& name = names[random.below(names.size())];
-      StageState::Array array = state.arrays().at(name);
-      array.values[random.below(array.values.size())] = bad[random.below(bad.size())];
-      state.set(name, array);
-    }
-    const std::string code = code_of([&] {
-      const auto loaded = Trees::load(state, {}, input);
-      const Batch batch{view.x, std::nullopt, {}};
-      EXPECT_EQ(loaded->predict(batch, context()).index.size(), 200U);
-      EXPECT_EQ(loaded->contributions(batch, context()).rows(), 200);
-    });
-    EXPECT_TRUE(code == "none" || code == "bad_model" || code == "non_finite") << code;
-    (code == "none" ? answered : refused) += 1;
-  }
-  EXPECT_GT(refused, 300);
-  EXPECT_GT(answered, 100);
-}
-
 /// Rows whose last column has categories that matter.
 TrainView category_view(Index rows, Index classes) {
   TrainView view = product_view(rows, 2, classes);
@@ -112,6 +66,81 @@ TrainView category_view(Index rows, Index classes) {
   }
   view.x = Features::dense(x);
   return view;
+}
+
+/// Arrays of other lengths than the trees have.
+TEST(TreeFiles, ArraysOfWrongLengthsAreRefused) {
+  const TrainView view = category_view(120, 2);
+  const StageInput input{4, Task::classify, {"c0", "c1"}};
+  for (const std::string pipeline : {"trees rounds=3 leaves=5", "forest trees=3"}) {
+    const StageState good = fitted_with_categories(pipeline, view, 9).state(0);
+    const auto code = [&](const char* name, const auto& change) {
+      StageState bad = good;
+      StageState::Array array = good.arrays().at(name);
+      change(array.values);
+      array.shape = {std::ssize(array.values)};
+      bad.set(name, array);
+      return code_of([&] {
+        if (pipeline.starts_with("trees"))
+          Trees::load(bad, {}, input);
+        else
+          Forest::load(bad, {}, input);
+      });
+    };
+    using Values = std::vector<double>;
+    const auto longer = [](Values& values) { values.push_back(1); };
+    const auto shorter = [](Values& values) { values.pop_back(); };
+    ASSERT_EQ(code("gain", [](Values&) {}), "none");
+    ASSERT_GE(good.arrays().at("level").values.size(), 2U);
+    EXPECT_EQ(code("level_set", [](Values& values) { values.resize(values.size() + 32, 0.0); }), "bad_model");
+    EXPECT_EQ(code("level_set", [](Values& values) { values.resize(values.size() - 32); }), "bad_model");
+    EXPECT_EQ(code("level", [](Values& values) { values[1] = values[0]; }), "bad_model");
+    for (const char* name : {"tree_first", "leaf_first", "feature", "threshold", "flags", "left", "right", "gain",
+                             "value", "cover", "level", "level_first", "categorical", "importance"}) {
+      EXPECT_EQ(code(name, longer), "bad_model") << pipeline << " " << name;
+      EXPECT_EQ(code(name, shorter), "bad_model") << pipeline << " " << name;
+    }
+  }
+}
+
+/// Files whose numbers were changed at random load or are refused, and what loads answers or is refused.
+TEST(TreeFiles, AThousandHostileFilesAreRefusedOrHarmless) {
+  const TrainView view = category_view(200, 2);
+  const Batch batch{view.x, std::nullopt, {}};
+  const StageInput input{4, Task::classify, {"c0", "c1"}};
+  const std::vector<double> bad = {-1,  0,   1,    2,     3,      0.5,      7,   255,
+                                   256, 1e9, -1e9, 1e300, -1e300, HUGE_VAL, nan, 4294967295.0};
+  for (const bool boosted : {true, false}) {
+    const char* pipeline = boosted ? "trees rounds=4 leaves=6" : "forest trees=3 depth=4";
+    const StageState good = fitted_with_categories(pipeline, view, 9).state(0);
+    std::vector<std::string> names;
+    for (const auto& [name, array] : good.arrays())
+      if (!array.values.empty()) names.push_back(name);
+    ASSERT_FALSE(good.arrays().at("level_set").values.empty());
+    Random random(8, "hostile trees");
+    Index refused = 0, answered = 0;
+    for (int k = 0; k < 1000; ++k) {
+      StageState state = good;
+      for (std::uint64_t changes = 1 + random.below(3); changes > 0; --changes) {
+        const std::string& name = names[random.below(names.size())];
+        StageState::Array array = state.arrays().at(name);
+        array.values[random.below(array.values.size())] = bad[random.below(bad.size())];
+        state.set(name, array);
+      }
+      const std::string code = code_of([&] {
+        const std::shared_ptr<const Fitted> loaded =
+            boosted ? Trees::load(state, {}, input) : Forest::load(state, {}, input);
+        EXPECT_EQ(loaded->predict(batch, context()).index.size(), 200U);
+        if (boosted) {
+          EXPECT_EQ(loaded->contributions(batch, context()).rows(), 200);
+        }
+      });
+      EXPECT_TRUE(code == "none" || code == "bad_model" || code == "non_finite") << code;
+      (code == "none" ? answered : refused) += 1;
+    }
+    EXPECT_GT(refused, 300) << pipeline;
+    EXPECT_GT(answered, 50) << pipeline;
+  }
 }
 
 /// All that a model of trees is asked.

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* forest_name = "forest";
 constexpr double least = 1e-12;  // of the largest weight: what is smaller divides nothing
 
-TreeLabels forest_labels(const TrainView& view) {
+TreeLabels forest_labels(const TrainView& view, const Context& context) {
   TreeLabels labels;
   labels.weight = view.weight;
   if (view.weight.size() > 0 && !(view.weight.maxCoeff() > 0))
@@ -24,6 +24,8 @@ TreeLabels forest_labels(const TrainView& view) {
   if (view.y.task == Task::regress) {
     require_finite_labels(forest_name, view.y);
     labels.y = view.y.value;
+    require_summable(forest_name, labels);
+    warn_labels_span(forest_name, "use trees loss=absolute", labels, context);
     return labels;
   }
   require_two_classes(forest_name, view);
@@ -31,6 +33,7 @@ TreeLabels forest_labels(const TrainView& view) {
   labels.loss = labels.classes > 2 ? TreeLoss::softmax : TreeLoss::logistic;
   labels.y = Vector(view.labelled());
   for (Index i = 0; i < labels.y.size(); ++i) labels.y[i] = view.y.index[at(i)];
+  require_summable(forest_name, labels);
   if (!can_start(labels)) data_error("zero_weights", "{}: all rows of a class have weight 0", forest_name);
   return labels;
 }
@@ -42,14 +45,18 @@ Index given_or(const AutoNumber& option, const char* name, Index otherwise) {
   return static_cast<Index>(*option.value);
 }
 
-ForestOptions engine_options(const TrainView& view, const ForestLearnerOptions& options) {
+ForestOptions engine_options(const TrainView& view, const ForestLearnerOptions& options, const Context& context) {
   const bool classes = view.y.task == Task::classify;
   const auto cols = static_cast<double>(view.x.cols());
   ForestOptions engine;
   engine.trees = options.trees;
   engine.bootstrap = options.bootstrap;
   const auto usual = static_cast<Index>(classes ? std::sqrt(cols) : cols / 3);
-  engine.columns = std::clamp<Index>(given_or(options.columns, "columns", usual), 1, view.x.cols());
+  const Index columns = given_or(options.columns, "columns", usual);
+  engine.columns = std::clamp<Index>(columns, 1, view.x.cols());
+  if (columns > engine.columns)
+    context.warn("rounded_option", "{}: there are {} columns to draw from: {} instead of {}", forest_name,
+                 view.x.cols(), engine.columns, columns);
   engine.growth.min_rows = given_or(options.min_rows, "min_rows", classes ? 1 : 5);
   engine.growth.depth = options.depth;
   engine.growth.lam = 0;
@@ -89,11 +96,11 @@ Prediction share_prediction(const Matrix& share) {
 }  // namespace
 
 StageResult Forest::fit(const TrainView& view, const ForestLearnerOptions& options, const Context& context, FitCache&) {
-  const TreeLabels labels = forest_labels(view);
+  const TreeLabels labels = forest_labels(view, context);
   auto fitted = std::make_shared<Forest>();
   fitted->task_ = view.y.task;
   TreeRows data = bin_rows(view.labelled_x(), labels.weight, view.categories, options.max_bins, context);
-  fitted->model_ = grow_forest(data, labels, engine_options(view, options), context);
+  fitted->model_ = grow_forest(data, labels, engine_options(view, options, context), context);
   fitted->importance_ = Vector::Zero(view.x.cols());
   for (const DecisionTree& tree : fitted->model_.trees) add_gains(tree, fitted->importance_);
   note_rare_levels(forest_name, data.column, view.x, context);
@@ -108,11 +115,11 @@ StageResult Forest::fit(const TrainView& view, const ForestLearnerOptions& optio
 }
 
 Prediction Forest::predict(const Batch& batch, const Context& context) const {
-  const Matrix score = tree_scores(model_, columns_, batch.x, context);
-  if (task_ == Task::classify) return share_prediction(score);
+  const Matrix mean = tree_scores(model_, columns_, batch.x, context) / static_cast<double>(model_.rounds());
+  if (task_ == Task::classify) return share_prediction(mean);
   Prediction prediction;
   prediction.task = Task::regress;
-  prediction.value = score.col(0);
+  prediction.value = mean.col(0);
   return prediction;
 }
 

@@ -1,9 +1,12 @@
 #include <algorithm>
 
 #include "ecotone/base/error.h"
+#include "ecotone/base/options.h"
+#include "ecotone/data/formats/number.h"
 #include "ecotone/methods/learn/adaboost/boosted.h"
 #include "ecotone/methods/learn/trees/trees.h"
 #include "ecotone/methods/requirements.h"
+#include "ecotone/solve/trees/fixed_point.h"
 
 namespace ecotone {
 
@@ -12,6 +15,8 @@ namespace {
 constexpr const char* trees_name = "trees";
 constexpr double least_hessian = 1e-12;  // so that lam=0 divides by nothing smaller
 constexpr double widest_weights = 1e8;   // beyond it the smallest gradients round to 0
+constexpr double largest_sum = 1e150;    // of gradients: gains are squares of such sums
+constexpr double coarsest_unit = 1e-3;   // of gradients, beside the middle half of the labels
 
 bool is_for_classes(TreeLoss loss) {
   return loss == TreeLoss::logistic || loss == TreeLoss::softmax || loss == TreeLoss::probit;
@@ -69,14 +74,18 @@ std::vector<int> directions_of(const std::vector<std::string>& texts, const Trai
   const std::vector<std::string> names = texts.empty() ? std::vector<std::string>() : view.x.names();
   for (const std::string& text : texts) {
     const auto colon = text.rfind(':');
-    const std::string sign = colon == std::string::npos ? "" : text.substr(colon + 1);
+    const std::string sign(trim(colon == std::string::npos ? "" : std::string_view(text).substr(colon + 1)));
     if (sign != "+1" && sign != "1" && sign != "-1")
       option_error("bad_option", "{}: monotone takes COLUMN:+1 or COLUMN:-1, got '{}'", trees_name, text);
-    const auto found = std::ranges::find(names, text.substr(0, colon));
+    const std::string name(trim(std::string_view(text).substr(0, colon)));
+    auto found = std::ranges::find(names, text.substr(0, colon));  // a name may begin or end with a space
+    if (found == names.end()) found = std::ranges::find(names, name);
     if (found == names.end() && !strict) continue;
-    if (found == names.end())
-      data_error("missing_column", "{}: monotone names a column '{}', which it is not given", trees_name,
-                 text.substr(0, colon));
+    if (found == names.end()) {
+      const std::string near = did_you_mean(name, names);
+      data_error("missing_column", "{}: monotone names a column '{}', which it is not given{}", trees_name, name,
+                 near.empty() ? "" : fmt::format("; did you mean '{}'?", near));
+    }
     const Index column = found - names.begin();
     if (std::ranges::find(view.categories, column) != view.categories.end())
       option_error("bad_option", "{}: column '{}' has categories, so nothing rises with it", trees_name, *found);
@@ -123,7 +132,9 @@ TreeLabels tree_labels(const TrainView& view, const TreesOptions& options, const
   }
   require_counts(labels, view);
   labels.weight = tree_weights(view, options.domain_weights);
+  require_summable(trees_name, labels, options.gamma);
   check_weights(view, labels, context);
+  warn_labels_span(trees_name, "use loss=absolute", labels, context);
   if (!can_start(labels)) data_error("one_class", "{}: loss=poisson needs a label above 0, and all are 0", trees_name);
   warn_unused(options, context);
   return labels;
@@ -135,6 +146,42 @@ void require_counts(const TreeLabels& labels, const TrainView& view) {
     if (labels.y[i] < 0)
       data_error("negative_label", "{}: loss=poisson needs labels of at least 0, got {} in row {}", trees_name,
                  labels.y[i], origin_of(view.origin, i) + 1);
+}
+
+void require_summable(const char* who, const TreeLabels& labels, double gamma) {
+  const bool numbers = labels.loss == TreeLoss::squared || labels.loss == TreeLoss::poisson;
+  double farthest = 1, largest = 0;
+  if (numbers)
+    for (const double y : labels.y) farthest = std::max(farthest, 2 * std::abs(y));
+  for (Index i = 0; i < labels.y.size(); ++i) largest = std::max(largest, labels.weight_of(i) * farthest);
+  if (largest * static_cast<double>(labels.y.size()) * std::max(1.0, gamma) <= largest_sum) return;
+  data_error("too_large", "{}: the labels times the weights are too large to be summed; divide labels or weights", who);
+}
+
+void warn_labels_span(const char* who, const char* advice, const TreeLabels& labels, const Context& context) {
+  if (labels.loss != TreeLoss::squared) return;
+  std::vector<double> y;
+  double sum = 0, total = 0, farthest = 0;
+  for (Index i = 0; i < labels.y.size(); ++i) {
+    if (!(labels.weight_of(i) > 0)) continue;
+    y.push_back(labels.y[i]);
+    sum += labels.weight_of(i) * labels.y[i];
+    total += labels.weight_of(i);
+  }
+  if (y.empty()) return;
+  for (const double value : y) farthest = std::max(farthest, std::abs(value - sum / total));
+  const auto quartile = [&](std::ptrdiff_t number) {
+    const auto place = y.begin() + number * (std::ssize(y) - 1) / 4;
+    std::ranges::nth_element(y, place);
+    return *place;
+  };
+  const double low = quartile(1), within = quartile(3) - low;
+  const double unit = FixedPoint::of(farthest).unit();
+  if (!(within > 0) || unit <= coarsest_unit * within) return;
+  context.warn("labels_span",
+               "{}: some labels are so large that differences of less than {:.2g} round to nothing, and half of the "
+               "labels lie within {:.2g}; {}, or leave such rows out",
+               who, unit, within, advice);
 }
 
 Vector tree_weights(const TrainView& view, GroupShares shares) {

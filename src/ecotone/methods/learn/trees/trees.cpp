@@ -144,6 +144,7 @@ std::shared_ptr<const Fitted> Trees::refitted(const TrainView& view, double stre
     labels.y.resize(view.labelled());
     for (Index i = 0; i < labels.y.size(); ++i) labels.y[i] = view.y.index[at(i)];
   }
+  require_summable("refit", labels);
   auto moved = std::make_shared<Trees>(*this);
   moved->model_ = refit_trees(model_, columns_, view.labelled_x(), labels, rate_, strength, context);
   return moved;

@@ -85,7 +85,7 @@ struct TreesOptions {
         field("gamma", &O::gamma,
               "Anchor boosting: not 1 weighs the domains' mean gradients, so that no domain's errors point one way; "
               "for squared errors and probit",
-              above(0.0)),
+              between(1e-6, 1e6)),
         field("domain_weights", &O::domain_weights, "Whether domains count equally or by their rows",
               one_of("equal", "pooled")),
         field("rows", &O::rows, "Share of the rows that each tree is grown on", between(0.01, 1)),
@@ -150,6 +150,13 @@ Vector tree_weights(const TrainView& view, GroupShares shares);
 
 /// Data error `negative_label` for a Poisson loss.
 void require_counts(const TreeLabels& labels, const TrainView& view);
+
+/// Data error `too_large` where sums of derivatives, which `gamma` may multiply, or their squares may not be finite.
+void require_summable(const char* who, const TreeLabels& labels, double gamma = 1);
+
+/// Warns (`labels_span`) of squared errors where a few labels are so far from the others that the integers of the
+/// derivatives do not tell the others apart. Rows of weight 0 do not count.
+void warn_labels_span(const char* who, const char* advice, const TreeLabels& labels, const Context& context);
 
 /// Whether there is something to learn from: every class has weight, and some count of a Poisson model is above 0.
 bool can_start(const TreeLabels& labels);

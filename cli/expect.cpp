@@ -1,6 +1,7 @@
 #include "ecotone/trust/expect.h"
 
 #include <filesystem>
+#include <numeric>
 #include <utility>
 
 #include "cli/arguments.h"
@@ -30,11 +31,19 @@ struct ExpectFlags {
 std::vector<TargetSample> samples_of(const Dataset& data, const std::vector<std::filesystem::path>& files,
                                      bool by_domain, const Context& context) {
   const Dataset compared = levels_to_compare(data, context.observed_by(nullptr));
-  if (!by_domain)
-    return {{files.front().filename().string(), {data.x, std::nullopt, data.origin}, {compared.x, std::nullopt}}};
+  const auto without_weight = [&](Index row) { return data.weight.size() > 0 && data.weight[row] == 0; };
+  if (!by_domain) {
+    std::vector<Index> rows(at(data.rows()));
+    std::iota(rows.begin(), rows.end(), 0);
+    const bool all = std::erase_if(rows, without_weight) == 0;
+    return {{files.front().filename().string(),
+             {all ? data.x : data.x.take(rows), std::nullopt, data.origin},
+             {all ? compared.x : compared.x.take(rows), std::nullopt}}};
+  }
   std::vector<TargetSample> samples;
   for (Index d = 0; d < data.domain.count(); ++d) {
-    const std::vector<Index> rows = data.domain.rows_of(d);
+    std::vector<Index> rows = data.domain.rows_of(d);
+    std::erase_if(rows, without_weight);
     samples.push_back({data.domain.names[at(d)], batch(data, rows), batch(compared, rows)});
   }
   return samples;
@@ -66,6 +75,10 @@ void expect_of_model(const ExpectFlags& flags, Session& session) {
     option_error("idle_flag", "--new goes with data and a pipeline; the rows stand behind the model");
   if (flags.flags->given("--replay"))
     option_error("idle_flag", "--replay goes with data and a pipeline; a model has its replays from fit --expect");
+  for (const char* name : {"--target", "--label", "--ignore", "--features"})
+    if (flags.flags->given(name))
+      option_error("idle_flag",
+                   "{} goes with data and a pipeline; a model knows its columns, and its rows stand behind it", name);
   require_separate(paths, {flags.page.report});
   require_page(flags.page);
   const Model model = session.timed("load", [&] { return Model::load(paths.front()); });

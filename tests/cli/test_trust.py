@@ -178,3 +178,22 @@ def test_evaluate_refuses_a_metric_of_sets_before_it_fits(ecotone, clinics):
 def test_expect_takes_a_target_or_new_rows(ecotone, clinics):
     both = ["--target", "Dunmere", "--new", clinics]
     assert "use one" in ecotone.error("expect", clinics, "impute | scale | logistic l2=0.1", *CLINIC_COLUMNS, *both, exit=OPTION, code="idle_flag")
+
+
+def test_expect_of_a_model_refuses_what_it_would_not_use(ecotone, drawn, tmp_path):
+    model = tmp_path / "model.eco"
+    ecotone("fit", drawn, "scale | logistic l2=0.1", *COLUMNS, "--expect", "-o", model)
+    for flag in ("--target", "--label", "--ignore"):
+        message = ecotone.error("expect", model, drawn, flag, "domain", exit=OPTION, code="idle_flag")
+        assert f"{flag} goes with data and a pipeline" in message
+    assert "not checked: whether these rows lie where the sources do" in ecotone("expect", model, drawn, "--domain", "domain").stdout
+
+
+def test_expect_of_a_few_new_rows_has_no_interval_but_of_accuracy(ecotone, drawn, tmp_path):
+    rows, few = drawn.read_text().splitlines(), tmp_path / "few.csv"
+    few.write_text("\n".join([rows[0], *[r for r in rows[1:] if "domain12" in r][:10]]) + "\n")
+    known = tmp_path / "known.csv"
+    known.write_text("\n".join(r for r in rows if "domain12" not in r) + "\n")
+    (found,) = ecotone.json("expect", known, "scale | logistic l2=0.1", *COLUMNS, "--new", few)["expectations"]
+    assert found["no_interval"].startswith("the target has 10 rows, source domains 60 on average")
+    assert {metric["metric"] for metric in found["metrics"] if metric["interval"]} == {"accuracy"}

@@ -181,6 +181,12 @@ TEST(LossShift, GoldenCases) {
   }
 }
 
+TEST(LossShift, TheDifferenceHasTheErrorOfTwoMeans) {
+  const Vector half = Vector::Constant(4, 0.5), less{{0.0, 0.0, 1.0, 1.0}}, more{{0.0, 2.0, 2.0, 4.0}};
+  // Of four rows each with variances 1/4 and 2.
+  EXPECT_NEAR(loss_shift({half, less}, {half, more}).total_error, std::sqrt(0.25 / 4 + 2.0 / 4), 1e-12);
+}
+
 TEST(TrustMeasure, RefusesWhatTheGoldenCasesRefuse) {
   const GoldenTasks golden("trust", "10_errors");
   const auto expect_code = [&](const Json& task, const std::string& code) {

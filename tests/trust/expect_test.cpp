@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <limits>
 
 #include "ecotone/measure/confidence_threshold.h"
 #include "ecotone/measure/expected_metrics.h"
 #include "ecotone/measure/weights.h"
 #include "ecotone/report/html/panels.h"
 #include "ecotone/report/json/json.h"
+#include "ecotone/report/json/read.h"
 #include "ecotone/report/text/text.h"
 #include "golden_json.h"
 #include "methods/hospital_draws.h"
@@ -460,6 +462,114 @@ TEST(Expect, AnAdaptingPipelineAdaptsInItsReplays) {
           .at(0);
   EXPECT_EQ(found.domains, 4);
   EXPECT_TRUE(value_of_metric(found, "accuracy", Estimator::blend).interval);
+}
+
+/// Of few rows only shares have an interval, as the noise of the others is not known.
+TEST(Expect, MuchFewerRowsThanSourceDomainsHaveNoInterval) {
+  const Dataset data = drawn_domains(6, 100, Drawn::relation, 0.6, 21);
+  const Dataset sources = with_target(data, "d5");
+  const std::vector<Index> rows = rows_of_domains(data, 5, 6);
+  const auto found = [&](std::ptrdiff_t count) {
+    const std::vector<Index> some(rows.begin(), rows.begin() + count);
+    return expect_targets(sources, logistic(), {{"new", batch(data, some), batch(data, some)}}, {}, context()).at(0);
+  };
+  const Expectation few = found(15), enough = found(60);
+  for (const ExpectedMetric& metric : few.metrics)
+    for (const EstimatedValue& value : metric.estimators) {
+      EXPECT_EQ(value.interval.has_value(), metric.metric == "accuracy") << metric.metric;
+      EXPECT_FALSE(value.conformal) << metric.metric;
+    }
+  for (const ExpectedMetric& metric : enough.metrics) EXPECT_TRUE(metric.estimators.front().interval) << metric.metric;
+  const char* words = "the target has 15 rows, source domains 100 on";
+  EXPECT_THAT(expectations_text({few}), testing::HasSubstr(words));
+  EXPECT_THAT(expectations_text({enough}), testing::Not(testing::HasSubstr("no interval holds")));
+  EXPECT_THAT(report::expectation_answer({few}), testing::HasSubstr(words));
+  const Json json = to_json(std::vector{few});
+  EXPECT_THAT(json["expectations"][0]["no_interval"].get<std::string>(), testing::HasSubstr(words));
+  EXPECT_TRUE(to_json(std::vector{enough})["expectations"][0]["no_interval"].is_null());
+  EXPECT_TRUE(expectations_from_json(json, "few.json").at(0).too_few_rows());
+}
+
+/// Where every source domain was right throughout, a few rows can still be wrong.
+TEST(Expect, AShareOfOneHasNoise) {
+  const Dataset data = drawn_domains(5, 30, Drawn::relation, 0.6, 7);
+  const Model model = Model::fit(logistic(), train_view(data, context()), data.schema, context());
+  ExpectBasis basis;
+  basis.domains = {"d0", "d1", "d2", "d3", "d4"};
+  basis.summary.mean = {{"accuracy", 1.0}};
+  basis.summary.mean_inverse_rows = 1 / 100.0;
+  basis.residuals[{Estimator::source, "accuracy"}] = {0, 0, 0, 0, 0};
+  const TargetSample sample{"new", batch(data, rows_of_domains(data, 4, 5)), {}};
+  const Expectation found = expect_model(model, basis, sample, 0.9, context());
+  const EstimatedValue& source = value_of_metric(found, "accuracy", Estimator::source);
+  // t(4) sqrt(p (1 - p) (1 / 30 - 1 / 100)), p = 31 / 32
+  EXPECT_NEAR(source.interval->low, 1 - 2.131846786 * std::sqrt(31.0 / 1024 * (1 / 30.0 - 1 / 100.0)), 1e-8);
+  EXPECT_EQ(source.interval->high, 1);
+}
+
+TEST(Expect, RowsOfWeightZeroAreNotOfTheTarget) {
+  Dataset data = with_target(drawn_domains(5, 40, Drawn::relation, 0.6, 22), "d4");
+  data.weight = Vector::Ones(data.rows());
+  const std::vector<Index> target = rows_of_domains(data, 4, 5);
+  Matrix x = data.x.to_matrix();
+  for (std::size_t i = 0; i < target.size(); i += 2) data.weight[target[i]] = 0;
+  const Pipeline pipeline = Pipeline::parse("logistic l2=0.1");
+  const auto blend = [&] {
+    const Expectation found = expect_targets(data, pipeline, {}, context()).at(0);
+    EXPECT_EQ(found.rows, 20);
+    return value_of_metric(found, "accuracy", Estimator::blend).estimate;
+  };
+  const double before = blend();
+  for (std::size_t i = 0; i < target.size(); i += 2) x.row(target[i]).setConstant(50);
+  data.x = Features::dense(x, {"a", "b", "c"});
+  EXPECT_EQ(blend(), before);
+  // Nor of a source domain that plays the target.
+  for (const Index row : {0, 1, 2}) data.weight[row] = 0;
+  const Context run = context();
+  const ReplayFits fits(data, pipeline, NextDomainBy::replay, nullptr, run);
+  EXPECT_EQ(fits.as_target(0).rows(), 37);
+  EXPECT_EQ(std::ssize(fits.rows_of(0)), 37);
+}
+
+TEST(Expect, AColumnThatOnlyTheTargetLacksIsSeen) {
+  Dataset data = drawn_domains(6, 60, Drawn::rows, 0.3, 4);
+  Matrix x = data.x.to_matrix();
+  for (const Index row : rows_of_domains(data, 5, 6)) x(row, 2) = std::numeric_limits<double>::quiet_NaN();
+  data.x = Features::dense(x, {"a", "b", "c"});
+  const Expectation found =
+      expect_targets(with_target(data, "d5"), Pipeline::parse("impute | scale | logistic l2=0.1"), {}, context()).at(0);
+  EXPECT_GT(found.overlap->auroc.value_or(0), 0.99);
+  EXPECT_TRUE(found.unlike_sources());
+}
+
+/// An indicator would be named like a column that is there.
+TEST(Expect, ComparedRowsNeedNoNames) {
+  Dataset data = drawn_domains(2, 20, Drawn::rows, 0.3, 4);
+  Matrix x = data.x.to_matrix();
+  x(0, 0) = std::numeric_limits<double>::quiet_NaN();
+  data.x = Features::dense(x, {"a", "a_missing", "c"});
+  const Features rows =
+      compared_rows(data, rows_of_domains(data, 0, 1), data.x.take(rows_of_domains(data, 1, 2)), context());
+  EXPECT_EQ(rows.rows(), 40);
+  EXPECT_EQ(rows.cols(), 4);
+  // Means are those of the first rows, the sources.
+  EXPECT_NEAR(rows.to_matrix().topRows(20).col(2).mean(), 0, 1e-12);
+}
+
+TEST(Expect, AModelSaysThatItCannotCompareRows) {
+  const Dataset data = with_target(drawn_domains(5, 30, Drawn::relation, 0.6, 7), "d4");
+  const ExpectBasis basis = expect_basis(data, logistic(), {}, context());
+  const Model model = Model::fit(logistic(), train_view(data, context()), data.schema, context());
+  const Expectation found = expect_model(model, basis, {"new", {data.x, std::nullopt}, {}}, 0.9, context());
+  const char* words = "not checked: whether these rows lie where the sources do";
+  EXPECT_THAT(expectations_text({found}), testing::HasSubstr(words));
+  EXPECT_THAT(report::expectation_answer({found}), testing::HasSubstr(words));
+  const Json json = to_json(std::vector{found})["expectations"][0];
+  EXPECT_TRUE(json["unlike_sources"].is_null());
+  EXPECT_THAT(json["not_checked"].get<std::string>(), testing::HasSubstr("expect DATA PIPELINE --new FILE"));
+  const Expectation checked = expect_targets(data, logistic(), {}, context()).at(0);
+  EXPECT_THAT(expectations_text({checked}), testing::Not(testing::HasSubstr("not checked")));
+  EXPECT_TRUE(to_json(std::vector{checked})["expectations"][0]["unlike_sources"].is_boolean());
 }
 
 }  // namespace expect_test

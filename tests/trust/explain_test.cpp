@@ -167,5 +167,50 @@ TEST(Explain, RefusesWhatCannotBeExplained) {
   EXPECT_EQ(code_of([&] { explained(data); }), "no_target");
 }
 
+/// A target whose loss differs by these parts, each with a standard error.
+Explanation of_parts(double x, double x_error, double y, double y_error, double total_error) {
+  Explanation result = costing(0.3, 0.3 + x + y);
+  result.shift->shared_source = 0.3 + x;
+  result.shift->shared_target = 0.3 + x + y;
+  result.shift->x_source_to_shared_error = x_error;
+  result.shift->y_given_x_error = y_error;
+  result.shift->total_error = total_error;
+  return result;
+}
+
+TEST(Explain, AdviceIsAboutWhatTheTargetCosts) {
+  using testing::HasSubstr;
+  // It costs less, though one part costs more.
+  const Explanation less = of_parts(-0.3, 0.01, 0.1, 0.01, 0.01);
+  EXPECT_EQ(less.part(), LossPart::neither);
+  EXPECT_THAT(less.advice(), HasSubstr("does not cost more than the sources"));
+  // It costs more within noise, though one part exceeds its own.
+  const Explanation noise = of_parts(-0.05, 0.03, 0.08, 0.01, 0.02);
+  EXPECT_EQ(noise.part(), LossPart::neither);
+  EXPECT_THAT(noise.advice(), HasSubstr("does not cost anything beyond noise"));
+  // What exceeds its noise is the smaller part.
+  const Explanation rows = of_parts(0.04, 0.01, 0.06, 0.05, 0.02), relation = of_parts(0.06, 0.05, 0.04, 0.01, 0.02);
+  EXPECT_EQ(rows.part(), LossPart::both);
+  EXPECT_EQ(relation.part(), LossPart::both);
+  EXPECT_THAT(rows.advice(), HasSubstr("both explain part of it"));
+  // Most of it.
+  EXPECT_EQ(of_parts(0.09, 0.01, 0.01, 0.01, 0.02).part(), LossPart::rows);
+  EXPECT_EQ(of_parts(0.01, 0.01, 0.09, 0.01, 0.02).part(), LossPart::relation);
+  EXPECT_THAT(of_parts(0.05, 0.04, 0.05, 0.04, 0.02).advice(), HasSubstr("Neither part exceeds its noise"));
+}
+
+TEST(Explain, SaysThatRowWeightsAreNotUsed) {
+  Dataset data = shifted(0, true);
+  const auto notes = [&] {
+    Recorder recorder;
+    explain_targets(data, Pipeline::parse("logistic l2=0.01"), {}, context().observed_by(&recorder));
+    return std::ranges::count_if(
+        recorder.notes, [](const std::string& note) { return note.find("weights are not used") != std::string::npos; });
+  };
+  EXPECT_EQ(notes(), 0);
+  data.weight = Vector::Constant(data.rows(), 2);
+  EXPECT_EQ(notes(), 1);
+}
+
 }  // namespace explain_test
 }  // namespace ecotone::test

@@ -38,6 +38,12 @@ double error_of_difference(const Vector& weight, ConstVectorView loss) {
   return std::sqrt(moved.square().sum());
 }
 
+/// The square of the standard error of a plain mean.
+double mean_variance(ConstVectorView loss) {
+  const auto n = static_cast<double>(loss.size());
+  return (loss.array() - loss.mean()).square().sum() / (n * n);
+}
+
 }  // namespace
 
 LossShift loss_shift(const LossSample& source, const LossSample& target) {
@@ -63,6 +69,7 @@ LossShift loss_shift(const LossSample& source, const LossSample& target) {
   result.y_given_x_error = std::sqrt(in_source.variance + in_target.variance);
   result.x_source_to_shared_error = error_of_difference(result.source_weight, source.loss);
   result.x_shared_to_target_error = error_of_difference(result.target_weight, target.loss);
+  result.total_error = std::sqrt(mean_variance(source.loss) + mean_variance(target.loss));
   return result;
 }
 

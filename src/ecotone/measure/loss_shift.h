@@ -30,6 +30,7 @@ struct LossShift {
   double y_given_x_error = 0;
   double x_source_to_shared_error = 0;
   double x_shared_to_target_error = 0;
+  double total_error = 0;  ///< of total()
 };
 
 /// `pi` of both samples comes from one classifier that saw all rows as they are. Data errors: `empty_data`,

@@ -1,5 +1,7 @@
 #include "ecotone/trust/expect.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -39,7 +41,7 @@ ExpectBasis replayed_basis(const ReplayFits& fits, const Dataset* compared, Inde
     expected[at(k)] = estimate(summarise_sources(others), target);
     if (compared == nullptr) return;
     const Context own = context.derived("replayed ratio", static_cast<std::uint64_t>(k)).observed_by(nullptr);
-    const RowRatio ratio = ratio_to(*compared, others, batch(*compared, fits.rows_of(at(k))), nullptr, own);
+    const RowRatio ratio = ratio_to(*compared, others, batch(*compared, fits.rows_of(at(k))), own);
     for (const auto& [key, value] : estimate_weighted(others, target, ratio).estimates) expected[at(k)][key] = value;
   });
   for (std::size_t k = 0; k < fits.domains(); ++k)
@@ -47,10 +49,19 @@ ExpectBasis replayed_basis(const ReplayFits& fits, const Dataset* compared, Inde
   return basis;
 }
 
-/// Binomial noise of a sample smaller than the sources', on top of what replays show.
+/// Whether a metric is a share of rows, whose noise is binomial.
+bool is_share_of_rows(const std::string& metric) {
+  return metric == "accuracy" || metric == "set_coverage" || metric == "interval_coverage";
+}
+
+/// Binomial noise of a sample smaller than the sources', on top of what replays show. The share is kept one of n + 2
+/// rows away from 0 and 1, where the formula knows no noise.
 double extra_variance(const std::string& metric, double estimate, Index rows, double mean_inverse_rows) {
-  if (metric != "accuracy") return 0;
-  return std::max(0.0, estimate * (1 - estimate) * (1 / static_cast<double>(rows) - mean_inverse_rows));
+  if (!is_share_of_rows(metric)) return 0;
+  const auto n = static_cast<double>(rows);
+  const double least = 1 / (n + 2);
+  const double share = std::clamp(estimate, least, 1 - least);
+  return std::max(0.0, share * (1 - share) * (1 / n - mean_inverse_rows));
 }
 
 std::optional<EstimatedValue> estimated(Estimator estimator, const std::string& metric, const Estimates& estimates,
@@ -65,8 +76,9 @@ std::optional<EstimatedValue> estimated(Estimator estimator, const std::string& 
   if (errors == basis.residuals.end() || std::ssize(errors->second) < fewest_replayed_domains) return value;
   value.domains = std::ssize(errors->second);
   const double extra = extra_variance(metric, value.estimate, result.rows, basis.summary.mean_inverse_rows);
-  value.interval = t_reach(value.estimate, errors->second, result.level, scale, extra);
-  value.conformal = conformal_reach(value.estimate, errors->second, result.level, scale);
+  if (!result.too_few_rows() || is_share_of_rows(metric))
+    value.interval = t_reach(value.estimate, errors->second, result.level, scale, extra);
+  if (!result.too_few_rows()) value.conformal = conformal_reach(value.estimate, errors->second, result.level, scale);
   double error = 0;
   for (const double r : errors->second) error += std::abs(r) / static_cast<double>(value.domains);
   value.error = error;
@@ -125,10 +137,9 @@ void warn_of_known(const std::vector<std::string>& sources, const std::string& t
 Index domains_apart(const ReplayFits& fits, const Dataset& compared, const Context& context) {
   std::vector<char> apart(fits.domains(), 0);
   context.parallel(static_cast<Index>(fits.domains()), [&](Index k) {
-    Overlap overlap;
     const Context own = context.derived("apart", static_cast<std::uint64_t>(k)).observed_by(nullptr);
-    ratio_to(compared, fits.sources_without(at(k)), batch(compared, fits.rows_of(at(k))), &overlap, own);
-    apart[at(k)] = !overlap.enough();
+    const Features rows = compared.x.take(fits.rows_of(at(k)));
+    apart[at(k)] = !overlap_with(compared, fits.sources_without(at(k)).row, rows, own).enough();
   });
   return std::ranges::count(apart, 1);
 }
@@ -165,12 +176,25 @@ Expectation expectation_of(const std::string& pipeline, const ExpectBasis& basis
   result.task = task;
   result.level = level;
   result.domains = std::ssize(basis.domains);
+  if (basis.summary.mean_inverse_rows > 0) result.source_domain_rows = 1 / basis.summary.mean_inverse_rows;
   result.by = basis.by;
   result.more = more_domains(static_cast<int>(basis.domains.size()), level);
   return result;
 }
 
 }  // namespace
+
+std::string Expectation::few_rows_words() const {
+  return fmt::format(
+      "the target has {} row{}, source domains {:.4g} on average: no interval holds for so few, but for shares of "
+      "rows such as accuracy, whose noise is known",
+      rows, rows == 1 ? "" : "s", source_domain_rows);
+}
+
+std::string Expectation::not_compared_words() const {
+  const std::string what = "not checked: whether these rows lie where the sources do; ";
+  return what + (overlap ? "a single row cannot tell" : "expect DATA PIPELINE --new FILE does");
+}
 
 std::vector<Expectation> expect_targets(const Dataset& given, const Pipeline& pipeline,
                                         const std::vector<TargetSample>& targets, const ExpectOptions& options,
@@ -195,10 +219,9 @@ std::vector<Expectation> expect_targets(const Dataset& given, const Pipeline& pi
     const Model model = Model::fit(pipeline, view, data.schema, own);
     const TargetRows rows = target_rows(model, *data.y, target.batch, own);
     Expectation result = expectation_of(pipeline.text(), basis, target, data.y->task, options.level);
-    Overlap overlap;
-    const RowRatio ratio = ratio_to(compared, fits.sources(), target.compared, &overlap, own);
+    const RowRatio ratio = ratio_to(compared, fits.sources(), target.compared, own);
     WeightedEstimates weighted = estimate_weighted(fits.sources(), rows, ratio);
-    result.overlap = overlap;
+    result.overlap = overlap_with(compared, fits.sources().row, target.compared.x, own);
     result.exponent = weighted.exponent;
     Estimates estimates = estimate(basis.summary, rows);
     estimates.merge(weighted.estimates);
@@ -220,7 +243,8 @@ std::vector<Expectation> expect_targets(const Dataset& data, const Pipeline& pip
   std::vector<TargetSample> targets;
   for (const std::string& name : data.target_names()) {
     const Index domain = std::ranges::find(data.domain.names, name) - data.domain.names.begin();
-    const std::vector<Index> rows = data.domain.rows_of(domain);
+    std::vector<Index> rows = data.domain.rows_of(domain);
+    std::erase_if(rows, [&](Index row) { return data.weight.size() > 0 && data.weight[row] == 0; });
     targets.push_back({name, batch(data, rows), batch(compared, rows)});
   }
   return expect_targets(data, pipeline, targets, options, context);

@@ -33,7 +33,8 @@ struct ExpectOptions {
 struct EstimatedValue {
   Estimator estimator = Estimator::source;
   double estimate = 0;
-  std::optional<Bounds> interval = {};   ///< t interval of its replayed errors; empty: too few domains have a value
+  /// t interval of its replayed errors; empty: too few domains have a value, or too few rows (too_few_rows).
+  std::optional<Bounds> interval = {};
   std::optional<Bounds> conformal = {};  ///< without normality, where there are domains enough
   /// Mean absolute error in the replays, on the metric's scale; empty: too few replays.
   std::optional<double> error = {};
@@ -53,7 +54,9 @@ struct Expectation {
   Index rows = 0;
   Task task = Task::classify;
   double level = 0.9;
-  Index domains = 0;                       ///< source domains
+  Index domains = 0;  ///< source domains
+  /// Of the source domains on average (the harmonic mean, which is what their noise goes by); 0: not known.
+  double source_domain_rows = 0;
   NextDomainBy by = NextDomainBy::replay;  ///< or cheap
   std::vector<ExpectedMetric> metrics;
   MoreDomains more;                ///< what more source domains would do to the widths
@@ -61,10 +64,20 @@ struct Expectation {
   Index apart = 0;                 ///< source domains that the others do not overlap either
   std::optional<double> exponent;  ///< of the weights of pape and importance
 
+  /// Whether the target is so much smaller than the source domains (less than half) that the replays say too little
+  /// about its noise. Then only metrics that are shares of rows have intervals, as their noise is known.
+  bool too_few_rows() const { return 2 * static_cast<double>(rows) < source_domain_rows; }
+  /// "the target has 15 rows, source domains 100 on average: no interval holds for so few, ..."
+  std::string few_rows_words() const;
+  /// Whether it was possible to see where the target's rows lie.
+  bool compared() const { return overlap && overlap->auroc; }
+  /// "not checked: whether these rows lie where the sources do; ...", if it was not.
+  std::string not_compared_words() const;
+
   /// Whether the target lies where no source row does, and most sources do not: then no interval can be relied on.
   bool unlike_sources() const { return lacks_overlap() && 2 * apart < domains; }
   /// Whether source rows do not reach the target; a single row cannot tell.
-  bool lacks_overlap() const { return overlap && overlap->auroc && !overlap->enough(); }
+  bool lacks_overlap() const { return compared() && !overlap->enough(); }
 };
 
 /// Replayed errors of the estimators, and what they need of the sources: all that is stored with a model.
@@ -85,7 +98,8 @@ struct TargetSample {
 
 /// Expectations for samples of targets. The data's source domains are the sources; labels of other domains are not
 /// looked at, nor are classes that only those have. Data errors: `no_labels`, `too_few_domains`, `empty_data` for a
-/// sample without rows, and those of fits.
+/// sample without rows, and those of fits. Rows of weight 0 in domains of the data are left out; row weights of a
+/// target are not used beyond that.
 std::vector<Expectation> expect_targets(const Dataset& data, const Pipeline& pipeline,
                                         const std::vector<TargetSample>& targets, const ExpectOptions& options,
                                         const Context& context);

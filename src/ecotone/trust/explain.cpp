@@ -11,7 +11,6 @@
 #include "ecotone/evaluate/adapting.h"
 #include "ecotone/evaluate/messages.h"
 #include "ecotone/evaluate/split_fits.h"
-#include "ecotone/linalg/stacked.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/solve/linear/loss.h"
 #include "ecotone/solve/ratios/density_ratio.h"
@@ -132,10 +131,7 @@ struct Membership {
 };
 
 std::optional<Membership> membership(const Dataset& compared, const LostRows& rows, const Context& context) {
-  const TrainView view = train_view(compared, rows.source, {}, context);
-  const Model prepare = Model::fit(Pipeline::parse("impute | scale"), view, compared.schema, context);
-  const Features x = Features::dense(stacked(prepare.transform(batch(compared, rows.source), context).to_matrix(),
-                                             prepare.transform(batch(compared, rows.target), context).to_matrix()));
+  const Features x = compared_rows(compared, rows.source, compared.x.take(rows.target), context);
   const Index sources = std::ssize(rows.source);
   Groups group = take_groups(compared.group, rows.source);
   for (const std::int32_t g : take_groups(compared.group, rows.target)) group.push_back(g);
@@ -184,7 +180,7 @@ Explanation explain_one(const Dataset& data, const Dataset& compared, Index targ
 }  // namespace
 
 LossPart Explanation::part() const {
-  if (!shift || !divisible) return LossPart::neither;
+  if (!shift || !divisible || !costs()) return LossPart::neither;
   const double x = shift->x_source_to_shared() + shift->x_shared_to_target();
   const double x_error = std::hypot(shift->x_source_to_shared_error, shift->x_shared_to_target_error);
   const double y = shift->y_given_x();
@@ -192,8 +188,13 @@ LossPart Explanation::part() const {
   const LossPart of_rows =
       shift->x_shared_to_target() > 2 * shift->x_source_to_shared() ? LossPart::new_rows : LossPart::rows;
   if (rows && relation) return 3 * x < y ? LossPart::relation : 3 * y < x ? of_rows : LossPart::both;
-  return rows ? of_rows : relation ? LossPart::relation : LossPart::neither;
+  // A part that exceeds its noise need not be most of the whole.
+  if (rows) return 2 * x > shift->total() ? of_rows : LossPart::both;
+  if (relation) return 2 * y > shift->total() ? LossPart::relation : LossPart::both;
+  return LossPart::neither;
 }
+
+bool Explanation::costs() const { return shift && shift->total() > clear * shift->total_error; }
 
 std::string Explanation::advice() const {
   if (!error_code.empty() || !divisible) {
@@ -212,15 +213,17 @@ std::string Explanation::advice() const {
              "other "
              "units and codings first (ecotone diagnose), then label rows of the target.";
     case LossPart::relation:
-      return "Labels follow from features in another way there: label rows of the target and fit with them (ecotone "
-             "label, refit). No method without labels helps.";
+      return "Most of it is that labels follow from features in another way there: label rows of the target and fit "
+             "with them (ecotone label, refit). No method without labels helps.";
     case LossPart::both:
-      return "Both play a part: more rows like the target's help with one, only labels of the target with the other.";
+      return "Other rows and another relation both explain part of it: more rows like the target's help with one, only "
+             "labels of the target with the other.";
     case LossPart::neither:
       break;
   }
-  return shift->total() > 0 ? "Neither part exceeds its noise; more labelled rows of the target would tell."
-                            : "The target does not cost anything beyond noise.";
+  if (costs()) return "Neither part exceeds its noise; more labelled rows of the target would tell.";
+  return shift->total() > 0 ? "The target does not cost anything beyond noise."
+                            : "The target does not cost more than the sources.";
 }
 
 std::vector<Explanation> explain_targets(const Dataset& data, const Pipeline& pipeline, const ExplainOptions& options,
@@ -233,6 +236,7 @@ std::vector<Explanation> explain_targets(const Dataset& data, const Pipeline& pi
   const RowLoss loss = asked != RowLoss::automatic      ? resolved(asked, data.y->task)
                        : data.y->task == Task::classify ? RowLoss::error
                                                         : RowLoss::squared;
+  if (data.weight.size() > 0) context.note("explain: row weights are not used, but that rows of weight 0 are left out");
   const Dataset compared = levels_to_compare(data, context.observed_by(nullptr));
   std::vector<Explanation> results;
   for (std::size_t d = 0; d < data.domain.names.size(); ++d)

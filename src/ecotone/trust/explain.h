@@ -64,6 +64,9 @@ struct Explanation {
   std::vector<DisagreeingColumn> columns = {};  ///< the strongest first
   std::vector<DisagreeingRegion> regions = {};  ///< the largest contributions first
 
+  /// Whether the target costs more than the sources, beyond two standard errors.
+  bool costs() const;
+  /// `neither` unless it costs more. A part is named alone only if it exceeds its noise and is most of the whole.
   LossPart part() const;
   /// What to do about it.
   std::string advice() const;

@@ -17,9 +17,10 @@
 namespace ecotone {
 namespace {
 
+bool has_weight(const Dataset& data, Index row) { return data.weight.size() == 0 || data.weight[row] != 0; }
+
 bool counts(const Dataset& data, Index row) {
-  return data.role_of(row) == Role::source && !data.y->missing(row) &&
-         (data.weight.size() == 0 || data.weight[row] != 0);
+  return data.role_of(row) == Role::source && !data.y->missing(row) && has_weight(data, row);
 }
 
 /// The source domains with rows that count.
@@ -38,6 +39,7 @@ std::vector<Index> source_domains(const Dataset& data) {
 Split source_split(const Dataset& data, const std::vector<Index>& without, bool adapting) {
   Split split = split_without(places_of(data), without);
   std::erase_if(split.source, [&](Index row) { return data.role_of(row) != Role::source; });
+  std::erase_if(split.held_out, [&](Index row) { return !has_weight(data, row); });
   if (!adapting) return split;
   std::erase_if(split.held_out, [&](Index row) { return data.domain.index[at(row)] != without.front(); });
   split.target = split.held_out;
@@ -115,7 +117,7 @@ TrainView ReplayFits::training_view(const std::string& target) const {
   const Index domain = std::ranges::find(data_.domain.names, target) - data_.domain.names.begin();
   for (Index row = 0; row < data_.rows(); ++row) {
     if (counts(data_, row)) source.push_back(row);
-    if (adapts_ && data_.domain.index[at(row)] == domain) adapted_to.push_back(row);
+    if (adapts_ && data_.domain.index[at(row)] == domain && has_weight(data_, row)) adapted_to.push_back(row);
   }
   return train_view(data_, source, adapted_to, context_);
 }
@@ -176,20 +178,48 @@ SourceRows ReplayFits::gathered(const std::vector<Piece>& pieces) const {
   return result;
 }
 
-RowRatio ratio_to(const Dataset& data, const SourceRows& sources, const Batch& target, Overlap* overlap,
-                  const Context& context) {
+RowRatio ratio_to(const Dataset& data, const SourceRows& sources, const Batch& target, const Context& context) {
   const TrainView view = train_view(data, sources.row, {}, context);
   const Model prepare = Model::fit(Pipeline::parse("impute | scale"), view, data.schema, context);
   const Features x = Features::dense(stacked(prepare.transform(batch(data, sources.row), context).to_matrix(),
                                              prepare.transform(target, context).to_matrix()));
   const Index rows = std::ssize(sources.row);
-  RowRatio ratio{logistic_ratio(x, rows, {.who = "expect"}, context).log_weight, x.cols()};
-  if (overlap == nullptr) return ratio;
-  *overlap = {.auroc = domain_auroc(x, rows, {.who = "expect"}, context),
-              .ess_raw = effective_sample_size((ratio.log_weight.array() - ratio.log_weight.maxCoeff()).exp().matrix()),
-              .rows = rows,
-              .cols = x.cols()};
-  return ratio;
+  return {logistic_ratio(x, rows, {.who = "expect"}, context).log_weight, x.cols()};
+}
+
+Features compared_rows(const Dataset& data, const std::vector<Index>& sources, const Features& target,
+                       const Context& context) {
+  const Context quiet = context.observed_by(nullptr);
+  Features x = Features::dense(stacked(data.x.take(sources).to_matrix(), target.to_matrix()));
+  std::vector<Index> all(at(x.rows()));
+  std::iota(all.begin(), all.end(), 0);
+  const std::vector<Index> first(all.begin(), all.begin() + std::ssize(sources));
+  const auto prepare = [&](const char* stage, const std::vector<Index>& learned_from) {
+    // Without names, as a column may be called like the indicator of another; without labels, as statistics are then
+    // those of all rows.
+    Dataset both;
+    for (const std::string& name : x.names()) both.schema.columns.push_back({name, ColumnKind::numeric, {}});
+    both.domain = {{"all"}, std::vector<std::int32_t>(all.size(), 0)};
+    both.role = {Role::source};
+    both.x = std::move(x);
+    const Model model =
+        Model::fit(Pipeline::parse(stage), train_view(both, learned_from, {}, quiet), both.schema, quiet);
+    x = Features::dense(model.transform(batch(both, all), quiet).to_matrix());
+  };
+  prepare("impute indicator=true", all);
+  prepare("scale", first);
+  return x;
+}
+
+Overlap overlap_with(const Dataset& data, const std::vector<Index>& sources, const Features& target,
+                     const Context& context) {
+  const Features x = compared_rows(data, sources, target, context);
+  const Index rows = std::ssize(sources);
+  const Vector log_weight = logistic_ratio(x, rows, {.who = "expect"}, context).log_weight;
+  return {.auroc = domain_auroc(x, rows, {.who = "expect"}, context),
+          .ess_raw = effective_sample_size((log_weight.array() - log_weight.maxCoeff()).exp().matrix()),
+          .rows = rows,
+          .cols = x.cols()};
 }
 
 TargetRows target_rows(const Model& model, const Labels& y, const Batch& batch, const Context& context) {

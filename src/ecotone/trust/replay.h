@@ -32,7 +32,7 @@ class ReplayFits {
   SourceRows sources_without(std::size_t k) const;
   /// Domain k as a target: what the model without it predicts there.
   TargetRows as_target(std::size_t k) const;
-  /// All rows of domain k in the data set.
+  /// The rows of domain k in the data set, but for those of weight 0.
   const std::vector<Index>& rows_of(std::size_t k) const { return without_one_[k].rows; }
   /// What a model for a target is fitted on: all source rows and, for a pipeline that adapts, the rows of that domain.
   TrainView training_view(const std::string& target) const;
@@ -61,8 +61,16 @@ class ReplayFits {
 };
 
 /// The density ratio of a target's rows to source rows.
-RowRatio ratio_to(const Dataset& data, const SourceRows& sources, const Batch& target, Overlap* overlap,
-                  const Context& context);
+RowRatio ratio_to(const Dataset& data, const SourceRows& sources, const Batch& target, const Context& context);
+
+/// Source rows of a data set, then rows of a target with the same features, as a classifier of one against the other
+/// sees them: what is missing is a feature of its own, so that it sees columns that are missing, and categories that
+/// are there, on one side alone. Means and scales are those of the source rows.
+Features compared_rows(const Dataset& data, const std::vector<Index>& sources, const Features& target,
+                       const Context& context);
+/// How far source rows reach a target.
+Overlap overlap_with(const Dataset& data, const std::vector<Index>& sources, const Features& target,
+                     const Context& context);
 
 /// What a model predicts for rows, in the classes of a data set.
 TargetRows target_rows(const Model& model, const Labels& y, const Batch& batch, const Context& context);

@@ -203,6 +203,8 @@ std::string estimator_rows(const ExpectedMetric& metric) {
   return body;
 }
 
+std::string note_line(const std::string& words) { return fmt::format("<p class=\"note\">{}.</p>\n", escape(words)); }
+
 const ExpectedMetric* most_estimated(const Expectation& expectation) {
   const ExpectedMetric* best = nullptr;
   for (const ExpectedMetric& metric : expectation.metrics)
@@ -225,6 +227,8 @@ std::string expectation_answer(const std::vector<Expectation>& expectations) {
         value.interval ? fmt::format("; the {} prediction interval is {} to {}", percent_text(expectation.level),
                                      brief(value.interval->low), brief(value.interval->high))
                        : "");
+    if (expectation.too_few_rows()) sentences += note_line(expectation.few_rows_words());
+    if (!expectation.compared()) sentences += note_line(expectation.not_compared_words());
     if (expectation.unlike_sources())
       sentences += fmt::format(
           "<p>Do not rely on it: {} lies where no source row does, and only {} of {} source domains are as far from "

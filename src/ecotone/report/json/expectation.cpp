@@ -38,12 +38,15 @@ Json expectation_json(const Expectation& expectation) {
                {"task", task_name(expectation.task)},
                {"level", expectation.level},
                {"domains", expectation.domains},
+               {"source_domain_rows", json_number(expectation.source_domain_rows)},
+               {"no_interval", expectation.too_few_rows() ? Json(expectation.few_rows_words()) : Json()},
                {"by", expectation.by == NextDomainBy::replay ? "replay" : "cheap"},
                {"domains_for_half_the_width", expectation.more.for_half ? Json(*expectation.more.for_half) : Json()},
                {"narrowest_share_of_width", expectation.more.narrowest},
                {"overlap", expectation.overlap ? expectation.overlap->to_json() : Json()},
                {"sources_apart", expectation.apart},
-               {"unlike_sources", expectation.unlike_sources()},
+               {"unlike_sources", expectation.compared() ? Json(expectation.unlike_sources()) : Json()},
+               {"not_checked", expectation.compared() ? Json() : Json(expectation.not_compared_words())},
                {"exponent", json_number(expectation.exponent)},
                {"metrics", std::move(metrics)}};
   return json;

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "ecotone/base/json_number.h"
 #include "ecotone/report/json/json.h"
 #include "ecotone/report/json/read.h"
@@ -17,6 +19,7 @@ Json shift_json(const LossShift& shift) {
           {"effective_source_rows", json_number(shift.source_rows)},
           {"effective_target_rows", json_number(shift.target_rows)},
           {"difference", json_number(shift.total())},
+          {"difference_error", json_number(shift.total_error)},
           {"x_source_to_shared", part_json(shift.x_source_to_shared(), shift.x_source_to_shared_error)},
           {"y_given_x", part_json(shift.y_given_x(), shift.y_given_x_error)},
           {"x_shared_to_target", part_json(shift.x_shared_to_target(), shift.x_shared_to_target_error)}};
@@ -69,6 +72,11 @@ LossShift read_shift(const ResultField& field) {
   shift.x_source_to_shared_error = field.at("x_source_to_shared").at("error").number_or_nan();
   shift.y_given_x_error = field.at("y_given_x").at("error").number_or_nan();
   shift.x_shared_to_target_error = field.at("x_shared_to_target").at("error").number_or_nan();
+  // Results of before have none: the parts' own add up to at least as much.
+  const auto error = field.find("difference_error");
+  shift.total_error =
+      error ? error->number_or_nan()
+            : std::hypot(shift.x_source_to_shared_error, shift.y_given_x_error, shift.x_shared_to_target_error);
   return shift;
 }
 

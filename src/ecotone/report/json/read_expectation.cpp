@@ -45,6 +45,7 @@ Expectation read_expectation(const ResultField& field) {
   result.task = field.at("task").choice({Task::classify, Task::regress}, task_name);
   result.level = field.at("level").number();
   result.domains = field.at("domains").whole();
+  if (const auto rows = field.find("source_domain_rows")) result.source_domain_rows = rows->number();
   result.by = field.at("by").word({"replay", "cheap"}) == 0 ? NextDomainBy::replay : NextDomainBy::cheap;
   if (const ResultField half = field.at("domains_for_half_the_width"); !half.is_null())
     result.more.for_half = static_cast<int>(half.whole_up_to(1'000'000));

@@ -82,7 +82,9 @@ std::string expectation_text(const Expectation& expectation) {
                   page_width, "") +
           "\n";
   text += metrics_table(expectation) + estimators_table(expectation) + "\n";
+  if (expectation.too_few_rows()) text += wrapped(expectation.few_rows_words() + ".", page_width, "");
   text += wrapped(more_domains_text(expectation), page_width, "");
+  if (!expectation.compared()) text += wrapped(expectation.not_compared_words() + ".", page_width, "");
   if (expectation.unlike_sources())
     text += wrapped(
         fmt::format("Do not rely on these intervals: '{}' lies where no source row does ({}), and only {} of {} "

@@ -66,8 +66,9 @@ std::string explanation_text(const Explanation& explanation, std::size_t top) {
                       counted(explanation.target_rows, "row"),
                       explanation.auroc ? fmt::format("; told apart with AUROC {:.3f}", *explanation.auroc) : "");
   if (explanation.shift)
-    text += fmt::format("sources {:.4f}, target {:.4f}, difference {:+.4f}\n\n", explanation.shift->source,
-                        explanation.shift->target, explanation.shift->total());
+    text += fmt::format("sources {:.4f}, target {:.4f}, difference {:+.4f} (standard error {:.4f})\n\n",
+                        explanation.shift->source, explanation.shift->target, explanation.shift->total(),
+                        explanation.shift->total_error);
   if (!explanation.error.empty()) {
     text += wrapped("Refused: " + explanation.error + ".", page_width, "");
   } else {

@@ -47,6 +47,11 @@ std::string conformal_stage_text(const Json& stage) {
   return text + "\n" + indented(table.text());
 }
 
+/// Says what standard errors leave out where domains are too few to be drawn.
+std::string few_domains_text(const std::string& error_from) {
+  return error_from.starts_with("source rows") ? " (domain-to-domain variation is not in them)" : "";
+}
+
 /// Says where the likelihood is greatest without a class.
 std::string border_text(const Json& target_share) {
   const bool border = std::ranges::any_of(
@@ -57,7 +62,7 @@ std::string border_text(const Json& target_share) {
 std::string prior_stage_text(const Json& stage, const std::vector<std::string>& classes) {
   std::string text = fmt::format("  {:<16} {} ({})\n", "corrects", stage["corrects"].get<bool>() ? "yes" : "no",
                                  rounded(stage["reason"]));
-  text += facts(stage, {"gain", "gain_error", "inverse_temperature"});
+  text += facts(stage, {"gain", "gain_error", "log_loss_gain", "inverse_temperature"});
   TextTable table;
   table.columns = {{"class", true}, {"sources"}};
   const Json& targets = stage["targets"];
@@ -77,17 +82,19 @@ std::string prior_stage_text(const Json& stage, const std::vector<std::string>& 
   std::size_t t = 0;
   for (const Json& target : targets)
     text += wrapped(
-        fmt::format("'{}': standard errors from {}; do its classes look as in the sources? X2 {} on {} degrees of "
+        fmt::format("'{}': standard errors from {}{}; do its classes look as in the sources? X2 {} on {} degrees of "
                     "freedom, p {}, rank p among the sources {}",
-                    one_line(target["domain"].get<std::string>()), rounded(target["error_from"]), rounded(target["x2"]),
+                    one_line(target["domain"].get<std::string>()), rounded(target["error_from"]),
+                    few_domains_text(target["error_from"].get<std::string>()), rounded(target["x2"]),
                     rounded(target["freedom"]), rounded(target["p_value"]), rounded(target["rank_p"])) +
             border_text(stage["target_share"][t++]),
         page_width, "    ");
   if (!stage.contains("replay")) return text;
   TextTable replay;
-  replay.columns = {{"played the target", true}, {"gain"}, {"error of shares"}, {"of the sources'"}};
+  replay.columns = {{"played the target", true}, {"gain"}, {"of log loss"}, {"error of shares"}, {"of the sources'"}};
   for (const Json& domain : stage["replay"])
     replay.lines.push_back({display_text(domain["domain"].get<std::string>(), longest_domain), rounded(domain["gain"]),
+                            domain.contains("log_loss_gain") ? rounded(domain["log_loss_gain"]) : "-",
                             rounded(domain["distance"]), rounded(domain["source_distance"])});
   return text + "\n" + indented(replay.text());
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "ecotone/methods/model.h"
@@ -97,6 +98,7 @@ TEST(Prior, FewDomainsAreNotVerified) {
   const Model model = drawn.fit("logistic l2=0.01 | adapt.prior", context().observed_by(&recorder));
   EXPECT_EQ(stage(model)["reason"], "unverified");
   EXPECT_FALSE(stage(model)["corrects"].get<bool>());
+  EXPECT_EQ(std::ranges::count_if(recorder.warnings, [](const auto& each) { return each.first == "few_domains"; }), 1);
   ASSERT_EQ(recorder.notes.size(), 1U);
   EXPECT_THAT(recorder.notes[0], testing::HasSubstr("cannot be verified"));
   EXPECT_EQ(stage(model)["targets"][0]["error_from"].get<std::string>().find("domains"), std::string::npos);
@@ -149,6 +151,61 @@ TEST(Prior, RefusesWhatItCannotDo) {
   numbers.y = Labels{Task::regress, {}, {}, Vector::LinSpaced(numbers.labelled(), 0, 1)};
   EXPECT_EQ(code_of([&] { Model::fit(Pipeline::parse("ridge | adapt.prior"), numbers, drawn.data.schema, context()); }),
             "needs_classes");
+}
+
+/// Predictions are corrected to the shares after one more row of each class.
+TEST(Prior, CorrectsToSharesThatNoClassIsLackingIn) {
+  Drawn1 drawn(9, 300, Drawn::shares, 1.2, 1);
+  drawn.target.resize(20);
+  drawn.view = train_view(drawn.data, rows_of_domains(drawn.data, 0, 8), drawn.target, context());
+  for (const std::string method : {"em", "bbse", "rlls"}) {
+    const Json found = stage(drawn.fit("logistic l2=0.01 | adapt.prior correct=always method=" + method));
+    for (const std::size_t c : {0, 1}) {
+      const double share = found["target_share"][0][c].get<double>();
+      // (n q + 1) / (n + C)
+      EXPECT_NEAR(found["target_weight"][0][c].get<double>() * found["source_share"][c].get<double>(),
+                  (20 * share + 1) / 22, 1e-9)
+          << method;
+    }
+  }
+}
+
+TEST(Prior, DoesNotCorrectWhatMakesTheLogLossWorse) {
+  double gain = 0;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const Drawn1 drawn(9, 60, Drawn::shares, 1.2, seed);
+    const Model model = drawn.fit("logistic l2=0.01 | adapt.prior");
+    const Json found = stage(model);
+    const double of_log_loss = found["log_loss_gain"].get<double>();
+    double mean = 0;
+    for (const Json& each : found["replay"])
+      mean += each["log_loss_gain"].get<double>() / static_cast<double>(found["replay"].size());
+    EXPECT_NEAR(of_log_loss, mean, 1e-12);
+    const bool gained = found["gain"].get<double>() > found["gain_error"].get<double>();
+    EXPECT_EQ(found["reason"], !gained ? "no_gain" : of_log_loss < 0 ? "log_loss" : "gain");
+    EXPECT_EQ(found["corrects"].get<bool>(), found["reason"] == "gain");
+    gain += of_log_loss / 6;
+    EXPECT_EQ(stage(reloaded(model))["log_loss_gain"], found["log_loss_gain"]);
+  }
+  EXPECT_GT(gain, 0);
+  PriorReplay replay;
+  EXPECT_FALSE(replay.misled());  // a model of before
+  replay.log_loss_gain = -0.1;
+  EXPECT_TRUE(replay.misled());
+}
+
+TEST(Prior, AModelFromAFileWarnsOfRowsThatItHasNoSharesFor) {
+  const Drawn1 drawn(9, 60, Drawn::shares, 1.5, 3);
+  const Model model = reloaded(drawn.fit("logistic l2=0.01 | adapt.prior correct=always"));
+  Batch rows = batch(drawn.data, drawn.target);
+  Recorder known, unknown;
+  model.predict(rows, context().observed_by(&known));
+  EXPECT_TRUE(known.warnings.empty());
+  rows.domain->names.front() = "elsewhere";
+  model.predict(rows, context().observed_by(&unknown));
+  ASSERT_EQ(unknown.warnings.size(), 1U);
+  EXPECT_EQ(unknown.warnings[0].first, "uncorrected_rows");
+  EXPECT_THAT(unknown.warnings[0].second, testing::HasSubstr("rows of 'elsewhere' are predicted without a correction"));
 }
 
 }  // namespace prior_test

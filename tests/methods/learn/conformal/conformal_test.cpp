@@ -421,5 +421,28 @@ TEST(ConformalStage, ManyRowsTakeOneSort) {
   }
 }
 
+/// Certain and wrong predictions have the largest score, and a quantile of it lets every class in.
+TEST(ConformalStage, AQuantileOfOneIsEverythingWithAWarning) {
+  const Dataset data = drawn_domains(13, 30, Drawn::relation, 0.7, 15);
+  const Split parts = split(data, 12);
+  for (const std::string method : {"hcp", "cdf", "pooled"}) {
+    Recorder recorder, again;
+    const Model model = fitted("forest trees=1 bootstrap=false | conformal method=" + method, data, parts.view,
+                               context().observed_by(&recorder));
+    ASSERT_EQ(stage(model.inspect())["quantile"].get<double>(), 1) << method;
+    EXPECT_THAT(stage(model.inspect())["promise"].get<std::string>(), HasSubstr("Sets hold everything")) << method;
+    EXPECT_EQ(std::ranges::count_if(recorder.warnings, [](const auto& w) { return w.first == "infinite_sets"; }), 1);
+    EXPECT_TRUE(reloaded(model).predict(parts.fresh, context().observed_by(&again)).set.all());
+    ASSERT_EQ(again.warnings.size(), 1U) << method;
+    EXPECT_EQ(again.warnings[0].first, "infinite_sets");
+  }
+}
+
+TEST(ConformalStage, NoLargeDomainIsRefusedByDomain) {
+  const Dataset data = drawn_domains(12, 5, Drawn::relation, 0.4, 13);
+  EXPECT_EQ(code_of([&] { fitted("logistic l2=0.1 | conformal method=domainwise", data, split(data, 11).view); }),
+            "small_domains");
+}
+
 }  // namespace conformal_stage_test
 }  // namespace ecotone::test

@@ -1,9 +1,14 @@
 #include "ecotone/methods/adapt/prior/prior.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "ecotone/base/blocks.h"
 #include "ecotone/methods/cross_fit.h"
@@ -12,9 +17,10 @@
 namespace ecotone {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> reasons = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> reasons = {
     {{"gain", "correcting gained when each source domain played the target"},
      {"no_gain", "correcting did not gain when each source domain played the target"},
+     {"log_loss", "correcting made the log loss worse when each source domain played the target"},
      {"unverified", "fewer than three source domains could play the target, so a gain cannot be verified"},
      {"reversed", "higher probabilities go with fewer rows of the class in domains not seen"},
      {"always", "asked for"},
@@ -50,7 +56,8 @@ PriorReason reason_of(const PriorOptions& options, const ShareEstimator& estimat
   if (estimator.calibration().reversed()) return PriorReason::reversed;
   if (options.correct == PriorRule::always) return PriorReason::always;
   if (!replay) return PriorReason::unverified;
-  return replay->gained() ? PriorReason::gain : PriorReason::no_gain;
+  if (!replay->gained()) return PriorReason::no_gain;
+  return replay->misled() ? PriorReason::log_loss : PriorReason::gain;
 }
 
 /// The rows of every target domain.
@@ -96,8 +103,37 @@ StageResult Prior::fit(const Upstream& upstream, const PriorOptions& options, co
     if (!shares.converged) status = {false, "the shares of classes did not converge"};
     state.targets.push_back(std::move(shares));
   }
+  if (rows.domains < fewest_drawn_domains)
+    context.warn("few_domains",
+                 "adapt.prior: {} source domains are too few to draw from, so domain-to-domain variation is not in the "
+                 "standard errors of the shares",
+                 rows.domains);
   if (!state.corrects()) context.note("adapt.prior: predictions are not corrected: {}", reason_words(state.reason));
   return {std::make_shared<Prior>(std::move(state)), view, status};
+}
+
+void Prior::warn_of_uncorrected(const Batch& batch, const std::vector<Index>& target_of, const Context& context) const {
+  if (!loaded_) return;
+  std::vector<std::string> names, known;
+  for (const TargetShares& target : state_.targets) known.push_back(target.domain);
+  if (batch.domain) {
+    std::vector<bool> there(target_of.size(), false);
+    for (const std::int32_t d : batch.domain->index) there[at(d)] = true;
+    for (std::size_t d = 0; d < target_of.size(); ++d)
+      if (there[d] && target_of[d] < 0) names.push_back(batch.domain->names[d]);
+    if (names.empty()) return;
+  } else if (state_.targets.size() == 1) {
+    return;
+  }
+  constexpr std::size_t most_named = 5;
+  const std::size_t others = names.size() > most_named ? names.size() - most_named : 0;
+  names.resize(names.size() - others);
+  context.warn("uncorrected_rows",
+               "adapt.prior: {} are predicted without a correction, as the model has shares of classes for '{}' alone",
+               names.empty() ? std::string("rows without a domain")
+                             : fmt::format("rows of '{}'{}", fmt::join(names, "', '"),
+                                           others == 0 ? "" : fmt::format(" and {} other domains", others)),
+               fmt::join(known, "', '"));
 }
 
 Prediction Prior::revised(Prediction before, const Batch& batch, const Context& context) const {
@@ -110,6 +146,7 @@ Prediction Prior::revised(Prediction before, const Batch& batch, const Context& 
   };
   if (batch.domain)
     for (const std::string& name : batch.domain->names) target_of.push_back(named(name));
+  warn_of_uncorrected(batch, target_of, context);
   const Bcts calibration{.a = state_.a, .bias = state_.bias};
   const bool scored = before.score.cols() == 1;
   if (!scored) before.score.resize(0, 0);  // made from the probabilities

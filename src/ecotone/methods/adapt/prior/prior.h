@@ -24,14 +24,14 @@ struct PriorOptions {
               "same with a penalty)",
               one_of("em", "bbse", "rlls")),
         field("correct", &PriorOptions::correct,
-              "replay: correct predictions only if that gained when each source domain played the target; always; "
-              "never: only estimate the shares",
+              "replay: correct predictions only if that gained when each source domain played the target, and did not "
+              "make the log loss worse; always; never: only estimate the shares",
               one_of("replay", "always", "never"))};
   }
 };
 
 /// Why predictions are corrected, or not.
-enum class PriorReason { gain, no_gain, unverified, reversed, always, never };
+enum class PriorReason { gain, no_gain, log_loss, unverified, reversed, always, never };
 std::string_view reason_name(PriorReason reason);
 /// In words.
 std::string_view reason_words(PriorReason reason);
@@ -65,6 +65,10 @@ class Prior : public Fitted {
 
  private:
   PriorState state_;
+  bool loaded_ = false;
+
+  /// Of rows of domains without shares, for models from files: fitting and scoring predict other domains on purpose.
+  void warn_of_uncorrected(const Batch& batch, const std::vector<Index>& target_of, const Context& context) const;
 };
 
 }  // namespace ecotone

@@ -46,12 +46,14 @@ PriorReplay read_replay(const StageState& state, std::vector<std::string>& domai
     const StageState one = entry_of(item, "replay");
     replay.domains.push_back({.domain = std::ssize(domains),
                               .gain = one.number("gain"),
+                              .log_loss_gain = item.contains("log_loss_gain") ? one.number("log_loss_gain") : 0,
                               .distance = one.number("distance"),
                               .source_distance = one.number("source_distance")});
     domains.push_back(one.text("domain"));
   }
   replay.gain = state.number("gain");
   replay.error = state.number("gain_error");
+  if (state.info.contains("log_loss_gain")) replay.log_loss_gain = state.number("log_loss_gain");
   return replay;
 }
 
@@ -81,12 +83,15 @@ StageState Prior::save() const {
   if (!state_.replay) return state;
   state.info["gain"] = state_.replay->gain;
   state.info["gain_error"] = state_.replay->error;
+  if (state_.replay->log_loss_gain) state.info["log_loss_gain"] = *state_.replay->log_loss_gain;
   Json replay = Json::array();
-  for (const ReplayedDomain& each : state_.replay->domains)
+  for (const ReplayedDomain& each : state_.replay->domains) {
     replay.push_back({{"domain", state_.domains[at(each.domain)]},
                       {"gain", each.gain},
                       {"distance", each.distance},
                       {"source_distance", each.source_distance}});
+    if (state_.replay->log_loss_gain) replay.back()["log_loss_gain"] = each.log_loss_gain;
+  }
   state.info["replay"] = std::move(replay);
   return state;
 }
@@ -132,7 +137,9 @@ std::shared_ptr<const Fitted> Prior::load(const StageState& state, const PriorOp
     prior.targets.push_back(std::move(target));
   }
   if (state.info.contains("replay")) prior.replay = read_replay(state, prior.domains);
-  return std::make_shared<Prior>(std::move(prior));
+  auto fitted = std::make_shared<Prior>(std::move(prior));
+  fitted->loaded_ = true;
+  return fitted;
 }
 
 }  // namespace ecotone

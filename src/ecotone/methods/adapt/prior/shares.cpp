@@ -14,11 +14,11 @@ namespace ecotone {
 namespace {
 
 constexpr double smallest_clipped = 1e-6;
-constexpr double rows_in_full = 5;   // of a domain that counts in full
-constexpr Index draws = 200;         // of the bootstrap
-constexpr Index fewest_domains = 5;  // of a bootstrap over domains; with fewer, over rows
+constexpr double rows_in_full = 5;  // of a domain that counts in full
+constexpr Index draws = 200;        // of the bootstrap
 constexpr Index most_bootstrap_rows = 20'000;
 constexpr std::size_t fewest_replays = 3;
+constexpr double least_probability = 1e-15;  // in log losses
 
 double total_variation(const Vector& a, const Vector& b) { return (a - b).cwiseAbs().sum() / 2; }
 
@@ -54,6 +54,14 @@ UnseenRows part_of(const UnseenRows& rows, const std::vector<Index>& kept) {
     part.weight.push_back(rows.weight[at(row)]);
   }
   return part;
+}
+
+/// Weights of classes for shares that were estimated from n rows: those after one more row of each class.
+Vector kept_weights(const Vector& share, const Vector& source_share, Index n) {
+  // (n q + 1) / (n + C) / pi
+  const Vector kept =
+      (static_cast<double>(n) * share.array() + 1) / (static_cast<double>(n) + static_cast<double>(share.size()));
+  return kept.cwiseQuotient(source_share);
 }
 
 /// The test of label shift for a sample against some of the rows.
@@ -102,7 +110,7 @@ std::optional<Vector> bootstrap_errors(const UnseenRows& all, PriorMethod method
   const Matrix target = probability(asked, Eigen::all);
   std::vector<std::int32_t> classes;
   for (const Index row : asked) classes.push_back(predicted[at(row)]);
-  const bool by_domain = rows.domains >= fewest_domains;
+  const bool by_domain = rows.domains >= fewest_drawn_domains;
   std::vector<std::optional<Vector>> found(at(draws));
   context.parallel(draws, [&](Index draw) {
     Random random = context.random("class shares", static_cast<std::uint64_t>(draw));
@@ -188,6 +196,7 @@ ShareEstimator::ShareEstimator(const UnseenRows& rows, const std::vector<double>
 
 ClassShares ShareEstimator::estimate(ConstMatrixView probability, std::span<const std::int32_t> predicted) const {
   ClassShares result = em_shares(calibration_.calibrated(probability), source_share_);
+  result.weight = kept_weights(result.share, source_share_, probability.rows());
   if (method_ == PriorMethod::em) return result;
   const Vector seen = predicted_shares(probability, predicted, false);
   ShareWeights weights;
@@ -197,7 +206,7 @@ ClassShares ShareEstimator::estimate(ConstMatrixView probability, std::span<cons
     weights.weight = rlls(confusion_, seen, predicted_share_, rows_).weight;
   }
   result.share = weights.shares(label_share_);
-  result.weight = result.share.cwiseQuotient(source_share_);
+  result.weight = kept_weights(result.share, source_share_, probability.rows());
   result.standard_error.setConstant(std::nan(""));  // that of EM is not theirs
   result.converged = true;
   return result;
@@ -231,12 +240,14 @@ std::optional<PriorReplay> replay_correction(const UnseenRows& rows, PriorMethod
       for (std::size_t i = 0; i < own.size(); ++i) {
         const double w = rows.weight[at(own[i])];
         const std::int32_t y = rows.label[at(own[i])];
-        replayed.gain +=
-            w * ((predicted_class(corrected.row(static_cast<Index>(i))) == y) - (rows.predicted[at(own[i])] == y));
+        const auto row = static_cast<Index>(i);
+        replayed.gain += w * ((predicted_class(corrected.row(row)) == y) - (rows.predicted[at(own[i])] == y));
+        replayed.log_loss_gain += w * (std::log(std::max(corrected(row, y), least_probability)) - std::log(p(row, y)));
         truth[y] += w;
         weight += w;
       }
       replayed.gain /= weight;
+      replayed.log_loss_gain /= weight;
       truth /= weight;
       replayed.distance = total_variation(shares.share, truth);
       replayed.source_distance = total_variation(others.source_share(), truth);
@@ -246,15 +257,17 @@ std::optional<PriorReplay> replay_correction(const UnseenRows& rows, PriorMethod
     }
   });
   PriorReplay replay;
-  std::vector<double> gains;
+  std::vector<double> gains, log_loss_gains;
   for (const auto& each : found)
     if (each) {
       replay.domains.push_back(*each);
       gains.push_back(each->gain);
+      log_loss_gains.push_back(each->log_loss_gain);
     }
   if (gains.size() < fewest_replays) return std::nullopt;
   replay.gain = *mean_of(gains);
   replay.error = *standard_error(gains);
+  replay.log_loss_gain = *mean_of(log_loss_gains);
   return replay;
 }
 
@@ -273,7 +286,7 @@ TargetShares target_shares(const UnseenRows& rows, const ShareEstimator& estimat
     const bool undefined = !result.standard_error.allFinite();
     if (undefined || redrawn->maxCoeff() > result.standard_error.maxCoeff()) {
       result.standard_error = *redrawn;
-      result.error_from = rows.domains >= fewest_domains ? "source domains" : "source rows";
+      result.error_from = rows.domains >= fewest_drawn_domains ? "source domains" : "source rows";
       if (method != PriorMethod::em) result.error_from += " and target rows";
     }
   }

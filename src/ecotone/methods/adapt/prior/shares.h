@@ -40,7 +40,9 @@ class ShareEstimator {
 
   const Bcts& calibration() const { return calibration_; }
   const Vector& source_share() const { return source_share_; }
-  /// The shares in a sample; `probability` is clipped.
+  /// The shares in a sample; `probability` is clipped. The weights are those of the shares after one more row of each
+  /// class, (n share + 1) / (n + classes): a class that the sample seems to lack may be in it all the same, and a
+  /// weight of 0 would rule it out for every row.
   ClassShares estimate(ConstMatrixView probability, std::span<const std::int32_t> predicted) const;
   /// The probabilities of a sample whose classes have other shares.
   Matrix corrected(ConstMatrixView probability, const Vector& weight) const;
@@ -62,6 +64,7 @@ std::int32_t predicted_class(const Eigen::Ref<const Eigen::RowVectorXd>& probabi
 struct ReplayedDomain {
   Index domain = 0;
   double gain = 0;             ///< in accuracy by correcting its predictions
+  double log_loss_gain = 0;    ///< by how much that lowers the mean log loss
   double distance = 0;         ///< total variation of the estimated shares from the true ones
   double source_distance = 0;  ///< of the shares in the other domains
 };
@@ -69,11 +72,18 @@ struct PriorReplay {
   std::vector<ReplayedDomain> domains;
   double gain = 0;  ///< mean
   double error = 0;
+  std::optional<double> log_loss_gain = {};  ///< mean; empty: a model of before, which did not look at it
   /// Whether correcting gained more than its standard error.
   bool gained() const { return gain > error; }
+  /// Whether it made the log loss worse.
+  bool misled() const { return log_loss_gain && *log_loss_gain < 0; }
 };
 /// Lets every domain play the target. Empty with fewer than three domains that can.
 std::optional<PriorReplay> replay_correction(const UnseenRows& rows, PriorMethod method, const Context& context);
+
+/// Fewest source domains that a bootstrap draws from; with fewer it draws rows, and how much domains differ is not in
+/// the standard errors.
+constexpr Index fewest_drawn_domains = 5;
 
 /// A target's shares with all that says how sure they are.
 struct TargetShares {

@@ -111,6 +111,15 @@ void warn_of_few(const ConformalReport& report, bool chosen, const Context& cont
   if (report.too_few_domains()) warn_of_everything(report, context);
 }
 
+/// Of a finite quantile that is as large as a score can be.
+void warn_of_largest_score(const ConformalReport& report, const Context& context) {
+  context.warn(
+      "infinite_sets",
+      "conformal: to cover {:.4g}% sets must hold everything, even classes of probability 0; use a lower level, "
+      "or a learner that is less certain (calibrate)",
+      100 * report.level);
+}
+
 /// Weighted scores with ln(p_target / p_source) of each row.
 struct RatedRule {
   Conformal::Weighted rule;
@@ -288,6 +297,12 @@ StageResult Conformal::fit(const Upstream& upstream, const ConformalOptions& opt
     }
     report.method = enough_domains(scores.domains().size(), report.level) ? ConformalMethod::hcp : ConformalMethod::cdf;
   }
+  if (report.method == ConformalMethod::domainwise && large_domains(scores.domains(), report).empty())
+    data_error(
+        "small_domains",
+        "conformal: no domain has the {:.0f} rows that {:.4g}% of them need, so method=domainwise has none to learn "
+        "from; use method=hcp, or a lower level",
+        report.fewest_rows(), 100 * report.level);
   add_coverage(report, scores);
   if (report.method == ConformalMethod::domainwise) {
     for (std::size_t k = 0; k < scores.domains().size(); ++k)
@@ -300,7 +315,10 @@ StageResult Conformal::fit(const Upstream& upstream, const ConformalOptions& opt
   }
   warn_of_few(report, options.method == ConformalMethod::cdf, context);
   if (report.method == ConformalMethod::jackknife) return done(jackknife_rule(scores, cross));
-  return done(Fixed{quantile_of(scores.domains(), report)});
+  const double quantile = quantile_of(scores.domains(), report);
+  report.everything = std::isfinite(quantile) && report.holds_everything(quantile);
+  if (report.everything) warn_of_largest_score(report, context);
+  return done(Fixed{quantile});
 }
 
 void Conformal::add_sets(Prediction& prediction, Index row, double quantile) const {
@@ -381,7 +399,8 @@ Prediction Conformal::revised(Prediction before, const Batch& batch, const Conte
   parallel_rows(rows, context, [&](Index first, Index last) {
     for (Index row = first; row < last; ++row) add_sets(before, row, quantile[row]);
   });
-  warn_of_infinite_sets(quantile.array().isInf().count(), rows, context);
+  const Index everything = std::ranges::count_if(quantile, [&](double q) { return report_.holds_everything(q); });
+  warn_of_infinite_sets(everything, rows, context);
   return before;
 }
 
@@ -399,6 +418,7 @@ Vector Conformal::quantiles(const Batch& batch, const Context& context) const {
 void Conformal::warn_of_infinite_sets(Index infinite, Index rows, const Context& context) const {
   if (!loaded_ || infinite == 0) return;
   if (report_.too_few_domains()) return warn_of_everything(report_, context);
+  if (report_.everything) return warn_of_largest_score(report_, context);
   context.warn("infinite_sets", "conformal: the sets of {} of {} rows hold everything; {}", infinite, rows,
                weighted_ ? "the sources have too few rows like these" : "the model has too few scores");
 }

@@ -68,6 +68,7 @@ struct ConformalReport {
   Index rows = 0;
   std::vector<std::string> left_out = {};  ///< domainwise: domains of too few rows
   std::vector<DomainCoverage> by_domain = {};
+  bool everything = false;  ///< a finite quantile that every class is within, even one of probability 0
   // weighted
   std::optional<double> ess = {};
   std::optional<double> exponent = {};
@@ -77,6 +78,8 @@ struct ConformalReport {
   bool too_few_domains() const;
   /// Whether domains are enough only with all of them, so that each is covered by sets of everything under the others.
   bool coverage_says_nothing() const;
+  /// Whether every class is within this quantile, which may be finite.
+  bool holds_everything(double quantile) const;
   /// How many are there, and what they can promise: "4 domains can promise at most 80%, and useful sets up to 60%".
   std::string possible() const;
   /// domainwise: rows that a domain must have to count, 1 / (1 - level). In smaller ones the quantile is the largest

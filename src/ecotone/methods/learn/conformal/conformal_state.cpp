@@ -260,7 +260,9 @@ std::shared_ptr<const Fitted> Conformal::load(const StageState& state, const Con
   if (report.method == ConformalMethod::weighted) return loaded(take_weighted(state));
   const auto quantile = state.info.find("quantile");
   const bool infinite = quantile != state.info.end() && *quantile == "inf";
-  return loaded(Fixed{infinite ? std::numeric_limits<double>::infinity() : state.number("quantile")});
+  const Fixed rule{infinite ? std::numeric_limits<double>::infinity() : state.number("quantile")};
+  report.everything = !infinite && report.holds_everything(rule.quantile);
+  return loaded(rule);
 }
 
 }  // namespace ecotone

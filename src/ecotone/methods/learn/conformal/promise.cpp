@@ -50,13 +50,19 @@ std::string ConformalReport::possible() const {
                      percent(useful_level(count)));
 }
 
+bool ConformalReport::holds_everything(double quantile) const {
+  // 1 - p is at most 1.
+  return std::isinf(quantile) || (score == ConformalScore::lac && quantile >= 1 - quantile_slack);
+}
+
 double ConformalReport::fewest_rows() const { return std::ceil((1 - quantile_slack) / (1 - level)); }
 
 std::string ConformalReport::promise() const {
   const std::string rows = percent(level);
   std::string few;
   if (too_few_domains()) few = fmt::format(". Sets hold everything: {}", possible());
-  if (coverage_says_nothing())
+  if (everything) few = ". Sets hold everything: only so are rows covered whose class has probability 0";
+  if (coverage_says_nothing() && !everything)
     few = fmt::format(
         ". With {} domains sets would hold everything, so coverage by domain, each under the others, "
         "says nothing",
@@ -79,11 +85,11 @@ std::string ConformalReport::promise() const {
       return fmt::format("{} of rows that lie as the target's do, if labels follow from features as in the sources{}",
                          rows, exponent.value_or(1) < 1 ? "; weights were flattened, so for rows between both" : "");
     case ConformalMethod::pooled:
-      return fmt::format("{} of new rows of these {} domains; nothing for a new domain", rows, domains);
+      return fmt::format("{} of new rows of these {} domains; nothing for a new domain{}", rows, domains, few);
     default:
       return fmt::format(
-          "no promise; about {} of rows of a new domain on average if there were many domains. With hcp, {}", rows,
-          possible());
+          "no promise; about {} of rows of a new domain on average if there were many domains. With hcp, {}{}", rows,
+          possible(), few);
   }
 }
 

@@ -130,8 +130,9 @@ void add_strict_flag(Flags& flags, bool& strict) {
 Dataset read_checked(const std::vector<std::filesystem::path>& files, const ReadOptions& read, bool strict,
                      Session& session) {
   require_files_for_ranks(files, session.context());
+  require_same_command(files, session);
   Dataset data = session.timed("read", [&] { return read_dataset(files, read, session.context()); });
-  require_same_data(data, session.context());
+  require_same_data(data, read.own_rows, session.context());
   warn_suspicious(data, strict, session.context());
   return data;
 }
@@ -150,6 +151,11 @@ ReadOptions for_pipelines(ReadOptions read, const std::vector<PipelineGrid>& gri
 void refuse_data_flags(const Flags& flags, std::string_view why) {
   const std::string given = flags.given_of(data_group);
   if (!given.empty()) option_error("idle_flag", "{}: {} applies to data files; {}", flags.verb(), given, why);
+}
+
+void refuse_seed(const Flags& flags) {
+  if (flags.given("--seed"))
+    option_error("idle_flag", "{}: the seed is that of the parts; give --seed to `ecotone partial`", flags.verb());
 }
 
 std::vector<std::filesystem::path> files_read(std::vector<std::filesystem::path> data, const ReadOptions& read) {

@@ -29,6 +29,8 @@ ReadOptions for_pipelines(ReadOptions read, const std::vector<Pipeline>& pipelin
 ReadOptions for_pipelines(ReadOptions read, const std::vector<PipelineGrid>& grids);
 /// For files that are not read as data. Option error `idle_flag` when a flag of add_data_flags was given.
 void refuse_data_flags(const Flags& flags, std::string_view why);
+/// For parts, which know the seed that they were made with. Option error `idle_flag` when another is given.
+void refuse_seed(const Flags& flags);
 /// All files that are read: the data and, where there is one, the file of labels.
 std::vector<std::filesystem::path> files_read(std::vector<std::filesystem::path> data, const ReadOptions& read);
 

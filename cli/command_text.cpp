@@ -17,28 +17,54 @@ std::string shell_word(const std::string& word) {
   return quoted + "'";
 }
 
-}  // namespace
+/// Flags to leave out of a text: switches, flags with their values, and flags whose values are left out alone.
+struct LeftOut {
+  std::vector<std::string_view> alone, with_value, value_alone;
+};
 
-std::string command_text(const std::vector<std::string>& words) {
-  constexpr std::string_view alone[] = {"--json", "-q", "--quiet", "--timing"};
-  constexpr std::string_view with_value[] = {"--threads", "--report", "--save-predictions", "--resume", "--title",
-                                             "--output",  "-o",       "--intended-use"};
-  const auto named = [](const std::string& word, std::string_view flag) {
-    return word == flag || (word.starts_with(flag) && word.substr(flag.size()).starts_with('='));
+std::string text_without(const LeftOut& left_out, const std::vector<std::string>& words) {
+  const auto flag_of = [](const std::vector<std::string_view>& flags, const std::string& word) {
+    return std::ranges::find_if(flags, [&](std::string_view flag) {
+      return word == flag || (word.starts_with(flag) && word.substr(flag.size()).starts_with('='));
+    });
   };
   std::string text = "ecotone";
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
-    if (std::ranges::find(alone, word) != std::end(alone)) continue;
-    const auto found = std::ranges::find_if(with_value, [&](std::string_view flag) { return named(word, flag); });
-    if (found != std::end(with_value)) {
-      if (word == *found) ++i;
+    if (std::ranges::find(left_out.alone, word) != left_out.alone.end()) continue;
+    if (const auto flag = flag_of(left_out.with_value, word); flag != left_out.with_value.end()) {
+      if (word == *flag) ++i;
       continue;
     }
     text += ' ';
-    text += shell_word(word);
+    if (const auto flag = flag_of(left_out.value_alone, word); flag != left_out.value_alone.end()) {
+      if (word == *flag) ++i;
+      text += *flag;
+    } else {
+      text += shell_word(word);
+    }
   }
   return text;
+}
+
+}  // namespace
+
+std::string command_text(const std::vector<std::string>& words) {
+  return text_without(
+      {{"--json", "-q", "--quiet", "--timing"},
+       {"--threads", "--report", "--save-predictions", "--resume", "--title", "--output", "-o", "--intended-use"},
+       {}},
+      words);
+}
+
+std::string shared_command_text(const std::vector<std::string>& words, const std::vector<std::string>& data) {
+  std::vector<std::string> shared = words;
+  for (std::string& word : shared)
+    if (std::ranges::find(data, word) != data.end()) word = "DATA";
+  return text_without({{"-q", "--quiet", "--timing"},
+                       {"--threads"},
+                       {"--report", "--save-predictions", "--resume", "--title", "--output", "-o", "--intended-use"}},
+                      shared);
 }
 
 }  // namespace ecotone::cli

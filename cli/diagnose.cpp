@@ -1,5 +1,6 @@
 #include "ecotone/diagnose/diagnose.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "cli/arguments.h"
@@ -39,7 +40,7 @@ void diagnose_sums(const std::vector<std::filesystem::path>& files, const Diagno
 void run_diagnose(const DiagnoseFlags& flags, Session& session) {
   const std::vector<std::filesystem::path> files(flags.data.begin(), flags.data.end());
   require_files(files);
-  if (holds_parts(files.front())) return diagnose_sums(files, flags, session);
+  if (std::ranges::any_of(files, holds_parts)) return diagnose_sums(files, flags, session);
   require_separate(files_read(files, flags.read), {flags.page.report});
   require_page(flags.page);
   std::optional<Pipeline> pipeline;

@@ -16,9 +16,11 @@ struct FinishFlags {
   std::vector<std::string> files;
   std::string behind;
   std::string output;
+  const Flags* flags = nullptr;
 };
 
 void run_finish(const FinishFlags& flags, Session& session) {
+  refuse_seed(*flags.flags);
   const std::vector<std::filesystem::path> files(flags.files.begin(), flags.files.end());
   require_files(files);
   std::vector<std::filesystem::path> inputs = files;
@@ -41,6 +43,7 @@ void run_finish(const FinishFlags& flags, Session& session) {
 }
 
 void declare_finish(Flags& flags, FinishFlags& inputs) {
+  inputs.flags = &flags;
   flags.arguments("PARTS...", inputs.files, "Files of sums from `ecotone partial` or `ecotone merge`");
   flags.output(inputs.output, "The model file to write (.eco)", Need::required);
   flags.text("--behind", "MODEL", inputs.behind, "The model that prepared the rows of all parts");

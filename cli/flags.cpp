@@ -353,6 +353,7 @@ const Verb* CommandLine::parse(int argc, char** argv) {
   CLI::App& program = state_->program;
   std::vector<std::string> words = state_->verb_first({argv + 1, argv + argc});
   state_->common.command = command_text(words);
+  state_->common.words = words;
   const std::string first = words.empty() ? "help" : words.front();
   if (first == "help") {
     const auto verb = words.size() > 1 ? state_->find(words[1]) : std::nullopt;

@@ -63,7 +63,9 @@ int main(int argc, char** argv) {
   } catch (...) {
     ecotone::Error error = current_error();
     if (error.kind() == ecotone::ErrorKind::cancelled && asked_to_end())
-      error = {error.kind(), error.code(), "stopped by SIGTERM: another program asked ecotone to end"};
+      error = {error.kind(), error.code(),
+               ranks_of_run() ? "stopped by SIGTERM: the launcher or another rank ended the run"
+                              : "stopped by SIGTERM: another program asked ecotone to end"};
     error = error_of_rank(error);
     const int status = report_error(error, json);
     end_ranks(status);

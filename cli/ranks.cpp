@@ -3,16 +3,22 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
+#include "cli/command_text.h"
 #include "cli/session.h"
 #include "ecotone/base/blocks.h"
 #include "ecotone/base/digest.h"
 #include "ecotone/base/error.h"
+#include "ecotone/data/dataset_digest.h"
 #include "ecotone/linalg/blas.h"
 
 namespace ecotone::cli {
@@ -63,6 +69,49 @@ std::unique_ptr<Communicator> load(int ranks) {
                ranks, why);
 }
 
+/// The beginning of a long text.
+std::string cut(std::string_view text) {
+  constexpr std::size_t most = 300;
+  return text.size() <= most ? std::string(text) : std::string(text.substr(0, most)) + "...";
+}
+
+[[noreturn]] void refuse_other_data(std::size_t one, std::size_t other) {
+  data_error("ranks_differ",
+             "ranks {} and {} have read different data, or compute with different kernels (see ecotone doctor)", one,
+             other);
+}
+
+/// Of every share of the rows, the hash that a rank has made of it; empty where it has not looked.
+using ShareHashes = std::vector<std::string_view>;
+
+ShareHashes hashes_of(std::string_view text, std::size_t first, std::size_t looked, std::size_t ranks) {
+  ShareHashes hashes(ranks);
+  const std::size_t length = text.size() / looked;
+  for (std::size_t k = 0; k < looked; ++k) hashes[(first + k) % ranks] = text.substr(k * length, length);
+  return hashes;
+}
+
+/// Every rank hashes some shares of the blocks, from its own on: with `own_rows` that and the next, or else all.
+void require_same_features(const Features& x, bool own_rows, const Context& context) {
+  Ranks& ranks = context.ranks();
+  const auto size = static_cast<std::size_t>(ranks.size()), looked = own_rows ? std::min<std::size_t>(2, size) : size;
+  std::string mine;
+  for (std::size_t k = 0; k < looked; ++k) {
+    const Share share = blocks_of_rank(x.blocks(), (ranks.rank() + static_cast<int>(k)) % ranks.size(), ranks.size());
+    const auto words = digest_of_blocks(x, share.first, share.last, context).words();
+    mine.append(reinterpret_cast<const char*>(words.data()), sizeof(words));
+  }
+  const RankTexts all = ranks.gather_shares("features", static_cast<std::uint64_t>(x.blocks()), mine);
+  for (std::size_t rank = 0; rank < size; ++rank) {
+    const std::size_t before = (rank + size - 1) % size;
+    const ShareHashes own = hashes_of(all[rank], rank, looked, size),
+                      left = hashes_of(all[before], before, looked, size);
+    for (std::size_t share = 0; share < size; ++share)
+      if (!own[share].empty() && !left[share].empty() && own[share] != left[share])
+        refuse_other_data(std::min(before, rank), std::max(before, rank));
+  }
+}
+
 }  // namespace
 
 Communicator* ranks_of_run() {
@@ -97,31 +146,26 @@ void require_files_for_ranks(const std::vector<std::filesystem::path>& files, co
                  file.string());
 }
 
-void require_same_data(const Dataset& data, const Context& context) {
-  Ranks& ranks = context.ranks();
+void require_same_command(const std::vector<std::filesystem::path>& files, Session& session) {
+  Ranks& ranks = session.context().ranks();
   if (ranks.size() == 1) return;
-  Digest digest;
-  digest.add(blas_state().kernels).add(data.rows()).add(data.x.names()).add(data.domain.names);
-  digest.add(std::span<const std::int32_t>(data.domain.index));
-  if (data.y) {
-    digest.add(data.y->classes).add(std::span<const std::int32_t>(data.y->index));
-    digest.add(std::span<const double>(data.y->value.data(), at(data.y->value.size())));
-  }
-  digest.add(std::span<const double>(data.weight.data(), at(data.weight.size())));
-  // Features by their first and last block: all would be read by every rank.
-  for (const Index b : {Index{0}, data.x.blocks() - 1}) {
-    if (b < 0) continue;
-    Scratch scratch;
-    const Matrix x = data.x.block(b, scratch).x;
-    digest.add(std::span<const double>(x.data(), at(x.size())));
-  }
-  const auto& words = digest.words();
-  const RankTexts all = ranks.gather_shares("data", 0, {reinterpret_cast<const char*>(words.data()), sizeof(words)});
+  const std::string mine = shared_command_text(session.words(), {files.begin(), files.end()});
+  const RankTexts all = ranks.gather_shares("command", 0, mine);
   for (std::size_t rank = 1; rank < all.size(); ++rank)
     if (all[rank] != all[0])
-      data_error("ranks_differ",
-                 "ranks 0 and {} have read different data, or compute with different kernels (see ecotone doctor)",
-                 rank);
+      option_error("ranks_differ",
+                   "rank {} was started with another command than rank 0: '{}', not '{}'; start all alike", rank,
+                   cut(all[rank]), cut(all[0]));
+}
+
+void require_same_data(const Dataset& data, bool own_rows, const Context& context) {
+  Ranks& ranks = context.ranks();
+  if (ranks.size() == 1) return;
+  const auto words = digest_beside_features(data).add(blas_state().kernels).words();
+  const RankTexts all = ranks.gather_shares("data", 0, {reinterpret_cast<const char*>(words.data()), sizeof(words)});
+  for (std::size_t rank = 1; rank < all.size(); ++rank)
+    if (all[rank] != all[0]) refuse_other_data(0, rank);
+  require_same_features(data.x, own_rows, context);
 }
 
 bool goes_on_to_write(Session& session) {

@@ -29,11 +29,16 @@ void require_rows_for_ranks(const Dataset& data, const Context& context);
 /// Data error `not_a_file` if there are several ranks and data come through a pipe, which only one could read.
 void require_files_for_ranks(const std::vector<std::filesystem::path>& files, const Context& context);
 
-/// Data error `ranks_differ` if labels, domains or some rows are not those of all ranks, or if ranks compute with
-/// different kernels: each would learn something else.
-void require_same_data(const Dataset& data, const Context& context);
-
 class Session;
+/// Option error `ranks_differ` if a rank was started with another command: another verb, pipeline, seed or option. The
+/// names of files may differ.
+void require_same_command(const std::vector<std::filesystem::path>& files, Session& session);
+
+/// Data error `ranks_differ` if labels, domains or rows are not those of all ranks, or if ranks compute with different
+/// kernels: each would learn something else. With `own_rows` each rank reads its own share of the rows and that of the
+/// next, so that two ranks have looked at every block; otherwise all rows.
+void require_same_data(const Dataset& data, bool own_rows, const Context& context);
+
 /// Waits until all ranks have come so far; then the first goes on alone, to write the results, and gets true.
 bool goes_on_to_write(Session& session);
 

@@ -21,7 +21,8 @@ struct CommonFlags {
   bool timing = false;
   int threads = 0;
   std::uint64_t seed = 0;
-  std::string command = {};  ///< as typed, but for flags that change no result
+  std::string command = {};             ///< as typed, but for flags that change no result
+  std::vector<std::string> words = {};  ///< all of it
 };
 
 /// One run of one verb: its common flags, the context made from them, and its output.
@@ -35,6 +36,7 @@ class Session {
   bool json() const { return flags_.json; }
   std::uint64_t seed() const { return flags_.seed; }
   const std::string& command() const { return flags_.command; }
+  const std::vector<std::string>& words() const { return flags_.words; }
   /// Created on first use, so that verbs that compute nothing start no threads.
   const Context& context();
   /// From here on the context knows no other ranks: what it computes, this process computes alone.

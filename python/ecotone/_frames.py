@@ -81,11 +81,31 @@ def columns(X, leave_out=None):
 
 
 def values_of(X, name):
-    """One column as an array: numbers, dates, or Python strings with None where they are missing."""
+    """One column as an array: numbers, dates, or yes and no or Python strings with None where they are missing."""
     for found, numbers, codes, words, dated in columns(X):
-        if found == str(name):
-            return np.array([*words, None], dtype=object)[codes] if numbers is None else dates(numbers) if dated else numbers
+        if found != str(name):
+            continue
+        if numbers is None:
+            return np.array([*words, None], dtype=object)[codes]
+        if _is_yes_or_no(X, name):
+            missing = np.isnan(numbers)
+            return np.where(missing, None, numbers == 1) if missing.any() else numbers == 1
+        return dates(numbers) if dated else numbers
     raise ValueError(f"no column {name!r}; the columns are {', '.join(map(str, column_names(X)))}")
+
+
+def _is_yes_or_no(X, name):
+    """Whether a column that can be read as numbers holds bools, as labels should: classes False and True, not 0 and 1."""
+    place = [str(each) for each in column_names(X)].index(str(name))
+    if _is_pandas(X) or isinstance(X, Table):
+        values = X.iloc[:, place].dropna() if _is_pandas(X) else X[name]
+        if values.dtype.kind != "O":
+            return values.dtype.kind == "b"
+        known = [value for value in values if value is not None and value == value]
+        return bool(known) and all(isinstance(value, (bool, np.bool_)) for value in known)
+    import nanoarrow
+
+    return nanoarrow.ArrayStream(X).schema.field(place).type == nanoarrow.Type.BOOL
 
 
 def take(X, rows):

@@ -47,7 +47,8 @@ def part(X, y, domain, pipeline, *, target=None, behind=None, min_rows=10, task=
 
 def merge(parts):
     """The sums of several sites in one: bytes of `partial` or of `merge`. The same part twice is refused."""
-    return _native.merge(_files(parts))
+    with settings() as native:
+        return _native.merge(_files(parts), native)
 
 
 def finish(parts, *, behind=None, threads=None):

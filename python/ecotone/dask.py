@@ -35,7 +35,16 @@ def _partial(frame, number, label, domain, pipeline, options):
     return _sums.part(frame, label, domain, pipeline, threads=1, source=str(number), **options)
 
 
+def _require_partitions(frame):
+    if _frames.is_frame(frame) and not hasattr(frame, "to_delayed") or isinstance(frame, np.ndarray):
+        raise TypeError(
+            f"ecotone.dask needs a data frame of Dask or a list of delayed data frames, not {type(frame).__module__}.{type(frame).__name__}: "
+            "make one with dask.dataframe.from_pandas, or use ecotone.Pipeline"
+        )
+
+
 def _delayed_parts(frame):
+    _require_partitions(frame)
     if hasattr(frame, "to_delayed"):
         return list(frame.to_delayed())
     return [part if hasattr(part, "dask") else dask.delayed(part) for part in frame]
@@ -65,6 +74,7 @@ def fit(frame, pipeline, *, label=None, domain=None, behind=None, min_rows=1, ta
     behind. Text that a CSV file would not give back as it is (ValueError), and a worker that is lost (RuntimeError),
     end the fit.
     """
+    _require_partitions(frame)
     text = _sums._text(pipeline)
     _native.stages(text)  # says what is wrong with a text
     needs_rows = False

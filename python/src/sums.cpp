@@ -9,6 +9,7 @@
 
 #include "call.h"
 #include "data.h"
+#include "ecotone/methods/sums/alike_parts.h"
 #include "ecotone/methods/sums/parts.h"
 #include "ecotone/methods/sums/sums_route.h"
 #include "ecotone/report/json/json.h"
@@ -43,6 +44,12 @@ nb::bytes partial(const Data& data, const std::string& text, const Model* behind
   return bytes_of({part});
 }
 
+nb::bytes merge(const std::vector<nb::bytes>& files, const Settings& settings) {
+  const std::vector<SumsPart> parts = parts_of(files);
+  call(settings, Size::small, [&](const Context& context) { warn_of_alike_parts(parts, context); });
+  return bytes_of(parts);
+}
+
 Model finish(const std::vector<nb::bytes>& files, const Model* behind, const Settings& settings) {
   const std::vector<SumsPart> parts = parts_of(files);
   return call(settings, Size::any, [&](const Context& context) { return finish_parts(parts, behind, context); });
@@ -52,8 +59,7 @@ Model finish(const std::vector<nb::bytes>& files, const Model* behind, const Set
 
 void bind_sums(nb::module_& module) {
   module.def("partial", partial, "data"_a, "pipeline"_a, "behind"_a.none(), "min_rows"_a, "source"_a, "settings"_a);
-  module.def(
-      "merge", [](const std::vector<nb::bytes>& files) { return bytes_of(parts_of(files)); }, "files"_a);
+  module.def("merge", merge, "files"_a, "settings"_a);
   module.def(
       "require_sums", [](const std::string& text) { require_sums(Pipeline::parse(text)); }, "pipeline"_a);
   module.def("finish", finish, "files"_a, "behind"_a.none(), "settings"_a);

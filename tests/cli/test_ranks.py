@@ -6,8 +6,10 @@ import shutil
 import signal
 import subprocess
 import time
+import types
 
 import pytest
+from conftest import wait_until_ready_to_stop
 
 COLUMNS = ["--label", "label", "--domain", "domain"]
 ENVIRONMENT = {
@@ -214,13 +216,13 @@ def test_a_report_is_written_by_the_first_rank_alone(ranks, data, tmp_path):
     assert "</html>" in (tmp_path / "page.html").read_text()
 
 
-def each_rank(data, other, tmp_path, *command):
-    """A fit in which every rank has its own folder with rows.csv."""
-    for rank, rows in enumerate((data, other)):
+def each_rank(data, other, tmp_path, *command, count=2):
+    """A fit in which every rank has its own folder with rows.csv; that of the last are others."""
+    for rank, rows in enumerate([data] * (count - 1) + [other]):
         (tmp_path / f"r{rank}").mkdir()
         shutil.copy(rows, tmp_path / f"r{rank}" / "rows.csv")
     line = "cd r$OMPI_COMM_WORLD_RANK; exec " + " ".join(map(str, command))
-    return subprocess.run(["mpirun", "-n", "2", "sh", "-c", line], capture_output=True, text=True, timeout=120, env=ENVIRONMENT, cwd=tmp_path)
+    return subprocess.run(["mpirun", "-n", str(count), "sh", "-c", line], capture_output=True, text=True, timeout=120, env=ENVIRONMENT, cwd=tmp_path)
 
 
 def test_ranks_with_other_data_or_kernels_are_refused(ecotone, data, tmp_path):
@@ -234,6 +236,72 @@ def test_ranks_with_other_data_or_kernels_are_refused(ecotone, data, tmp_path):
         shutil.rmtree(tmp_path / folder)
     done = each_rank(data, data, tmp_path, "env", "ECOTONE_KERNELS=$([ $OMPI_COMM_WORLD_RANK = 0 ] && echo prescott || echo nehalem)", *fit)
     assert done.returncode == 3 and "different kernels" in done.stderr
+
+
+@pytest.mark.parametrize("asked, count", [(["fit", "rows.csv", '"scale | logistic l2=0.1"', "-o", "../model.eco"], 2),
+                                          (["fit", "rows.csv", '"scale | logistic l2=0.1"', "-o", "../model.eco"], 4),
+                                          (["fit", "rows.csv", '"gp"', "-o", "../model.eco"], 3),
+                                          (["evaluate", "rows.csv", '"scale | logistic l2=0.1"'], 3)])
+def test_ranks_compare_every_row(ecotone, data, tmp_path, asked, count):
+    """The rows that differ are in neither the first nor the last block of 512, and their labels are the same."""
+    lines = data.read_text().splitlines()
+    place = lines[0].split(",").index("x1")
+    row = lines[2101].split(",")
+    lines[2101] = ",".join([*row[:place], "0.125", *row[place + 1 :]])
+    other = tmp_path / "other.csv"
+    other.write_text("\n".join(lines) + "\n")
+    done = each_rank(data, other, tmp_path, ecotone.path, *asked, *COLUMNS, count=count)
+    assert done.returncode == 3 and "have read different data" in done.stderr
+    assert f" {count - 1} " in done.stderr.split("have read")[0]  # the rank that differs, or its neighbour and it
+    assert not (tmp_path / "model.eco").exists()
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+def test_ranks_with_equal_rows_go_on(ecotone, data, tmp_path, mapped):
+    """Wherever the files lie, and where the result goes or how many threads there are is their own affair."""
+    rows = data
+    if mapped:
+        rows = tmp_path / "all.eco"
+        ecotone("convert", data, *COLUMNS, "-o", rows)
+    for rank in range(3):
+        (tmp_path / f"r{rank}").mkdir()
+        shutil.copy(rows, tmp_path / f"r{rank}" / rows.name)
+    line = f"exec {ecotone.path} fit r$OMPI_COMM_WORLD_RANK/{rows.name} logistic -o $OMPI_COMM_WORLD_RANK.eco --threads $((OMPI_COMM_WORLD_RANK+1))"
+    done = subprocess.run(["mpirun", "-n", "3", "sh", "-c", line + ("" if mapped else " " + " ".join(COLUMNS))],
+                          capture_output=True, text=True, timeout=120, env=ENVIRONMENT, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    ecotone("fit", rows, "logistic", *([] if mapped else COLUMNS), "-o", tmp_path / "alone.eco")
+    assert (tmp_path / "0.eco").read_bytes() == (tmp_path / "alone.eco").read_bytes()
+    assert not (tmp_path / "1.eco").exists()
+
+
+@pytest.mark.parametrize("words, differs", [
+    (["fit", "rows.csv", "trees", "--seed", "$OMPI_COMM_WORLD_RANK"], "--seed 1"),
+    (["fit", "rows.csv", '"scale | logistic l2=0.$((OMPI_COMM_WORLD_RANK+1))"'], "l2=0.2"),
+    (["fit", "rows.csv", '"scale | logistic"', "--where", "\"x1<$((OMPI_COMM_WORLD_RANK+9))\""], "x1<10"),
+    (["fit", "rows.csv", '"scale | logistic"', "$([ $OMPI_COMM_WORLD_RANK = 0 ] || echo --expect)"], "--expect"),
+])
+def test_ranks_with_another_command_are_refused(ecotone, data, tmp_path, words, differs):
+    done = each_rank(data, data, tmp_path, ecotone.path, *words, *COLUMNS, "-o", "../model.eco")
+    assert done.returncode == 2, done.stderr
+    assert "rank 1 was started with another command than rank 0" in done.stderr and differs in done.stderr
+    assert "bug in ecotone" not in done.stderr
+    assert not (tmp_path / "model.eco").exists()
+
+
+def test_a_rank_that_is_ended_says_by_whom(ecotone, large, tmp_path):
+    command = ["mpirun", "-n", "2", ecotone.path, "fit", str(large), "trees rounds=3000", "-o", str(tmp_path / "model.eco")]
+    started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+    try:
+        children = children_of(started, 2)
+        wait_until_ready_to_stop(types.SimpleNamespace(pid=children[0], poll=lambda: None))
+        os.kill(children[0], signal.SIGTERM)
+        said = started.communicate(timeout=60)
+    finally:
+        started.kill()
+    assert started.returncode not in (0, None)
+    assert "rank 0 of 2: stopped by SIGTERM: the launcher or another rank ended the run" in said[1], said
+    assert nothing_left(tmp_path)
 
 
 def test_one_rank_that_fails_alone_is_heard_soon(ecotone, data, tmp_path):

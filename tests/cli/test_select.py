@@ -243,6 +243,18 @@ def test_inspect_shows_moments(ecotone, tmp_path):
     assert "labels    numeric (regression)" in text and "weight" in text
 
 
+def test_the_same_moments_count_once(ecotone, tmp_path):
+    common = ("--label", "y", "--domain", "domain")
+    files = [tmp_path / "a.eco", tmp_path / "b.eco", tmp_path / "copy.eco"]
+    for file, name in zip(files, "ab"):
+        ecotone("moments", table(tmp_path / f"{name}.csv", rows_of(name)), *common, "-o", file)
+    files[2].write_bytes(files[0].read_bytes())
+    for twice in (files[:1] * 2, files):
+        said = ecotone.error("moments", *twice, "-o", tmp_path / "x.eco", exit=3, code="same_part")
+        assert "a.eco" in said and str(twice[-1]) in said
+    assert not (tmp_path / "x.eco").exists()
+
+
 def test_inspect_refuses_what_is_neither(ecotone, tmp_path):
     data = table(tmp_path / "data.csv", rows_of("ab"))
     common = ("--label", "y", "--domain", "domain")

@@ -112,6 +112,83 @@ def test_rare_categories_are_refused(ecotone, small, tmp_path):
     ecotone("partial", small, "scale", *columns, "--min-rows", 5)
 
 
+def numbers_of(domains):
+    """[domain, x, flag, label]: in domain b the label of three rows is 1, in a flag of twelve."""
+    lines = []
+    for domain in domains:
+        for i in range(40):
+            lines.append([domain, f"{(i * 37 % 41) / 8 - i % 3}", int(domain == "a" and i % 3 == 0 and i < 36), int(domain == "b" and i < 3)])
+    return lines
+
+
+def write_rows(path, rows, header=("site", "x", "flag", "y")):
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+    return path
+
+
+@pytest.mark.parametrize("pipeline", ["scale | ridge lam=1", "kpca route=low_rank map=fourier sigma=2 rank=9 | ridge lam=1"])
+def test_rare_labels_are_refused(ecotone, tmp_path, pipeline):
+    columns = ["--domain", "site", "--label", "y", "--task", "regress", "-o", tmp_path / "part.eco"]
+    rows = write_rows(tmp_path / "rare.csv", numbers_of("abc"))
+    said = ecotone.error("partial", rows, pipeline, *columns, exit=3, code="small_category")
+    assert "in domain 'b' 3 rows have the label 1 and all others 0" in said
+    assert not (tmp_path / "part.eco").exists()
+    ecotone("partial", rows, pipeline, *columns, "--min-rows", 3)
+    assert "has 3 rows" in " ".join(ecotone("inspect", tmp_path / "part.eco").stdout.split())
+
+
+def test_inspect_says_how_many_rows_have_the_rarest_number(ecotone, tmp_path):
+    rows = write_rows(tmp_path / "flags.csv", [[*row[:3], "yes" if i % 2 else "no"] for i, row in enumerate(numbers_of("abc"))])
+    part = tmp_path / "part.eco"
+    ecotone("partial", rows, "scale | ridge", "--domain", "site", "--label", "y", "-o", part)
+    assert "has 12 rows" in " ".join(ecotone("inspect", part).stdout.split())
+
+
+def test_parts_of_the_same_rows_are_reported(ecotone, tmp_path):
+    labelled = [[*row[:3], "yes" if i % 2 else "no"] for i, row in enumerate(numbers_of("abc"))]
+    parts = []
+    for name, rows in (("one", labelled), ("back", labelled[::-1]), ("other", [[row[0], float(row[1]) + 1, *row[2:]] for row in labelled])):
+        parts.append(tmp_path / f"{name}.eco")
+        ecotone("partial", write_rows(tmp_path / f"{name}.csv", rows), "scale | ridge lam=1", "--domain", "site", "--label", "y", "-o", parts[-1])
+    one, back, other = parts
+    for verb in (["merge", one, back, "-o", tmp_path / "all.eco"], ["finish", one, other, back, "-o", tmp_path / "model.eco"]):
+        assert "alike_parts" in [warning["code"] for warning in ecotone.json(*verb)["warnings"]]
+    assert "count twice" in ecotone("diagnose", tmp_path / "all.eco").stderr
+    assert ecotone("merge", one, other, "-o", tmp_path / "two.eco").stderr == ""
+
+
+def test_a_site_without_labels_helps_to_scale(ecotone, data, tmp_path):
+    one, two = sites(data, tmp_path, lambda number, row: number % 2)
+    without_labels(two)
+    for path, columns in ((one, COLUMNS), (two, COLUMNS[2:])):
+        ecotone("partial", path, "scale", *columns, "-o", path.with_suffix(".eco"))
+    ecotone("finish", one.with_suffix(".eco"), two.with_suffix(".eco"), "-o", tmp_path / "scale.eco")
+    ecotone("fit", data, "scale", *FIT_COLUMNS, "-o", tmp_path / "fitted.eco")
+    scaled = []
+    for model in ("scale", "fitted"):
+        ecotone("transform", tmp_path / f"{model}.eco", data, "-o", tmp_path / f"{model}.csv")
+        with open(tmp_path / f"{model}.csv", newline="") as file:
+            scaled.append([float(row["x1"]) for row in csv.DictReader(file)])
+    assert max(abs(a - b) for a, b in zip(*scaled)) < 1e-10
+
+
+def test_the_seed_is_that_of_the_parts(ecotone, data, tmp_path):
+    part = tmp_path / "part.eco"
+    ecotone("partial", data, "scale | ridge", *COLUMNS, "-o", part)
+    for verb in ("merge", "finish"):
+        assert "--seed" in ecotone.error(verb, part, "--seed", 5, "-o", tmp_path / "x.eco", exit=2, code="idle_flag")
+
+
+def test_a_model_among_sums_is_named(ecotone, data, tmp_path):
+    part, model = tmp_path / "part.eco", tmp_path / "model.eco"
+    ecotone("partial", data, "scale | ridge", *COLUMNS, "-o", part)
+    ecotone("finish", part, "-o", model)
+    for files in ((model, part), (part, model)):
+        said = ecotone.error("diagnose", *files, exit=4, code="bad_sums")
+        assert "model.eco" in said and "'ecotone-model'" in said
+
+
 def test_rows_may_go_through_a_model_first(ecotone, data, tmp_path):
     paths = sites(data, tmp_path, lambda number, row: number % 2)
     first = [path.with_suffix(".scale.eco") for path in paths]

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 
 #include "base/temp_folder.h"
+#include "data/sparse_support.h"
 #include "ecotone/data/generate/generate.h"
 #include "ecotone/data/read.h"
 
@@ -47,6 +49,47 @@ TEST(DatasetDigest, SeesEveryPart) {
     changes[i](other);
     EXPECT_NE(digest_of(other, on(1)), before) << "change " << i;
   }
+}
+
+TEST(DatasetDigest, OfBlocksSeesTheirRowsAlone) {
+  const Matrix before = clinics().x.to_matrix().unaryExpr([](double value) { return std::isnan(value) ? 0.0 : value; });
+  Matrix after = before;
+  after(600, 0) = 12345;  // in the second block of 512 rows
+  for (const bool sparse : {false, true}) {
+    const auto features = [&](const Matrix& x) {
+      return sparse ? Features::sparse(test::to_csr(x)) : Features::dense(x);
+    };
+    const Features old = features(before), changed = features(after);
+    ASSERT_GT(old.blocks(), 3);
+    for (const int threads : {1, 3}) {
+      EXPECT_EQ(digest_of_blocks(old, 0, 1, on(1)), digest_of_blocks(changed, 0, 1, on(threads)));
+      EXPECT_NE(digest_of_blocks(old, 1, 2, on(1)), digest_of_blocks(changed, 1, 2, on(threads)));
+      EXPECT_EQ(digest_of_blocks(old, 2, old.blocks(), on(1)), digest_of_blocks(changed, 2, old.blocks(), on(threads)));
+      EXPECT_NE(digest_of_blocks(old, 0, old.blocks(), on(1)), digest_of_blocks(changed, 0, old.blocks(), on(threads)));
+      EXPECT_NE(digest_of_blocks(old, 0, 1, on(1)), digest_of_blocks(old, 2, 3, on(threads)));
+      EXPECT_EQ(digest_of_blocks(old, 2, 2, on(1)), digest_of_blocks(old, old.blocks(), old.blocks(), on(threads)));
+    }
+  }
+}
+
+TEST(DatasetDigest, OfBlocksIsTheSameForAMappedFile) {
+  const TempFolder folder;
+  const Dataset data = clinics();
+  write_eco(data, folder / "data.eco", on(1));
+  const Features mapped = read_dataset({folder / "data.eco"}, {}, on(1)).x;
+  for (Index b = 0; b < data.x.blocks(); ++b)
+    EXPECT_EQ(digest_of_blocks(mapped, b, b + 1, on(1)), digest_of_blocks(data.x, b, b + 1, on(1)));
+}
+
+TEST(DatasetDigest, BesideFeaturesSeesAllButTheirValues) {
+  const Digest before = digest_beside_features(clinics());
+  Dataset values = clinics(), labels = clinics(), names = clinics();
+  values.x = Features::dense(Matrix::Zero(values.x.rows(), values.x.cols()), values.x.names());
+  EXPECT_EQ(digest_beside_features(values), before);
+  labels.y->index.back() = 1 - labels.y->index.back();
+  EXPECT_NE(digest_beside_features(labels), before);
+  names.x = Features::dense(names.x.to_matrix());
+  EXPECT_NE(digest_beside_features(names), before);
 }
 
 TEST(DatasetDigest, IsTheSameForAMappedFile) {

@@ -37,10 +37,10 @@ TEST(Pipeline, CanonicalTextReadsBackAsTheSame) {
 
 TEST(Pipeline, IsSharedByRanksIfAllItsStagesAre) {
   for (const char* text : {"scale | logistic", "logistic l1=0.1", "scale | svm kernel=linear", "trees",
-                           "scale | dica route=low_rank rank=20 | logistic"})
+                           "scale | dica route=low_rank rank=20 | logistic", "scale | ridge", "scale | anchor"})
     EXPECT_TRUE(Pipeline::parse(text).shared_by_ranks()) << text;
-  for (const char* text : {"impute | scale | logistic", "scale | ridge", "scale | svm", "scale | dica | logistic",
-                           "tgreedy steps=3 | logistic"})
+  for (const char* text :
+       {"impute | scale | logistic", "scale | svm", "scale | dica | logistic", "tgreedy steps=3 | logistic"})
     EXPECT_FALSE(Pipeline::parse(text).shared_by_ranks()) << text;
 }
 

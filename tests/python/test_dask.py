@@ -266,6 +266,27 @@ def test_columns_are_those_of_one_machine(frame, cluster):
     np.testing.assert_allclose(ours.predict_proba(X), alone.predict_proba(X), atol=1e-10)
 
 
+@pytest.mark.parametrize("pipeline", ["scale | ridge lam=0.1", "scale | logistic l2=0.1"])
+def test_labels_of_yes_and_no_stay_so(frame, cluster, pipeline):
+    """Whether rows are summed once or again and again."""
+    asked = frame.assign(y=frame["y"] == frame["y"].iloc[0], flag=frame["x1"] > 0)
+    ours = ecotone.dask.fit([asked.iloc[:150], asked.iloc[150:]], pipeline, label="y", domain="site")
+    assert ours.classes_.dtype == bool and list(ours.classes_) == [False, True]
+    X = asked.drop(columns=["y", "site"])
+    alone = one_machine(asked, pipeline)
+    np.testing.assert_array_equal(alone.classes_, ours.classes_)
+    np.testing.assert_allclose(ours.predict_proba(X), alone.predict_proba(X), atol=1e-10)
+
+
+@pytest.mark.parametrize("pipeline", ["scale | ridge", "scale | logistic"])
+def test_a_frame_of_pandas_is_no_frame_of_dask(frame, pipeline):
+    for given in (frame, np.ones((3, 2)), ecotone.Table({"x": np.ones(3)})):
+        with pytest.raises(TypeError, match="needs a data frame of Dask or a list of delayed"):
+            ecotone.dask.fit(given, pipeline, label="y", domain="site")
+    with pytest.raises(TypeError, match="pandas.*DataFrame.*from_pandas"):
+        ecotone.dask.parts(frame, "scale | ridge", label="y", domain="site")
+
+
 @pytest.mark.parametrize("words, said", [(["NA", "a"], "'NA'"), ([" a", "b"], "' a'"), (["", "b"], "''"), (["007", "012"], "numbers"), (["2020-01-31", "2020-02-01"], "dates")])
 def test_text_that_csv_would_change_is_refused(frame, cluster, words, said):
     with pytest.raises(ValueError, match=f"'word'.*{said}"):

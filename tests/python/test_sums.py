@@ -60,6 +60,34 @@ def test_a_target_without_labels_joins_the_others(data):
     )
 
 
+def yes_and_no(data):
+    """A frame whose labels are bools, some of them as Python objects."""
+    X, y, domain = np.asarray(data.X), np.asarray(data.y), np.asarray(data.domain)
+    columns = {f"x{j + 1}": X[:, j] for j in range(X.shape[1])}
+    return ecotone.Table({**columns, "flag": X[:, 0] > 0, "y": y == y[0], "site": domain})
+
+
+@pytest.mark.parametrize("kind", [bool, object])
+def test_labels_of_a_column_are_those_of_an_array(data, kind):
+    frame = yes_and_no(data)
+    labels = frame["y"].astype(kind)
+    named = ecotone.Table({name: labels if name == "y" else frame[name] for name in frame.columns})
+    rest = ecotone.Table({name: frame[name] for name in frame.columns if name not in ("y", "site")})
+    models = []
+    for given in ((named, "y", "site"), (rest, labels, frame["site"])):
+        models.append(ecotone.finish(ecotone.partial(*given, "scale | ridge lam=0.1", min_rows=1)))
+        assert models[-1].classes_.dtype == bool and list(models[-1].classes_) == [False, True]
+    np.testing.assert_array_equal(models[0].predict_proba(rest), models[1].predict_proba(rest))
+
+
+def test_the_same_rows_in_another_order_are_reported(data):
+    X, y, domain = np.asarray(data.X), np.asarray(data.y), np.asarray(data.domain)
+    parts = [ecotone.partial(X[order], y[order], domain[order], "scale | ridge lam=0.1", min_rows=1) for order in (slice(None), slice(None, None, -1))]
+    for function in (ecotone.merge, ecotone.finish):
+        with pytest.warns(ecotone.EcotoneWarning, match="count twice"):
+            function(parts)
+
+
 def test_no_parts_are_an_error():
     for function in (ecotone.merge, ecotone.finish, ecotone.inspect_sums):
         with pytest.raises(ValueError, match="no sums"):

@@ -414,6 +414,121 @@ TEST(Parts, RareNumbersOfColumnsOfTwoAreRefused) {
   EXPECT_EQ(message(0, 1, 2), "");
 }
 
+/// Sums of products with labels of 0 and 1 are sums over the rows that have 1.
+TEST(Parts, RareLabelsAreRefused) {
+  const Dataset all = hospitals(Task::regress);  // of 60 rows in each domain
+  const auto labelled = [&](Index ones, double last) {
+    Dataset data = all;
+    data.y->value.setZero();
+    for (Index i = 0; i < ones; ++i) data.y->value[4 * i] = 1;
+    data.y->value[4 * ones] = last;
+    return data;
+  };
+  const auto message = [](const Dataset& data, const std::string& pipeline, const Model* behind, int min_rows) {
+    return message_of([&] { make_part(Pipeline::parse(pipeline), data, behind, {.min_rows = min_rows}, context()); });
+  };
+  const Model scale = finished("scale", all);
+  const std::string drawn = "kpca route=low_rank map=fourier sigma=1 rank=9 | ridge lam=1";
+  const std::vector<std::pair<std::string, const Model*>> ways = {
+      {"scale | ridge lam=1", nullptr}, {"ridge lam=1", &scale}, {drawn, nullptr}, {drawn, &scale}};
+  for (const auto& [pipeline, behind] : ways) {
+    EXPECT_NE(
+        message(labelled(1, 0), pipeline, behind, 10).find("in domain 'd1' 1 row has the label 1 and all others 0"),
+        std::string::npos)
+        << pipeline;
+    EXPECT_EQ(message(labelled(1, 0), pipeline, behind, 1), "") << pipeline;
+    EXPECT_EQ(message(labelled(10, 0), pipeline, behind, 10), "") << pipeline;
+    EXPECT_EQ(message(labelled(1, 7), pipeline, behind, 10), "") << pipeline;
+  }
+  Dataset target = labelled(1, 0);
+  target.y->value.tail(220) = all.y->value.tail(220);  // so that the others have something to learn
+  set_targets(target, {"d1"});
+  EXPECT_EQ(message(target, "scale | ridge lam=1", nullptr, 10), "");
+}
+
+TEST(Parts, KnowHowManyRowsHaveTheRarestOfTwoValues) {
+  Dataset data = hospitals(Task::regress);
+  Matrix x = data.x.to_matrix();
+  const auto rarest = [&](const std::string& pipeline) {
+    data.x = Features::dense(x, data.schema.feature_names());
+    const SumsPart part = part_of(pipeline, data);
+    const std::vector<SumsPart> read = parts_from(TensorFile::parse(parts_tensors({part}).bytes(), "part.eco"));
+    EXPECT_EQ(read.front().rarest, part.rarest);
+    return part.rarest;
+  };
+  x.rightCols(2) = x.middleCols(0, 2);  // no categories
+  const std::string drawn = "kpca route=low_rank map=fourier sigma=1 rank=9";
+  EXPECT_EQ(rarest("scale"), 240);
+  x.col(1).setZero();
+  for (const Index i : {0, 4, 8}) x(i, 1) = 1;
+  EXPECT_EQ(rarest("scale"), 3);
+  EXPECT_EQ(rarest(drawn), 240);
+  data.y->value.setZero();
+  for (const Index i : {1, 5}) data.y->value[i] = 1;
+  EXPECT_EQ(rarest("scale"), 2);
+  EXPECT_EQ(rarest(drawn), 2);
+}
+
+/// The same rows summed in another order are another part, and count again.
+TEST(Parts, PartsOfTheSameRowsAreReported) {
+  const auto warned = [](const std::vector<SumsPart>& parts) {
+    Recorder recorder;
+    added(in_order(parts), context().observed_by(&recorder));
+    Index found = 0;
+    for (const auto& warning : recorder.warnings) found += warning.first == "alike_parts" ? 1 : 0;
+    return found;
+  };
+  for (const Dataset& data : {hospitals(), hospitals(Task::regress)}) {
+    std::vector<Index> rows = every(2, 0, data.rows()), back(rows.rbegin(), rows.rend());
+    for (const std::string pipeline :
+         {"scale | ridge lam=0.1", "kpca route=low_rank map=fourier sigma=1 rank=9 | ridge lam=1"}) {
+      const auto of = [&](const std::vector<Index>& some) { return part_of(pipeline, site(data, some)); };
+      const SumsPart there = of(rows), back_again = of(back);
+      EXPECT_NE(there.id(), back_again.id());
+      EXPECT_EQ(warned({there, back_again}), 1) << pipeline;
+      EXPECT_EQ(warned({there, of(every(2, 1, data.rows())), back_again}), 1) << pipeline;
+      EXPECT_EQ(warned({there, of(every(2, 1, data.rows()))}), 0) << pipeline;
+      SumsPart one = there, two = back_again;
+      one.source = "1";
+      two.source = "2";
+      EXPECT_EQ(warned({one, two}), 0) << pipeline;
+    }
+  }
+  // As many rows of every domain, and one of them other.
+  Dataset other = hospitals(Task::regress);
+  const std::vector<Index> rows = every(1, 0, other.rows());
+  const SumsPart before = part_of("scale", site(other, rows));
+  Matrix x = other.x.to_matrix();
+  x(17, 2) += 0.001;
+  other.x = Features::dense(x, other.schema.feature_names());
+  EXPECT_EQ(warned({before, part_of("scale", site(other, rows))}), 0);
+  // Where all columns have mean 0, rounding is all that is left of their sums.
+  const Dataset data = hospitals();
+  const Model scale = finished("scale by=domain", data);
+  const SumsPart forward = part_of("ridge lam=1", data, &scale);
+  const SumsPart backward = part_of("ridge lam=1", site(data, {rows.rbegin(), rows.rend()}), &scale);
+  EXPECT_EQ(warned({forward, backward}), 1);
+}
+
+/// Whoever looks at no labels does not mind what kind they are.
+TEST(Parts, StagesThatLearnOfColumnsAloneTakeSitesWithoutLabels) {
+  const Dataset classes = hospitals(), numbers = hospitals(Task::regress);
+  const Dataset one = site(classes, every(3, 0, 240)), two = site(numbers, every(3, 1, 240));
+  Dataset three = site(classes, every(3, 2, 240));
+  three.y.reset();
+  Dataset all = classes;
+  all.y.reset();
+  for (const std::string pipeline : {"scale", "scale by=domain", "scale | align to=barycentre ridge=0.001"}) {
+    const Model model = finish_parts(
+        in_order({part_of(pipeline, one), part_of(pipeline, two), part_of(pipeline, three)}), nullptr, context());
+    const Model fit = Model::fit(Pipeline::parse(pipeline), train_view(all, context()), all.schema, context());
+    const Matrix made = model.transform(batch_of(all), context()).to_matrix();
+    EXPECT_LT((made - fit.transform(batch_of(all), context()).to_matrix()).cwiseAbs().maxCoeff(), 1e-9) << pipeline;
+    EXPECT_TRUE(model.classes().empty());
+  }
+  EXPECT_EQ(code_of([&] { in_order({part_of("ridge", one), part_of("ridge", two)}); }), "different_sums");
+}
+
 TEST(Parts, FewerRowsThanColumnsAreReported) {
   const Dataset data = hospitals();
   const Pipeline drawn = Pipeline::parse("kpca route=low_rank map=fourier sigma=1 rank=62");
@@ -547,6 +662,8 @@ TEST(PartsFile, ContentThatNoRowsHaveIsRefused) {
   EXPECT_EQ(code([](SumsPart& p) { p.sums.of_class[0].groups[0] = "elsewhere"; }), "bad_sums");
   EXPECT_EQ(code([](SumsPart& p) { p.sums.moments.weight[0] = 1e9; }), "bad_sums");
   EXPECT_EQ(code([](SumsPart& p) { p.sums.task = Task::regress; }), "bad_sums");
+  EXPECT_EQ(code([](SumsPart& p) { p.rarest = 241; }), "bad_sums");
+  EXPECT_EQ(code([](SumsPart& p) { p.rarest = 0; }), "none");  // of older programs
   EXPECT_EQ(code([](SumsPart& p) { p.sums.moments.x1(0, 0) = 1e9; }), "bad_moments");
 }
 

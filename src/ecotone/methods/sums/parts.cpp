@@ -9,6 +9,7 @@
 #include "ecotone/base/digest.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/memory.h"
+#include "ecotone/methods/sums/alike_parts.h"
 #include "ecotone/methods/sums/lost_digits.h"
 #include "ecotone/methods/sums/small_groups.h"
 #include "ecotone/methods/sums/sums_route.h"
@@ -144,16 +145,41 @@ void require_alike(const SumsPart& first, const SumsPart& other) {
     refuse_different(first, other, "the model given with --behind", first.behind, other.behind);
 }
 
+/// Of other pipelines a site may have labels of any kind, or none.
+bool looks_at_labels(const SumsPart& part) {
+  return std::ranges::any_of(Pipeline::parse(part.pipeline).stages(), [](const Stage& stage) {
+    return stage.method->needs_labels() || stage.method->predicts();
+  });
+}
+
 void require_same_task(const SumsPart& first, const SumsPart& other) {
   if (first.sums.rows() > 0 && other.sums.rows() > 0 && other.sums.task != first.sums.task)
     refuse_different(first, other, "their tasks (--task)", std::string(task_name(first.sums.task)),
                      std::string(task_name(other.sums.task)));
 }
 
+/// The sums of the rows as if they had no labels.
+RowSums without_labels(RowSums sums) {
+  sums.task = Task::regress;
+  sums.classes.clear();
+  sums.of_class.clear();
+  sums.moments.y1.setZero();
+  sums.moments.yy.setZero();
+  sums.moments.xy.setZero();
+  return sums;
+}
+
 /// The first part with labelled rows, which knows the task; else the first.
 const SumsPart& labelled_of(const std::vector<SumsPart>& parts) {
   const auto found = std::ranges::find_if(parts, [](const SumsPart& part) { return part.sums.rows() > 0; });
   return found == parts.end() ? parts.front() : *found;
+}
+
+/// Whether the labels of some parts are classes and those of others numbers, or not there.
+bool labels_differ(const std::vector<SumsPart>& parts) {
+  const SumsPart& first = labelled_of(parts);
+  return std::ranges::any_of(
+      parts, [&](const SumsPart& part) { return part.sums.rows() > 0 && part.sums.task != first.sums.task; });
 }
 
 }  // namespace
@@ -188,10 +214,12 @@ SumsPart make_part(const Pipeline& pipeline, const Dataset& data, const Model* b
   part.source = options.source;
   require_learnable(pipeline, part.sums);
   require_many_rows(part.sums, options.min_rows);
+  part.rarest = require_common_labels(view, options.min_rows);
   // Of drawn features there is no sum over the rows of one category; and who allows sums of single rows needs no
   // warning.
   if (first.method->sums.drawn == nullptr)
-    require_common_values(view, part.schema, behind != nullptr, options.min_rows, context);
+    part.rarest =
+        std::min(part.rarest, require_common_values(view, part.schema, behind != nullptr, options.min_rows, context));
   if (options.min_rows > 1) warn_of_small_domains(part.sums, context);
   if (has_products(pipeline)) warn_of_lost_digits(view, context);
   return part;
@@ -204,19 +232,21 @@ std::vector<SumsPart> in_order(std::vector<SumsPart> parts) {
   std::ranges::sort(order);
   std::vector<SumsPart> result;
   ColumnUnion columns;
+  const bool labels_matter = looks_at_labels(parts.front());
   for (std::size_t k = 0; k < order.size(); ++k) {
     if (k > 0 && order[k].first == order[k - 1].first)
       data_error("same_part", "the part {} is there twice; the same rows must not count twice",
                  order[k].first.substr(0, 8));
     result.push_back(std::move(parts[order[k].second]));
     require_alike(result.front(), result.back());
-    require_same_task(labelled_of(result), result.back());
+    if (labels_matter) require_same_task(labelled_of(result), result.back());
     columns.add(result.back());
   }
   return result;
 }
 
 AddedParts added(const std::vector<SumsPart>& parts, const Context& context) {
+  warn_of_alike_parts(parts, context);
   ColumnUnion columns;
   for (const SumsPart& part : parts) columns.add(part);
   const Schema& all = columns.schema();
@@ -226,10 +256,11 @@ AddedParts added(const std::vector<SumsPart>& parts, const Context& context) {
                  "the sums of all parts", "use fewer columns or a smaller rank");
   // What a model or a drawn map makes of the rows has columns of its own, which are the same everywhere.
   const bool drawn = Pipeline::parse(first.pipeline).stages().front().method->sums.drawn != nullptr;
+  const bool drop_labels = labels_differ(parts);
   AddedParts result{{}, all};
   for (std::size_t k = 0; k < parts.size(); ++k) {
     context.check_cancelled();
-    RowSums own = parts[k].sums;
+    RowSums own = drop_labels ? without_labels(parts[k].sums) : parts[k].sums;
     if (first.behind.empty() && !drawn) {
       own = taken_sums(own, columns.columns_of(parts[k].schema), all.feature_names());
       own.row_cols = own.cols();

@@ -26,6 +26,9 @@ struct SumsPart {
   RowSums sums;
   /// Where the rows come from, if that tells two parts apart whose rows are equal; empty: the content says it.
   std::string source = {};
+  /// How many rows of a domain have the rarest value of a column, or of a label, of two values there; all rows where
+  /// there is no such column; 0: unknown, in files of older programs.
+  Index rarest = 0;
 
   /// A hash of all of it, as 32 hexadecimal digits.
   std::string id() const;
@@ -67,7 +70,9 @@ std::vector<SumsPart> in_order(std::vector<SumsPart> parts);
 /// The bytes of a file of parts that are in order; equal parts give equal bytes.
 TensorWriter parts_tensors(const std::vector<SumsPart>& parts);
 
-/// All parts added, and the schema of all their columns. A column of text has the levels of all parts.
+/// All parts added, and the schema of all their columns. A column of text has the levels of all parts. Where labels are
+/// classes in some parts and numbers in others, or not there, which only pipelines that do not look at them allow, the
+/// sums have none. Warning `alike_parts`.
 struct AddedParts {
   RowSums sums;
   Schema schema;

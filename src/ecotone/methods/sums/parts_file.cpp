@@ -18,6 +18,7 @@ namespace {
 constexpr const char* format_name = "ecotone-sums";
 constexpr const char* part_key = "part.";
 constexpr const char* target_prefix = ".target.";
+constexpr std::uint64_t countable_rows = 9'000'000'000'000'000;  // a double counts them
 
 Json about(const SumsPart& part) {
   Json class_groups = Json::array();
@@ -34,6 +35,7 @@ Json about(const SumsPart& part) {
                {"row_columns", part.sums.row_cols}};
   if (part.sums.has_targets()) json["targets"] = part.sums.targets.groups;
   if (!part.source.empty()) json["source"] = part.source;
+  if (part.rarest > 0) json["rarest"] = part.rarest;
   return json;
 }
 
@@ -74,6 +76,7 @@ class PartReader {
     if (features.empty() || (domains.empty() && targets.empty())) bad("it has no columns or no domains");
     sums.row_cols = static_cast<Index>(std::min<std::uint64_t>(count("row_columns"), 1'000'000'000));
     if (about_.contains("source")) part.source = text("source");
+    if (about_.contains("rarest")) part.rarest = static_cast<Index>(std::min(count("rarest"), countable_rows));
     check_columns(part, features);
     sums.moments = read_moments(file_, id_ + ".", {features, domains}, GramKind::double_precision);
     if (!targets.empty())
@@ -84,6 +87,7 @@ class PartReader {
     for (std::size_t c = 0; c < sums.classes.size(); ++c)
       sums.of_class.push_back(read_class(c, features, names(of_classes[c])));
     check(sums);
+    if (static_cast<double>(part.rarest) > sums.rows() + sums.targets.rows.sum()) bad("'rarest' is more than all rows");
     return part;
   }
 

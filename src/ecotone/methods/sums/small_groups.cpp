@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ecotone/base/blocks.h"
@@ -81,6 +82,14 @@ ColumnValues column_values(const TrainView& view, const Context& context) {
   });
 }
 
+/// Those of the labels, by domain.
+std::vector<TwoValues> label_values(const TrainView& view) {
+  std::vector<TwoValues> values(at(view.domain.count()));
+  if (view.y.task == Task::regress)
+    for (Index i = 0; i < view.labelled(); ++i) values[at(view.domain.index[at(i)])].add(view.y.value[i], 1);
+  return values;
+}
+
 /// What the rows of the rarer value have in common: "1 in column 'ill' and all others have 0".
 std::string in_words(const TwoValues& values, const TrainView& view, const Schema& schema, bool behind, Index j) {
   if (!behind) {
@@ -94,6 +103,14 @@ std::string in_words(const TwoValues& values, const TrainView& view, const Schem
   return fmt::format("{:g} in column '{}' and all others {:g}", values.rarer(), view.x.name(j), values.other());
 }
 
+[[noreturn]] void refuse_rare(const TwoValues& values, const std::string& domain, const std::string& what,
+                              std::string_view advice, int min_rows) {
+  data_error("small_category",
+             "partial: in domain '{}' {} {} {}, and sums over fewer than {} rows come close to the rows themselves; "
+             "{}, or lower --min-rows",
+             domain, values.rows(), values.rows() == 1 ? "row has" : "rows have", what, min_rows, advice);
+}
+
 }  // namespace
 
 void require_many_rows(const RowSums& sums, int min_rows) {
@@ -103,22 +120,37 @@ void require_many_rows(const RowSums& sums, int min_rows) {
     require_many_rows(sums.of_class[c], fmt::format(" of class '{}'", sums.classes[c]), min_rows);
 }
 
-void require_common_values(const TrainView& view, const Schema& schema, bool behind, int min_rows,
-                           const Context& context) {
-  if (min_rows <= 1) return;
+Index require_common_values(const TrainView& view, const Schema& schema, bool behind, int min_rows,
+                            const Context& context) {
   const ColumnValues values = column_values(view, context);
+  Index rarest = view.x.rows();
   for (Index d = 0; d < view.domain.count(); ++d)
     for (Index j = 0; j < view.x.cols(); ++j) {
       const TwoValues& own = values.of[at(d * view.x.cols() + j)];
-      if (!own.two() || own.rows() >= min_rows) continue;
-      data_error(
-          "small_category",
-          "partial: in domain '{}' {} {} {}, and sums over fewer than {} rows come close to the rows "
-          "themselves; {}, or lower --min-rows",
-          view.domain.names[at(d)], own.rows(), own.rows() == 1 ? "row has" : "rows have",
-          in_words(own, view, schema, behind, j), min_rows,
-          behind ? "leave the column out of the model that --behind names" : "leave the column out with --ignore");
+      if (!own.two()) continue;
+      rarest = std::min(rarest, own.rows());
+      if (own.rows() >= min_rows) continue;
+      refuse_rare(
+          own, view.domain.names[at(d)], in_words(own, view, schema, behind, j),
+          behind ? "leave the column out of the model that --behind names" : "leave the column out with --ignore",
+          min_rows);
     }
+  return rarest;
+}
+
+Index require_common_labels(const TrainView& view, int min_rows) {
+  const std::vector<TwoValues> values = label_values(view);
+  Index rarest = view.x.rows();
+  for (Index d = 0; d < view.domain.count(); ++d) {
+    const TwoValues& own = values[at(d)];
+    if (!own.two()) continue;
+    rarest = std::min(rarest, own.rows());
+    if (own.rows() < min_rows)
+      refuse_rare(own, view.domain.names[at(d)],
+                  fmt::format("the label {:g} and all others {:g}", own.rarer(), own.other()),
+                  "leave the domain out with --where", min_rows);
+  }
+  return rarest;
 }
 
 void warn_of_small_domains(const RowSums& sums, const Context& context) {

@@ -59,7 +59,8 @@ std::string domain_table(const std::vector<SumsPart>& parts) {
   return table.text();
 }
 
-/// The rows of the rarest category of a domain: products with its column are sums over these rows.
+/// The rows of the rarest category of a domain, of a part that does not know its rarest value: products with its column
+/// are sums over these rows.
 double rarest_category(const Moments& moments, const Schema& schema) {
   double rarest = moments.rows.sum();
   if (moments.features != schema.feature_names()) return rarest;
@@ -75,9 +76,12 @@ double rarest_category(const Moments& moments, const Schema& schema) {
 double fewest_rows(const std::vector<SumsPart>& parts) {
   double fewest = std::numeric_limits<double>::max();
   for (const SumsPart& part : parts) {
-    for (const Moments* moments : {&part.sums.moments, &part.sums.targets})
-      if (moments->group_count() > 0)
-        fewest = std::min({fewest, moments->rows.minCoeff(), rarest_category(*moments, part.schema)});
+    if (part.rarest > 0) fewest = std::min(fewest, static_cast<double>(part.rarest));
+    for (const Moments* moments : {&part.sums.moments, &part.sums.targets}) {
+      if (moments->group_count() == 0) continue;
+      fewest = std::min(fewest, moments->rows.minCoeff());
+      if (part.rarest == 0) fewest = std::min(fewest, rarest_category(*moments, part.schema));
+    }
     for (const Moments& own : part.sums.of_class)
       if (own.group_count() > 0) fewest = std::min(fewest, own.rows.minCoeff());
   }
@@ -103,7 +107,8 @@ std::string parts_text(const std::vector<SumsPart>& parts) {
       fmt::format(
           "who has it can read: the names of domains, classes, columns and categories; how many rows every domain{0} "
           "has, and the mean of every column there; the products of all pairs of columns{1}, summed over every domain. "
-          "The smallest group of rows that something is summed over (a domain{0}, or a category there) has {2}: {3}",
+          "The smallest group of rows that something is summed over (a domain{0}, or those of one of two values of a "
+          "column there) has {2}: {3}",
           first.sums.classes.empty() ? "" : " and class", first.sums.classes.empty() ? " and the label" : "",
           counted(static_cast<Index>(fewest), "row"),
           fewest < 2 ? "that row can be read." : "the fewer rows, the more it says about each of them."),

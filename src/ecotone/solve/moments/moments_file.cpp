@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <set>
 #include <utility>
 
+#include "ecotone/base/digest.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/json.h"
 
@@ -36,6 +38,17 @@ void add_grams(TensorWriter& writer, const std::string& prefix, const std::vecto
     writer.add_stream(fmt::format("{}gram.{}", prefix, g), type, {static_cast<Index>(values->size())},
                       [values](const TensorWriter::Sink& sink) { sink(std::as_bytes(std::span(*values))); });
   }
+}
+
+/// A hash of all that a file holds.
+Digest digest_of(const TensorFile& file) {
+  Digest digest;
+  for (const auto& [key, text] : file.metadata()) digest.add(key).add(text);
+  for (const std::string& name : file.names()) {
+    const auto bytes = file.tensor(name).bytes;
+    digest.add(name).add(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  }
+  return digest;
 }
 
 /// Reads a file that may have been written by anyone.
@@ -257,8 +270,19 @@ bool holds_moments(const std::filesystem::path& path) {
 Moments load_moments(const std::filesystem::path& path) { return moments_from(TensorFile::map(path)); }
 
 Moments load_moments(const std::vector<std::filesystem::path>& paths) {
-  Moments sum = load_moments(paths.front());
-  for (std::size_t k = 1; k < paths.size(); ++k) sum.merge(load_moments(paths[k]));
+  std::map<Digest, std::filesystem::path> seen;
+  Moments sum;
+  for (const std::filesystem::path& path : paths) {
+    const TensorFile file = TensorFile::map(path);
+    Moments own = moments_from(file);
+    if (const auto [first, is_new] = seen.emplace(digest_of(file), path); !is_new)
+      data_error("same_part", "moments: {} and {} hold the same sums, and the same rows must not count twice",
+                 first->second.string(), path.string());
+    if (seen.size() == 1)
+      sum = std::move(own);
+    else
+      sum.merge(own);
+  }
   return sum;
 }
 

@@ -29,7 +29,7 @@ TensorWriter moments_tensors(const Moments& moments);
 /// Whether the file declares that it holds moments.
 bool holds_moments(const std::filesystem::path& path);
 Moments load_moments(const std::filesystem::path& path);
-/// Those of all files, at least one, merged in order.
+/// Those of all files, at least one, merged in order. Data error `same_part` where two hold the same.
 Moments load_moments(const std::vector<std::filesystem::path>& paths);
 /// Every length, name and number is checked: `file` errors `bad_moments`, `newer_format`.
 Moments moments_from(const TensorFile& file);

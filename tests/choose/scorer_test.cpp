@@ -334,6 +334,42 @@ TEST(ScoreTransfer, LeavesOutDomainsWithoutWhichOneClassRemains) {
   EXPECT_THAT(recorder.warnings[0], HasSubstr("fold_one_class: transfer: 1 of 4 source domains"));
 }
 
+/// What a candidate does to one row says nothing of what it does to a domain, and vetoes would listen to it.
+TEST(ScoreTransfer, DomainsOfTooFewRowsDoNotPlayTheTarget) {
+  const TrainView all = last_as_target(tiny(5, 40));
+  const auto with_small = [&](Index rows) {
+    TrainView view = all;
+    view.domain.names.emplace_back("small");
+    view.role.push_back(Role::source);
+    for (Index i = 0; i < rows; ++i) view.domain.index[static_cast<std::size_t>(4 * i)] = 5;
+    return view;
+  };
+  for (const auto& [rows, played] : {std::pair<Index, Index>{1, 4}, {2, 4}, {3, 5}}) {
+    const TrainView view = with_small(rows);
+    EXPECT_EQ(transfer_folds(view, on(1)), played) << rows;
+    Recorder recorder;
+    const Scores scores = scored(view, {"constant", "scale | logistic l2=0.1"}, Scorer::transfer, {},
+                                 Context({.threads = 2, .observer = &recorder}));
+    EXPECT_EQ(scores.freedom, played - 1);
+    EXPECT_EQ(scores.candidates[1].by_domain->domains, played);
+    EXPECT_TRUE(recorder.warnings.empty());
+    const auto told = std::ranges::count_if(
+        recorder.notes, [](const std::string& note) { return note.find("not treated as the target") != note.npos; });
+    EXPECT_EQ(told, played == 4 ? 1 : 0);
+  }
+  // Where fewer than two others would remain, all play.
+  TrainView two = last_as_target(tiny(3, 40));
+  two.domain.names.emplace_back("small");
+  two.role.push_back(Role::source);
+  two.domain.index[0] = 3;
+  EXPECT_EQ(transfer_folds(two, on(1)), 2);
+  for (std::size_t i = 6; i < two.domain.index.size(); ++i)
+    if (two.domain.index[i] == 0) two.domain.index[i] = 1;  // which leaves rows 2 and 4
+  two.y.index[0] = two.y.index[2] = 0;
+  two.y.index[4] = 1;
+  EXPECT_EQ(transfer_folds(two, on(1)), 3);
+}
+
 TEST(ScoreReverse, MatchesAHandComputation) {
   const TrainView view = last_as_target(tiny(3, 60));
   const Context context = on(2, 3);

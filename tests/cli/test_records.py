@@ -3,7 +3,8 @@ import json
 import pathlib
 import re
 
-ROWS = {"scale": "`scale by=domain`", "rank": "`rank by=domain`", "transport": "`transport exact`", "anchor": "`anchor gamma=3`"}
+ROWS = {"scale": "`scale by=domain`", "rank": "`rank by=domain`", "transport": "`transport exact`", "anchor": "`anchor gamma=3`",
+        "logistic": "`risk=vrex`"}
 
 
 def test_methods_tell_the_record_that_was_measured(ecotone):
@@ -19,4 +20,5 @@ def test_methods_tell_the_record_that_was_measured(ecotone):
         assert [int(number) for number in found.groups()] == [better, worse, better + equal + worse], method["name"]
         told.add(method["name"])
     assert told >= {"scale", "rank", "coral", "linot", "barycentre", "subspace", "tca", "weight.kmm", "weight.kliep", "weight.ulsif",
-                    "weight.rulsif", "weight.tars", "weight.balance", "transport", "adapt.jdot", "groupdro", "anchor"}
+                    "weight.rulsif", "weight.tars", "weight.balance", "transport", "adapt.jdot", "groupdro", "anchor",
+                    "logistic"}

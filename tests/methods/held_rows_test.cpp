@@ -65,6 +65,10 @@ TEST(HeldRows, EveryMethodThatHoldsThemSaysWhatToDo) {
     const Model model = fitted(text, method.regression_only() ? numbers : view);
     EXPECT_TRUE(model.training_rows(0) == 0 || !method.without_rows.empty()) << method.name;
   }
+  // What it holds depends on its base.
+  const Model worst = fitted("groupdro base=svm rounds=2", view);
+  EXPECT_GT(worst.training_rows(0), 0);
+  EXPECT_TRUE(message_of([&] { worst.require_no_rows(); }).ends_with("such as logistic or ridge"));
 }
 
 TEST(OneClassDomains, AreWarnedOfIfNewAndLargeEnough) {

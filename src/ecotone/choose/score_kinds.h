@@ -66,7 +66,8 @@ MixedAccuracy mixed_accuracy(std::span<const std::int32_t> predicted, std::span<
                              std::span<const std::int32_t> of_mixture);
 /// The estimate u_i of every row whose mean is the control variate estimate: a l + eta (a - 1).
 Vector control_variate_terms(ConstVectorView ratio, ConstVectorView loss);
-/// The number of folds of `transfer` in this view: source domains that can be treated as the target, at most 20.
+/// The number of folds of `transfer` in this view: source domains that can be treated as the target, at most 20. Those
+/// of fewer rows than columns + 1 are left out if two others remain.
 Index transfer_folds(const TrainView& view, const Context& context);
 /// How many of these source domains do not overlap the others (overlap.h).
 Index domains_apart(CandidateFits& fits);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <set>
 
@@ -25,21 +26,54 @@ Index source_domains(const TrainView& view) {
 /// The largest number of domains treated as the target.
 constexpr Index most_pseudo_targets = 20;
 
-/// Single source domains as pseudo-targets, because the target is one domain; if there are many, some drawn by the
-/// seed. Domains without which one class remains are left out.
-std::vector<InnerFold> pseudo_targets(const TrainView& view, const Context& context) {
+/// Single source domains as pseudo-targets, because the target is one domain.
+struct PseudoTargets {
+  std::vector<InnerFold> folds;
+  std::vector<InnerFold> small;  ///< left out: too few rows to say what a candidate does there
+  Index one_class = 0;           ///< left out: without them one class remains
+};
+
+/// If there are many, some are drawn by the seed. A target of fewer rows than columns + 1 is not adapted to (veto.h),
+/// so a source domain of so few does not play one, if two others remain.
+PseudoTargets pseudo_targets(const TrainView& view, const Context& context) {
   const Index domains = source_domains(view);
-  if (domains < 2) return {};
-  std::vector<InnerFold> folds = inner_folds(view, context, domains);
-  if (domains > most_pseudo_targets) {
-    std::vector<Index> drawn = context.random("pseudo targets").sample(domains, most_pseudo_targets);
+  PseudoTargets found;
+  if (domains < 2) return found;
+  found.folds = inner_folds(view, context, domains);
+  const auto is_large = [&](const InnerFold& fold) { return std::ssize(fold.held) > view.x.cols(); };
+  const auto large = std::ranges::count_if(found.folds, is_large);
+  if (large >= 2 && large < std::ssize(found.folds)) {
+    const auto first = std::stable_partition(found.folds.begin(), found.folds.end(), is_large);
+    found.small.assign(std::make_move_iterator(first), std::make_move_iterator(found.folds.end()));
+    found.folds.erase(first, found.folds.end());
+  }
+  if (const Index all = std::ssize(found.folds); all > most_pseudo_targets) {
+    std::vector<Index> drawn = context.random("pseudo targets").sample(all, most_pseudo_targets);
     std::ranges::sort(drawn);
     std::vector<InnerFold> some;
-    for (const Index fold : drawn) some.push_back(std::move(folds[static_cast<std::size_t>(fold)]));
-    folds = std::move(some);
+    for (const Index fold : drawn) some.push_back(std::move(found.folds[static_cast<std::size_t>(fold)]));
+    found.folds = std::move(some);
   }
-  std::erase_if(folds, [&](const InnerFold& fold) { return !learnable(view.y, fold.train); });
-  return folds;
+  found.one_class = static_cast<Index>(
+      std::erase_if(found.folds, [&](const InnerFold& fold) { return !learnable(view.y, fold.train); }));
+  return found;
+}
+
+/// The domain that a fold holds out.
+const std::string& held_domain(const TrainView& view, const InnerFold& fold) {
+  const Index row = fold.held.front();
+  return view.domain.names[static_cast<std::size_t>(view.domain.index[static_cast<std::size_t>(row)])];
+}
+
+void note_small_domains(const TrainView& view, const PseudoTargets& targets, const Context& context) {
+  if (targets.small.empty()) return;
+  const auto few = targets.small.size();
+  const std::size_t rows = targets.small.front().held.size();
+  context.note(
+      "transfer: {} source domain{} ha{} fewer rows than columns + 1, {}, and {} not treated as the target ('{}' has "
+      "{} row{})",
+      few, few == 1 ? "" : "s", few == 1 ? "s" : "ve", view.x.cols() + 1, few == 1 ? "is" : "are",
+      held_domain(view, targets.small.front()), rows, rows == 1 ? "" : "s");
 }
 
 /// A candidate's predictions for the target rows.
@@ -89,8 +123,7 @@ std::optional<DomainGains> domain_gains(const Vector& reference, const Vector& o
   gains.worst = points.minCoeff(&worst);
   gains.domains = points.size();
   gains.worse = (points.array() < -half_a_point).count();
-  const Index row = folds[static_cast<std::size_t>(worst)].held.front();
-  gains.worst_domain = view.domain.names[static_cast<std::size_t>(view.domain.index[static_cast<std::size_t>(row)])];
+  gains.worst_domain = held_domain(view, folds[static_cast<std::size_t>(worst)]);
   return gains;
 }
 
@@ -128,12 +161,12 @@ std::vector<CandidateScore> scores_of_way_back(CandidateFits& fits, const std::v
 }  // namespace
 
 Index transfer_folds(const TrainView& view, const Context& context) {
-  return static_cast<Index>(pseudo_targets(view, context).size());
+  return std::ssize(pseudo_targets(view, context).folds);
 }
 
 Index domains_apart(CandidateFits& fits) {
   const TrainView& view = fits.view();
-  const std::vector<InnerFold> folds = pseudo_targets(view, fits.context());
+  const std::vector<InnerFold> folds = pseudo_targets(view, fits.context()).folds;
   std::vector<char> apart(folds.size(), 0);
   fits.context().parallel(static_cast<Index>(folds.size()), [&](Index f) {
     const InnerFold& fold = folds[static_cast<std::size_t>(f)];
@@ -160,16 +193,17 @@ std::vector<CandidateScore> score_transfer(CandidateFits& fits) {
                "transfer: each source domain is treated as the target in turn, which takes at least two (three to be "
                "useful), got {}",
                domains);
-  const std::vector<InnerFold> folds = pseudo_targets(view, fits.context());
+  const PseudoTargets targets = pseudo_targets(view, fits.context());
+  const std::vector<InnerFold>& folds = targets.folds;
   if (folds.empty())
     data_error("one_class", "transfer: whichever of the {} source domains is held out, the others have one class only",
                domains);
-  const Index played = std::min(most_pseudo_targets, domains);
-  if (static_cast<Index>(folds.size()) < played)
+  if (targets.one_class > 0)
     fits.loud_context().warn(
         "fold_one_class",
         "transfer: {} of {} source domains cannot be treated as the target: the others have one class only",
-        played - static_cast<Index>(folds.size()), played);
+        targets.one_class, std::ssize(folds) + targets.one_class);
+  note_small_domains(view, targets, fits.loud_context());
   const Task task = view.y.task;
   std::vector<Vector> means(fits.candidates().size(), Vector(static_cast<Index>(folds.size())));
   std::vector<Vector> wrong = means;

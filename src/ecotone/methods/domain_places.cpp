@@ -12,6 +12,7 @@ namespace ecotone {
 namespace {
 
 constexpr double wide_shares = 0.25;
+constexpr double fewest_for_shares = 20;  // rows of a domain
 
 /// The largest difference of the share of one class between two source domains.
 struct ShareSpread {
@@ -84,16 +85,27 @@ Vector weights_of_all(const TrainView& view) {
   return all;
 }
 
+void warn_of_few_targets(const char* who, Index targets, Index cols, const char* what, const Context& context) {
+  if (targets > cols) return;
+  context.warn("few_target_rows",
+               "{}: the target has {} row{}, fewer than the {} that {} column{} need; {} onto so few", who, targets,
+               targets == 1 ? "" : "s", cols + 1, cols, cols == 1 ? "" : "s", what);
+}
+
 void tell_class_shares(const char* who, const Matrix& counts, const std::vector<std::string>& classes,
                        const Context& context) {
-  if (counts.rows() < 2) return;
-  const ShareSpread found = share_spread(counts);
+  std::vector<Index> large;
+  for (Index d = 0; d < counts.rows(); ++d)
+    if (counts.row(d).sum() >= fewest_for_shares) large.push_back(d);
+  if (large.size() < 2) return;
+  const ShareSpread found = share_spread(counts(large, Eigen::all));
   const double apart = found.high - found.low;
   if (apart == 0) return;
   const std::string text = fmt::format(
-      "{}: class '{}' is {:.0f}% to {:.0f}% of the rows of the source domains; matching the domains takes such "
+      "{}: class '{}' is {:.0f}% to {:.0f}% of the rows of the source domains{}; matching the domains takes such "
       "differences away, so rows are ranked, but wrong numbers of them may be predicted",
-      who, classes[found.cls], 100 * found.low, 100 * found.high);
+      who, classes[found.cls], 100 * found.low, 100 * found.high,
+      std::ssize(large) < counts.rows() ? fmt::format(" with {:g} rows or more", fewest_for_shares) : "");
   if (apart > wide_shares)
     context.warn("class_shares_differ", "{}", text);
   else

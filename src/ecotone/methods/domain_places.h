@@ -38,11 +38,15 @@ Features map_by_place(const Features& x, std::vector<std::int32_t> place, Index 
 Vector weights_of_all(const TrainView& view);
 
 /// Says how far the shares of classes differ between the source domains: matching the domains hides it. Warning
-/// `class_shares_differ` beyond a quarter, a note otherwise.
+/// `class_shares_differ` beyond a quarter, a note otherwise. Domains of fewer than 20 rows tell no shares.
 void tell_class_shares(const char* who, const TrainView& view, const Context& context);
 /// The same of the rows of each class (column) in each source domain (row).
 void tell_class_shares(const char* who, const Matrix& counts, const std::vector<std::string>& classes,
                        const Context& context);
+
+/// Warns (`few_target_rows`) where a target has fewer rows than a linear model has parameters. `what`: done "onto so
+/// few" of them.
+void warn_of_few_targets(const char* who, Index targets, Index cols, const char* what, const Context& context);
 
 /// Names of domains as `domains` of a state.
 void save_domain_names(const std::vector<std::string>& names, StageState& state);

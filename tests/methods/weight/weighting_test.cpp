@@ -80,6 +80,73 @@ TEST(Weighting, FlattenReachesTheEffectiveSampleSize) {
   }
 }
 
+/// A solver ends at 0 or at some dust of rounding, as the order of the rows has it.
+TEST(Weighting, FlatteningDoesNotTellDustFromZero) {
+  TrainView view = shifted(60, 60, 50, 1);
+  const auto flattened = [&](double ess, bool solved, const std::vector<double>& dust) {
+    const Weigher weigher{.who = "weight.test",
+                          .log_ratio =
+                              [&](const Features&, Index sources) {
+                                Vector log_weight(sources);
+                                for (Index i = 0; i < sources; ++i)
+                                  log_weight[i] =
+                                      std::log(i % 3 == 0 ? dust[at(i) % dust.size()] : 1.0 + 3.0 * (i % 7));
+                                return log_weight;
+                              },
+                          .solved = solved};
+    WeightOptions options;
+    options.flatten.value = ess;
+    return weigh(view, weigher, options, context());
+  };
+  for (const double ess : {60.0, 100.0, 119.0}) {
+    const StageResult zero = flattened(ess, true, {0});
+    EXPECT_GE(report_of(zero).ess, ess * (1 - 1e-12));
+    EXPECT_GE(effective_sample_size(zero.next.weight), ess * (1 - 1e-12));
+    for (const std::vector<double>& dust : {std::vector<double>{1e-13}, {0, 1e-13, 1e-300, 1e-9}, {1e-7, 0}})
+      EXPECT_LT((flattened(ess, true, dust).next.weight - zero.next.weight).cwiseAbs().maxCoeff(), 1e-9) << ess;
+    // Found as logarithms, small weights are as good as others.
+    const StageResult small = flattened(ess, false, {1e-13});
+    EXPECT_GE(effective_sample_size(small.next.weight), ess * (1 - 1e-12));
+    EXPECT_GE(effective_sample_size(flattened(ess, false, {0}).next.weight), ess * (1 - 1e-12));
+  }
+  // Power 0 is equal weights of all rows; rows that were given none keep none.
+  view.weight = Vector::Ones(120);
+  view.weight[5] = 0;
+  const StageResult equal = flattened(120, true, {0});
+  EXPECT_LT(report_of(equal).exponent, 1e-6);
+  EXPECT_LT((equal.next.weight - view.weight).cwiseAbs().maxCoeff(), 1e-6);
+  EXPECT_EQ(equal.next.weight[5], 0);
+  // Weights that are not flattened stay as estimated.
+  EXPECT_EQ(flattened(2, true, {0}).next.weight[3], 0);
+}
+
+/// Every stage reaches the effective sample size that is asked for, whatever it thinks of single rows.
+TEST(Weighting, EveryStageReachesTheEffectiveSampleSize) {
+  const TrainView view = shifted(100, 100, 80, 2.5);
+  for (const char* stage :
+       {"weight.logistic", "weight.knn", "weight.knn zero=cap", "weight.gaussian", "weight.kde", "weight.kmm sigma=1",
+        "weight.kliep sigma=0.5", "weight.ulsif sigma=0.5 lam=0.01", "weight.rulsif sigma=0.5 lam=0.01", "weight.tars"})
+    for (const double ess : {100.0, 190.0, 200.0}) {
+      const StageResult result = weighted(fmt::format("{} flatten={}", stage, ess), view);
+      EXPECT_GE(effective_sample_size(result.next.weight), ess * (1 - 1e-9)) << stage;
+      EXPECT_GE(report_of(result).ess, ess * (1 - 1e-9)) << stage;
+    }
+}
+
+/// The order of the rows changes which weights a solver leaves at dust, and no flattened weight.
+TEST(Weighting, KernelMeanMatchingDoesNotDependOnTheOrderOfRows) {
+  const TrainView view = shifted(60, 60, 60, 1);
+  std::vector<Index> order(180);
+  for (Index i = 0; i < 180; ++i) order[at(i)] = i < 120 ? (i * 77) % 120 : i;
+  TrainView other = view;
+  other.x = view.x.take(order);
+  other.domain = view.domain.take(order);
+  for (std::size_t i = 0; i < 120; ++i) other.y.index[i] = view.y.index[at(order[i])];
+  const std::string stage = "weight.kmm sigma=1 flatten=100";
+  const Vector first = weighted(stage, view).next.weight, second = weighted(stage, other).next.weight;
+  for (Index i = 0; i < 120; ++i) EXPECT_NEAR(second[i], first[order[at(i)]], 1e-9) << i;
+}
+
 TEST(Weighting, ClipCutsAtAMultipleOfTheMean) {
   const TrainView view = shifted(300, 300, 300, 2);
   const Vector raw = weighted("weight.logistic flatten=none", view).next.weight;

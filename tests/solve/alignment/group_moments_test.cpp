@@ -62,6 +62,32 @@ TEST(GroupMoments, AColumnOfOneValueInEveryGroupHasNoVariance) {
   }
 }
 
+/// What rounding leaves of a column of one value would be learned from.
+TEST(GroupMoments, TheMeanOfEqualValuesIsThatValue) {
+  const Index n = 5001;
+  Matrix x = rows_around(n, 3, 0);
+  const Vector values{{0.1, 1e9 + 0.1, -1.0 / 3}};
+  std::vector<std::int32_t> group;
+  Vector weight(n);
+  for (Index i = 0; i < n; ++i) {
+    group.push_back(static_cast<std::int32_t>(i % 3));
+    x(i, 0) = values[i % 3];
+    weight[i] = 0.3 + 0.1 * static_cast<double>(i % 7);
+  }
+  for (const Vector& weights : {Vector(), weight})
+    for (const ScatterKind kind : {ScatterKind::diagonal, ScatterKind::full}) {
+      const std::vector<GroupMoments> groups = group_moments(Features::dense(x), group, 3, weights, kind, "test", run);
+      const MomentPrior prior = moment_prior(groups, "test");
+      for (Index e = 0; e < 3; ++e) {
+        const GroupMoments& own = groups[static_cast<std::size_t>(e)];
+        EXPECT_EQ(own.mean[0], values[e]);
+        EXPECT_EQ(own.squares()[0], 0);
+        EXPECT_EQ(shrunk_mean(prior, own, std::nullopt)[0], values[e]);
+        EXPECT_EQ(shrunk_mean(prior, own, 0)[0], values[e]);
+      }
+    }
+}
+
 TEST(GroupMoments, MergedAreThoseOfAllRows) {
   const Matrix x = rows_around(50, 3, 1e6);
   for (const ScatterKind kind : {ScatterKind::diagonal, ScatterKind::full}) {

@@ -134,6 +134,20 @@ TEST(LeastSquaresRatio, ChoosesTheSmallestLeftOutScore) {
   EXPECT_TRUE(one.ratio == found.ratio);
 }
 
+/// With both options given nothing is chosen by rows left out, and one target row has a ratio: here by hand.
+TEST(LeastSquaresRatio, OfOneTargetRowNeedsBothOptions) {
+  Matrix x = normal_rows(21, 2);
+  const RatioRows rows{Features::dense(x), 20};
+  const KernelRatio found = least_squares_ratio(rows, {.sigma = 1.0, .lam = 0.1, .alpha = 0.2}, run);
+  EXPECT_TRUE(std::isnan(found.score));
+  const Vector phi = (-0.5 * (x.topRows(20).rowwise() - x.row(20)).rowwise().squaredNorm().array()).exp();
+  const double theta = 1 / (0.2 + 0.8 * phi.squaredNorm() / 20 + 0.1);
+  EXPECT_LT((found.ratio - theta * phi).norm(), 1e-9);
+  for (const KernelRatioOptions& options :
+       {KernelRatioOptions{.sigma = 1.0, .alpha = 0.2}, {.lam = 0.1, .alpha = 0.2}, {.alpha = 0.2}})
+    EXPECT_EQ(code_of([&] { least_squares_ratio(rows, options, run); }), "too_few_rows");
+}
+
 TEST(Kliep, ChoosesAWidth) {
   const Samples in("08_kliep");
   const KernelRatio found = kliep_ratio({in.x(), in.sources}, {.centres = 8}, run);

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <utility>
 
+#include "ecotone/base/numbers.h"
 #include "ecotone/measure/metrics.h"
 #include "ecotone/measure/weights.h"
 #include "ecotone/methods/requirements.h"
@@ -18,6 +18,7 @@ constexpr double rows_per_parameter = 20;  // flatten=auto
 constexpr double few_per_parameter = 10;   // fewer effective rows cause a warning
 constexpr double low_exponent = 0.5;       // as does a smaller power
 constexpr double fewest_rows = 5;          // weights that leave less may be dropped
+constexpr double small_part = 1e-6;        // of the mean weight, which smaller ones count as when flattened
 
 /// Source rows come first: those with a label or, if nothing is labelled, those before the first target.
 Index source_rows(const TrainView& view) {
@@ -39,18 +40,29 @@ std::vector<Index> with_target(std::vector<Index> rows, Index sources, Index all
   return rows;
 }
 
-/// Weights of mean 1; those that are not 0 are flattened to `ess` effective rows.
-Flattened flattened(const Vector& log_weight, double ess) {
-  std::vector<Index> positive;
-  for (Index i = 0; i < log_weight.size(); ++i) {
-    if (log_weight[i] > -std::numeric_limits<double>::infinity()) positive.push_back(i);
-  }
-  Vector kept(static_cast<Index>(positive.size()));
-  for (std::size_t i = 0; i < positive.size(); ++i) kept[static_cast<Index>(i)] = log_weight[positive[i]];
-  const Flattened flat = flatten_to_ess(kept, ess);
-  Vector weights = Vector::Zero(log_weight.size());
-  for (std::size_t i = 0; i < positive.size(); ++i) weights[positive[i]] = flat.weights[static_cast<Index>(i)];
-  return {normalised(weights), flat.exponent};
+/// Weights of mean 1, as estimated.
+Vector raw_weights(const Vector& log_weight) {
+  const double top = log_weight.maxCoeff();
+  // One by one, so that e^-infinity is exactly 0.
+  return normalised(log_weight.unaryExpr([top](double each) { return std::exp(each - top); }));
+}
+
+/// The logarithm that weights count as at least where they are raised to a power. A power makes much of what is nearly
+/// 0 and nothing of 0, and a solver leaves either by chance; so both are a small part of the mean. Where a stage finds
+/// logarithms, small weights are as good as others, and only 0 is raised, to no more than the smallest of them.
+double least_log_weight(const Vector& log_weight, bool solved) {
+  const double top = log_weight.maxCoeff();
+  double least = top + std::log((log_weight.array() - top).exp().mean()) + std::log(small_part);
+  for (const double each : log_weight)
+    if (!solved && each > -infinity) least = std::min(least, each);
+  return least;
+}
+
+/// Weights of mean 1, flattened to `ess` effective rows. If these are there without, the weights stay as estimated.
+Flattened flattened(const Vector& log_weight, double ess, bool solved) {
+  const Vector raw = raw_weights(log_weight);
+  if (effective_sample_size(raw) >= ess) return {raw, 1};
+  return flatten_to_ess(log_weight.cwiseMax(least_log_weight(log_weight, solved)), ess);
 }
 
 /// Weights as estimated and as passed to the learner, both of mean 1 unless normalise=false.
@@ -95,16 +107,16 @@ class Shaping {
         weigher_.log_ratio_of_rows ? weigher_.log_ratio_of_rows(x, rows) : weigher_.log_ratio(x, sources);
     if (weigher_.chosen != nullptr) report.chosen = *weigher_.chosen;
     // A comparison with NaN is false.
-    if (!(log_weight.array() < std::numeric_limits<double>::infinity()).all()) {
+    if (!(log_weight.array() < infinity).all()) {
       data_error("non_finite", "{}: the feature values are too large to estimate weights", weigher_.who);
     }
-    if (log_weight.maxCoeff() == -std::numeric_limits<double>::infinity()) {
+    if (log_weight.maxCoeff() == -infinity) {
       data_error("zero_weights", "{}: no source row is near a target row, so all weights are 0", weigher_.who);
     }
     report.rows = sources;
-    Flattened flat = flattened(log_weight, ess);
+    Flattened flat = flattened(log_weight, ess, weigher_.solved);
     report.exponent = flat.exponent;
-    Shaped shaped{flattened(log_weight, 0).weights, std::move(flat.weights)};
+    Shaped shaped{raw_weights(log_weight), std::move(flat.weights)};
     if (options_.clip.value) shaped.weights = clipped(shaped.weights, *options_.clip.value);
     measure(report, shaped, given);
     const bool dropped = *report.ess_raw < least(x.cols());
@@ -270,9 +282,8 @@ void warn_of_weights(const WeightReport& report, const WeightRequest& request, c
                  request.ess == 0 ? "the weights were not flattened, " : "");
   } else if (report.exponent == 0) {
     context.warn("low_effective_sample",
-                 "{}; too few rows have a positive weight to reach {:.0f}, so these are all weighted equally and "
-                 "little is corrected",
-                 raw, request.ess);
+                 "{}; only equal weights reach {:.0f}, so all rows are weighted equally and nothing is corrected", raw,
+                 request.ess);
   } else {
     context.warn("low_effective_sample",
                  "{}; the weights were raised to the power {:.2f}, which leaves {:.0f} effective rows and corrects the "

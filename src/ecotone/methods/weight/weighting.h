@@ -106,7 +106,9 @@ struct Weigher {
   /// ratio of densities fitted to other rows is wild there, and flattening keeps its order.
   bool falls_back = false;
   LogRatioOfRows log_ratio_of_rows = {};  ///< in place of log_ratio
-  const Json* chosen = nullptr;           ///< what the last call of either chose, for the report
+  /// Weights are found as numbers and not as logarithms: what is far below their mean is what a solver leaves of 0.
+  bool solved = false;
+  const Json* chosen = nullptr;  ///< what the last call of either chose, for the report
 };
 
 /// Fits a weight stage: passes on the view with the same features and with row weights multiplied by the estimated

@@ -7,6 +7,7 @@
 #include "ecotone/base/blocks.h"
 #include "ecotone/base/error.h"
 #include "ecotone/base/memory.h"
+#include "ecotone/base/numbers.h"
 #include "ecotone/linalg/products.h"
 
 namespace ecotone {
@@ -105,15 +106,20 @@ GroupMoments::GroupMoments(Index cols, ScatterKind kind)
 void GroupMoments::add(ConstMatrixView x, ConstVectorView row_weight) {
   GroupMoments block(cols(), scatter.cols() == cols() ? ScatterKind::full : ScatterKind::diagonal);
   const bool weighted = row_weight.size() > 0;
+  Vector low = Vector::Constant(cols(), infinity), high = -low;
   for (Index i = 0; i < x.rows(); ++i) {
     const double w = weighted ? row_weight[i] : 1;
     if (!(w > 0)) continue;
     block.count += 1;
     block.weight += w;
     block.mean += w * x.row(i).transpose();
+    low = low.cwiseMin(x.row(i).transpose());
+    high = high.cwiseMax(x.row(i).transpose());
   }
   if (block.count == 0) return;
   block.mean /= block.weight;
+  // The mean of equal values is that value: what rounding leaves of a constant column would be learned from.
+  block.mean = (low.array() == high.array()).select(low, block.mean);
   Matrix centred = x.rowwise() - block.mean.transpose();
   if (weighted)
     for (Index i = 0; i < x.rows(); ++i) centred.row(i) *= std::sqrt(std::max(row_weight[i], 0.0));
@@ -243,7 +249,7 @@ Vector shrunk_mean(const MomentPrior& prior, const GroupMoments& group, std::opt
     if (!given && prior.variance[j] > 0)
       k = prior.between[j] > 0 ? std::min(most_prior_rows, deviation[j] * deviation[j] / prior.between[j])
                                : most_prior_rows;
-    result[j] = (group.count * group.mean[j] + k * prior.mean[j]) / (group.count + k);
+    result[j] = k == 0 ? group.mean[j] : (group.count * group.mean[j] + k * prior.mean[j]) / (group.count + k);
   }
   return result;
 }

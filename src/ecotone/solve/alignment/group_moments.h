@@ -20,7 +20,7 @@ enum class ScatterKind { diagonal, full };
 struct GroupMoments {
   double count = 0;   ///< rows with a positive weight
   double weight = 0;  ///< sum of the weights
-  Vector mean;        ///< d
+  Vector mean;        ///< d; exact in columns of one value
   Matrix scatter;     ///< weighted sum of (x - mean)(x - mean)': d x d, or d x 1 of its diagonal
 
   GroupMoments() = default;

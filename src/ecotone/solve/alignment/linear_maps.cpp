@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <utility>
 
 #include "ecotone/linalg/eigen.h"
@@ -12,6 +13,10 @@ namespace {
 
 constexpr int most_iterations = 500;
 constexpr double small_change = 1e-12;
+/// The change that rounding may leave is this times tr R tr R^-1, a bound of the condition of R, but no more than that.
+constexpr double change_rounding = 1e-15;
+constexpr double most_change_left = 1e-8;
+constexpr std::ptrdiff_t stalled_iterations = 10;
 /// Eigenvalues below this part of the largest are rounding: their inverse would be, too.
 constexpr double eigen_rounding = 1e-15;
 
@@ -30,6 +35,13 @@ Matrix root_of(const Matrix& a, const Context& context) {
 
 Matrix sandwich(const Matrix& outer, const Matrix& inner, const Context& context) {
   return product(product(outer, inner, context), outer, context);
+}
+
+/// Whether the last changes are not below half the least before them.
+bool no_longer_falls(const std::vector<double>& changes) {
+  if (std::ssize(changes) <= stalled_iterations) return false;
+  const auto last = changes.end() - stalled_iterations;
+  return *std::min_element(last, changes.end()) >= 0.5 * *std::min_element(changes.begin(), last);
 }
 
 }  // namespace
@@ -55,6 +67,7 @@ Barycentre bures_barycentre(const std::vector<Matrix>& covariances, const Vector
   Barycentre found;
   const Index d = covariances[0].rows();
   found.covariance = Matrix::Zero(d, d);
+  std::vector<double> changes;
   for (std::size_t e = 0; e < covariances.size(); ++e)
     found.covariance += weights[static_cast<Index>(e)] * covariances[e];
   while (found.iterations < most_iterations && !found.converged) {
@@ -69,7 +82,10 @@ Barycentre bures_barycentre(const std::vector<Matrix>& covariances, const Vector
     found.change = norm > 0 ? (next - found.covariance).norm() / norm : 0;
     found.covariance = std::move(next);
     found.iterations += 1;
-    found.converged = found.change < small_change;
+    changes.push_back(found.change);
+    const double rounding = change_rounding * roots.root.squaredNorm() * roots.inverse.squaredNorm();
+    found.converged = found.change < small_change ||
+                      (found.change < std::min(rounding, most_change_left) && no_longer_falls(changes));
   }
   return found;
 }

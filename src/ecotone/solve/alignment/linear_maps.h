@@ -37,7 +37,8 @@ struct Barycentre {
   double change = 0;  ///< of the last iteration, relative to the norm
   bool converged = false;
 };
-/// The fixed point of R = sum w (R^1/2 C R^1/2)^1/2; `weights` sum to 1. At most 500 iterations, to a change of 1e-12.
+/// The fixed point of R = sum w (R^1/2 C R^1/2)^1/2; `weights` sum to 1. At most 500 iterations, to a change of 1e-12
+/// or, where the condition of R does not allow that, to one that no longer falls and is as small as rounding.
 Barycentre bures_barycentre(const std::vector<Matrix>& covariances, const Vector& weights, const Context& context);
 
 }  // namespace ecotone

@@ -83,7 +83,7 @@ struct KernelRatio {
   Vector ratio;
   double sigma = 0;
   double lam = 0;
-  double score = 0;  ///< of the choice: held-out mean ln ratio (KLIEP), J (least squares)
+  double score = 0;  ///< of the choice: held-out mean ln ratio (KLIEP), J (least squares; NaN if no row is left out)
   bool converged = true;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -108,6 +109,16 @@ Vector left_out_ratios(const LeftOutPart& part, ConstMatrixView rows, const Cont
   return result;
 }
 
+/// theta = max(0, (H + lam I)^-1 h)
+LeastSquaresRatio fitted_ratio(const RatioSums& means, double alpha, double lam, const char* who,
+                               const Context& context) {
+  LeastSquaresRatio fit;
+  const Cholesky factor = factor_definite(alpha * means.target + (1 - alpha) * means.source, lam, who, context);
+  fit.unclipped = factor.solve(means.h, context);
+  fit.theta = fit.unclipped.cwiseMax(0);
+  return fit;
+}
+
 /// What one penalty gives.
 struct Penalised {
   LeastSquaresRatio fit;
@@ -121,9 +132,7 @@ Penalised penalised(const RatioSums& means, const RatioBumps& bumps, const std::
   const auto factor = [&](double of_t, double of_s) {
     return factor_definite(of_t * means.target + of_s * means.source, lam, who, context);
   };
-  LeastSquaresRatio fit;
-  fit.unclipped = factor(alpha, 1 - alpha).solve(means.h, context);
-  fit.theta = fit.unclipped.cwiseMax(0);
+  LeastSquaresRatio fit = fitted_ratio(means, alpha, lam, who, context);
   LeftOutPart target{factor(alpha * nt / (nt - 1), 1 - alpha), {}, alpha / (nt - 1), nt};
   target.base = target.factor.solve(means.h, context);
   std::vector<LeftOutPart> source;
@@ -153,7 +162,7 @@ std::vector<LeastSquaresRatio> scored_fits(const RatioBumps& bumps, double alpha
                                            const char* who, const Context& context) {
   const auto nt = static_cast<double>(bumps.targets()), ns = static_cast<double>(bumps.sources());
   if (nt < 2 || ns < 2)
-    data_error("too_few_rows", "{}: the {} has one row, and leaving it out leaves none", who,
+    data_error("too_few_rows", "{}: the {} has one row, and leaving it out leaves none; give sigma and lam", who,
                nt < 2 ? "target" : "source");
   const std::vector<double> masses = masses_of(bumps.rows());
   const RatioSums means = ratio_means(bumps, static_cast<Index>(lams.size() * (1 + masses.size())), who, context);
@@ -197,10 +206,16 @@ LeastSquaresRatio fit_least_squares_ratio(const RatioBumps& bumps, double alpha,
 KernelRatio least_squares_ratio(const RatioRows& rows, const KernelRatioOptions& options, const Context& context) {
   std::vector<double> lams(penalties.begin(), penalties.end());
   if (options.lam) lams = {*options.lam};
+  const bool given = options.sigma && options.lam;  // nothing is chosen, so that no row need be left out
   KernelRatio best;
   best.score = infinity;
   for (const double sigma : ratio_widths(rows, options, context)) {
     const RatioBumps bumps(rows, ratio_centres(rows, sigma, options.centres, context), sigma, context);
+    if (given && std::min(rows.targets(), rows.sources) < 2) {
+      const RatioSums means = ratio_means(bumps, 1, options.who, context);
+      const Vector theta = fitted_ratio(means, options.alpha, lams[0], options.who, context).theta;
+      return {source_ratio_of(bumps, theta, context), sigma, lams[0], std::nan(""), true};
+    }
     const std::vector<LeastSquaresRatio> fits = scored_fits(bumps, options.alpha, lams, options.who, context);
     for (std::size_t k = 0; k < lams.size(); ++k)
       if (fits[k].left_out < best.score)

@@ -19,7 +19,8 @@ struct LeastSquaresRatio {
 LeastSquaresRatio fit_least_squares_ratio(const RatioBumps& bumps, double alpha, double lam, const char* who,
                                           const Context& context);
 
-/// Sigma and lam by J; of equal ones the larger sigma, then the larger lam.
+/// Sigma and lam by J; of equal ones the larger sigma, then the larger lam. If both are given, a sample of one row will
+/// do; its J is NaN.
 KernelRatio least_squares_ratio(const RatioRows& rows, const KernelRatioOptions& options, const Context& context);
 
 }  // namespace ecotone

@@ -287,19 +287,18 @@ EntropicPlan entropic_transport(ConstMatrixView x, ConstMatrixView y, ConstVecto
   const Sinkhorn sinkhorn(x, y, a, b, cls, options.most_kept, context);
   if (options.reg < small_reg)
     for (double eps = unit; eps > plan.eps; eps *= 0.5) sinkhorn.solve(plan, eps, 1e-3, 50);
-  const auto match = [&] {
-    sinkhorn.solve(plan, plan.eps, options.tolerance, options.max_sweeps);
-    ++plan.solved;
-    plan.unsettled += plan.converged ? 0 : 1;
-  };
-  match();
-  for (int round = 1; !cls.empty() && round < options.rounds; ++round) {
-    // W = (1/2) (mass that the class sends there + 1e-3)^(-1/2)
-    const Matrix sent = sinkhorn.class_masses(plan, classes);
-    plan.added = 0.5 * options.eta * unit * (sent.array() + class_floor).rsqrt();
-    match();
+  const int rounds = cls.empty() ? 1 : options.rounds;
+  for (int round = 0; round < rounds; ++round) {
+    if (round > 0) {
+      // W = (1/2) (mass that the class sends there + 1e-3)^(-1/2)
+      const Matrix sent = sinkhorn.class_masses(plan, classes);
+      plan.added = 0.5 * options.eta * unit * (sent.array() + class_floor).rsqrt();
+    }
+    const bool last = round + 1 == rounds;
+    const int before = plan.sweeps;
+    sinkhorn.solve(plan, plan.eps, last ? options.tolerance : options.tolerance_of_round(), options.max_sweeps);
+    plan.sweeps_of_last = plan.sweeps - before;
   }
-  plan.converged = plan.unsettled == 0;
   plan.cost = sinkhorn.cost(plan);
   return plan;
 }

@@ -18,6 +18,9 @@ struct EntropicOptions {
   double eta = 0;   ///< of classes: weight of sum_c sum_j sqrt(mass that class c sends to j) over mean cost
   int rounds = 10;  ///< of classes: that often the weights are set anew
   Index most_kept = Index{1} << 25;  ///< exponentials of a plan that are kept
+
+  /// Of rounds before the last: they only say what a class's mass costs more, and no plan of theirs is used.
+  double tolerance_of_round() const { return tolerance < 1e-8 ? 1e-8 : tolerance; }
 };
 
 struct EntropicPlan {
@@ -29,9 +32,8 @@ struct EntropicPlan {
   double cost = 0;      ///< of the plan, without the entropy
   double residual = 0;  ///< sum of the differences of the plan's row sums from the masses
   int sweeps = 0;
-  int solved = 0;          ///< times that masses were matched: 1, or the rounds of classes
-  int unsettled = 0;       ///< those of them that max_sweeps ended
-  bool converged = false;  ///< all of them
+  int sweeps_of_last = 0;  ///< those of the last round of classes; all without classes
+  bool converged = false;  ///< in the last round
 };
 
 /// Mean of |x - y|^2 over pairs of rows, by masses: from means and variances alone.

@@ -35,6 +35,47 @@ TEST(AdaptJdot, FollowsATargetThatMoved) {
   }
 }
 
+TEST(AdaptJdot, SaysWhenItsRoundsDidNotSettle) {
+  const TrainView view = overlapping(60, 2, 2, 2, 30);
+  const auto status = [&](const std::string& text) {
+    const Stage stage = Pipeline::parse(text).stages().front();
+    FitCache cache;
+    return stage.method->fit(view, stage.options, context(), cache).status;
+  };
+  EXPECT_TRUE(status("adapt.jdot rounds=1000").converged);
+  for (const char* rounds : {"1", "2"}) {
+    const Status cut = status(fmt::format("adapt.jdot rounds={}", rounds));
+    EXPECT_FALSE(cut.converged) << rounds;
+    EXPECT_NE(cut.text.find(fmt::format("not settled after {} round", rounds)), std::string::npos) << cut.text;
+  }
+}
+
+TEST(AdaptJdot, TellsOfATargetOfFewRows) {
+  for (const Index rows : {1, 2, 3}) {
+    Recorder recorder;
+    fitted("adapt.jdot rounds=2", overlapping(60, 2, 2, 2, rows), context().observed_by(&recorder));
+    EXPECT_EQ(std::ranges::count(recorder.warnings, "few_target_rows", &std::pair<std::string, std::string>::first),
+              rows < 3 ? 1 : 0)
+        << rows;
+  }
+}
+
+/// A domain of one row has one class, whatever the shares are there.
+TEST(AdaptJdot, DoesNotTellClassSharesOfSmallDomains) {
+  TrainView view = overlapping(60, 2, 2, 2, 30);
+  view.domain.names.emplace_back("one row");
+  view.role.push_back(Role::source);
+  view.domain.index[7] = 3;
+  Recorder recorder;
+  fitted("adapt.jdot rounds=2", view, context().observed_by(&recorder));
+  for (const auto& each : recorder.warnings) EXPECT_NE(each.first, "class_shares_differ") << each.second;
+  const auto of_shares = [](const std::string& note) { return note.find("of the rows of the source") != note.npos; };
+  const auto told = std::ranges::find_if(recorder.notes, of_shares);
+  if (told != recorder.notes.end()) {
+    EXPECT_NE(told->find("with 20 rows or more"), std::string::npos) << *told;
+  }
+}
+
 TEST(AdaptJdot, TellsOfClassShares) {
   TrainView view = overlapping(60, 2, 2, 2, 30);
   for (std::size_t i = 0; i < 60; ++i) view.domain.index[i] = view.y.index[i] == 0 || i % 20 == 1 ? 0 : 1;

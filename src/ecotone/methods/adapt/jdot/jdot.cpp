@@ -113,8 +113,9 @@ class JdotRounds {
       rounded = plan.rounded();
     }
     Status status;
-    if (!settled && options_.rounds > 1)
-      status = {false, fmt::format("the objective still falls after {} rounds", options_.rounds)};
+    if (!settled)
+      status = {false, fmt::format("the objective has not settled after {} round{}; raise rounds", options_.rounds,
+                                   options_.rounds == 1 ? "" : "s")};
     if (!fit.converged && fit.kkt > largest_gradient)
       status = {false, fmt::format("the last fit stopped after {} iterations; use a larger l2", fit.iterations)};
     if (rounded) status = {false, "the costs of the plan are rounded: some rows are very far from all others"};
@@ -231,6 +232,7 @@ StageResult fit_jdot(const TrainView& view, const JdotOptions& options, const Co
   const auto copies = static_cast<Index>(std::max<std::size_t>(view.y.classes.size(), 1)) + 2;
   require_memory(static_cast<std::size_t>(copies * view.x.rows() * view.x.cols()) * sizeof(double), jdot_name,
                  "copies of all rows", "use fewer rows or columns");
+  warn_of_few_targets(jdot_name, targets, view.x.cols(), "all labels are carried", context);
   tell_class_shares(jdot_name, view, context);
   return JdotRounds(view, options, context).run();
 }

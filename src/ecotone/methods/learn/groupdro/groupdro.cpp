@@ -364,7 +364,8 @@ Method groupdro_method() {
                "does nothing. In our study it was better than nothing in 23 and worse in 10 of 66 new domains.",
        .example = "impute | scale | groupdro base='logistic l2=0.01'",
        .citation = "sagawa2020",
-       .learns = Learns::labels});
+       .learns = Learns::labels,
+       .without_rows = "give it a base that holds none, such as logistic or ridge"});
 }
 
 }  // namespace ecotone

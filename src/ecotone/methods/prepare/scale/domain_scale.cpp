@@ -18,6 +18,9 @@ Vector centre_of(const MomentPrior& prior, const GroupMoments& group, const Scal
   return shrunk_mean(prior, group, options.shrink_mean.value);
 }
 
+/// Whether a value is its mean but for what rounding leaves, which must not be learned from.
+bool is_rounding(double apart, double mean) { return std::abs(apart) <= 1e-12 * std::abs(mean); }
+
 /// Those of training first, then those of the new domains.
 void append(Matrix& table, const Matrix& more) {
   Matrix both(table.rows() + more.rows(), table.cols());
@@ -90,11 +93,9 @@ SumsResult DomainScale::fit_on_sums(const RowSums& sums, const ScaleOptions& opt
   std::vector<GroupShift> shifts;
   for (Index e = 0; e < parts.rows.size(); ++e) {
     Matrix factor = parts.scale.row(e).cwiseInverse().asDiagonal();
-    // What rounding leaves of a column that is constant in every domain must not be learned from.
-    for (Index j = 0; j < factor.rows(); ++j) {
-      const double mean = domains.groups[at(e)].mean[j], moved = parts.mean(e, j) - mean;
-      if (parts.prior.variance[j] == 0 && std::abs(moved) <= 1e-12 * std::abs(mean)) factor(j, j) = 0;
-    }
+    const GroupMoments& own = domains.groups[at(e)];
+    for (Index j = 0; j < factor.rows(); ++j)
+      if (own.scatter(j, 0) == 0 && is_rounding(parts.mean(e, j) - own.mean[j], own.mean[j])) factor(j, j) = 0;
     shifts.push_back({false, parts.mean.row(e).transpose(), std::move(factor), Vector::Zero(parts.mean.cols())});
   }
   RowSums next = shifted_sums(sums, parts.names, shifts, context);
@@ -117,10 +118,15 @@ Features DomainScale::transform(const Batch& batch, const Context& context) cons
   }
   append(mean, means);
   append(scale, scales);
-  const auto map = [mean, scale](ConstMatrixMap x, std::span<const std::int32_t> place, MatrixView z) {
+  std::vector<Index> constant;  // in every domain of training
+  for (Index j = 0; j < mean.cols(); ++j)
+    if (parts_.prior.variance[j] == 0) constant.push_back(j);
+  const auto map = [mean, scale, constant](ConstMatrixMap x, std::span<const std::int32_t> place, MatrixView z) {
     for (Index i = 0; i < x.rows(); ++i) {
       const Index e = place[at(i)];
       z.row(i) = (x.row(i) - mean.row(e)).array() / scale.row(e).array();
+      for (const Index j : constant)
+        if (is_rounding(x(i, j) - mean(e, j), mean(e, j))) z(i, j) = 0;
     }
   };
   return map_by_place(batch.x, std::move(placed.place), batch.x.cols(), batch.x.names(), map, context);

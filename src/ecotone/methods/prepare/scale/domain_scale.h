@@ -10,7 +10,7 @@ namespace ecotone {
 
 /// `scale by=domain`: z = (x - m~) / s~ with the shrunk mean and standard deviation of the row's domain. Domains of
 /// training keep the statistics of training; a new one has those of its rows in the batch, shrunk with the prior of
-/// training, or the prior alone.
+/// training, or the prior alone. A column of one value in every domain of training becomes 0 there, to the last digit.
 class DomainScale : public Fitted {
  public:
   struct Parts {

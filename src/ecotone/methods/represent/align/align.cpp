@@ -85,12 +85,22 @@ DomainGaussian barycentre_of(const char* who, const std::vector<Index>& sources,
   return found;
 }
 
-GroupShift shift_to(const char* who, const DomainGaussian& own, const Vector& reference_mean, const Matrix& reference,
-                    const AlignOptions& options, const Context& context) {
-  if (options.map == LinearMapKind::monge) require_finite_products(who, own.covariance, reference);
-  if (!own.covariance.allFinite() || !reference.allFinite()) refuse_large_values(who);
-  return {false, own.mean, aligning_map(options.map, own.covariance, reference, context),
-          options.move_mean ? reference_mean : own.mean};
+/// The shift of a domain with these moments to the parts' reference. A column of one value in every domain becomes
+/// that of the reference: what is left of it beside others is rounding, which must not be learned from.
+GroupShift shift_to(const Align::Parts& parts, const DomainGaussian& own, const AlignOptions& options,
+                    const Context& context) {
+  const char* who = parts.who.c_str();
+  if (options.map == LinearMapKind::monge) require_finite_products(who, own.covariance, parts.reference);
+  if (!own.covariance.allFinite() || !parts.reference.allFinite()) refuse_large_values(who);
+  GroupShift shift{false, own.mean, aligning_map(options.map, own.covariance, parts.reference, context),
+                   options.move_mean ? parts.reference_mean : own.mean};
+  const bool rows_tell = parts.rows.maxCoeff() > 1;  // of domains of one row, no column varies
+  for (Index j = 0; j < parts.prior.cols(); ++j) {
+    if (parts.prior.variance[j] > 0 || !rows_tell) continue;
+    shift.map.row(j).setZero();
+    shift.map.col(j).setZero();
+  }
+  return shift;
 }
 
 void warn_of_few_rows(const char* who, const std::vector<std::string>& names, const std::vector<GroupMoments>& groups,
@@ -133,14 +143,12 @@ std::vector<GroupShift> training_shifts(const Roles& roles, const Align::Parts& 
                                         const AlignOptions& options, const Context& context) {
   const std::vector<Index> sources = domains_in_role(roles, groups, Role::source);
   const std::vector<Index> targets = domains_in_role(roles, groups, Role::target);
-  const char* who = parts.who.c_str();
   const bool one_target = parts.to == AlignTo::target && targets.size() == 1;
   GroupMoments pool(parts.prior.cols(), ScatterKind::full);
   for (const Index s : sources) pool.merge(groups[at(s)]);
   std::optional<GroupShift> pooled;
   if (options.pool_sources && !sources.empty())
-    pooled =
-        shift_to(who, gaussian_of(parts.prior, pool, options), parts.reference_mean, parts.reference, options, context);
+    pooled = shift_to(parts, gaussian_of(parts.prior, pool, options), options, context);
   std::vector<GroupShift> shifts;
   for (Index e = 0; e < std::ssize(groups); ++e) {
     if (one_target && e == targets[0])
@@ -148,7 +156,7 @@ std::vector<GroupShift> training_shifts(const Roles& roles, const Align::Parts& 
     else if (pooled && roles[at(e)] == Role::source)
       shifts.push_back(*pooled);
     else
-      shifts.push_back(shift_to(who, own[at(e)], parts.reference_mean, parts.reference, options, context));
+      shifts.push_back(shift_to(parts, own[at(e)], options, context));
   }
   return shifts;
 }
@@ -278,13 +286,12 @@ Features Align::transform(const Batch& batch, const Context& context) const {
   std::vector<GroupShift> fresh;
   if (options_.fresh == NewDomain::sample && !placed.fresh.empty()) {
     for (const GroupMoments& each : fresh_moments(who, batch, placed, context))
-      fresh.push_back(shift_to(who, gaussian_of(parts_->prior, each, options_), parts_->reference_mean,
-                               parts_->reference, options_, context));
+      fresh.push_back(shift_to(*parts_, gaussian_of(parts_->prior, each, options_), options_, context));
   } else if (!placed.fresh.empty()) {
     GroupShift pooled{.keep = true, .from = {}, .map = {}, .to = {}};
     if (parts_->to == AlignTo::barycentre)
-      pooled = shift_to(who, gaussian_of(parts_->prior, GroupMoments(batch.x.cols(), ScatterKind::full), options_),
-                        parts_->reference_mean, parts_->reference, options_, context);
+      pooled = shift_to(*parts_, gaussian_of(parts_->prior, GroupMoments(batch.x.cols(), ScatterKind::full), options_),
+                        options_, context);
     fresh.assign(placed.fresh.size(), pooled);
   }
   if (!maps_are_finite(fresh))

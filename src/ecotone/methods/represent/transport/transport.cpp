@@ -40,7 +40,8 @@ struct TransportOptions {
         field("pool_sources", &TransportOptions::pool_sources,
               "Move all source rows by one plan; false: each source domain by its own"),
         common_field("tol", &TransportOptions::tol,
-                     "entropic and class: largest sum of the plan's errors in the rows' masses", between(0.0, 1.0)),
+                     "entropic and class: largest sum of the plan's errors in the rows' masses",
+                     Limits{.low = 0, .high = 1, .open_low = true}),
         common_field("max_sweeps", &TransportOptions::max_sweeps, "entropic and class: largest number of sweeps",
                      between(1, 1000000))};
   }
@@ -85,11 +86,9 @@ Index rows_to_move(const TrainView& view) {
 }
 
 /// How a plan that did not converge ended.
-std::string what_is_off(const EntropicPlan& plan, int max_sweeps) {
-  if (plan.solved == 1)
-    return fmt::format("the plan's masses are still off by {:.2g} after {} sweeps", plan.residual, plan.sweeps);
-  return fmt::format("the plan's masses are still off after {} sweeps in {} of {} rounds, in the last by {:.2g}",
-                     max_sweeps, plan.unsettled, plan.solved, plan.residual);
+std::string what_is_off(const EntropicPlan& plan) {
+  return fmt::format("the plan's masses are still off by {:.2g} after {} sweeps{}", plan.residual, plan.sweeps_of_last,
+                     plan.added.size() > 0 ? " of the last round" : "");
 }
 
 void warn_unused_of_transport(const TransportOptions& options, const Context& context) {
@@ -196,8 +195,8 @@ class Mover {
     report.residual = plan.residual;
     report.steps = plan.sweeps;
     if (!plan.converged)
-      failures_.push_back(fmt::format("domain '{}': {}; use a larger reg or raise max_sweeps", report.domain,
-                                      what_is_off(plan, options_.max_sweeps)));
+      failures_.push_back(
+          fmt::format("domain '{}': {}; use a larger reg or raise max_sweeps", report.domain, what_is_off(plan)));
     return barycentric_map(x, target_, cls, plan, context_);
   }
 };
@@ -216,12 +215,7 @@ StageResult fit_transport(const TrainView& view, const TransportOptions& options
     data_error("too_many_rows",
                "transport: the {} rows of the target are more than the {} that a plan can be found for; use fewer rows",
                targets, most_entropic_rows);
-  if (targets < view.x.cols() + 1)
-    context.warn(
-        "few_target_rows",
-        "transport: the target has {} row{}, fewer than the {} that {} column{} need; all source rows are moved "
-        "onto so few",
-        targets, targets == 1 ? "" : "s", view.x.cols() + 1, view.x.cols(), view.x.cols() == 1 ? "" : "s");
+  warn_of_few_targets("transport", targets, view.x.cols(), "all source rows are moved", context);
   require_memory(static_cast<std::size_t>(3 * view.x.rows() * view.x.cols()) * sizeof(double), "transport",
                  "copies of all rows", "use fewer rows or columns");
   tell_class_shares("transport", view, context);

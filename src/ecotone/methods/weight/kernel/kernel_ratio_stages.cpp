@@ -1,5 +1,7 @@
+#include <cmath>
 #include <tuple>
 
+#include "ecotone/base/json_number.h"
 #include "ecotone/methods/weight/balanced_weighting.h"
 #include "ecotone/solve/ratios/kliep.h"
 #include "ecotone/solve/ratios/least_squares_ratio.h"
@@ -67,7 +69,8 @@ StageResult fit_weight_kliep(const TrainView& view, const WeightKliepOptions& op
     return log_of_ratio(found.ratio, samples.mass);
   };
   StageResult result =
-      weigh(view, {.who = "weight.kliep", .log_ratio_of_rows = log_ratio, .chosen = &chosen}, options, context);
+      weigh(view, {.who = "weight.kliep", .log_ratio_of_rows = log_ratio, .solved = true, .chosen = &chosen}, options,
+            context);
   if (!converged) result.status = {false, "the likelihood was not maximised to 1e-8"};
   return result;
 }
@@ -81,12 +84,12 @@ StageResult fit_squares(const char* who, double alpha, const TrainView& view, co
   const auto log_ratio = [&](const Features& x, const std::vector<Index>& rows) {
     const RatioRows samples{x, std::ssize(rows), source_masses(view, rows, options)};
     const KernelRatio found = least_squares_ratio(samples, ratio, context);
-    context.note("{}: sigma {:.4g}, lam {:.4g}, score of rows left out {:.4g}", who, found.sigma, found.lam,
-                 found.score);
-    chosen = {{"sigma", found.sigma}, {"lam", found.lam}, {"score", found.score}};
+    context.note("{}: sigma {:.4g}, lam {:.4g}{}", who, found.sigma, found.lam,
+                 std::isnan(found.score) ? "" : fmt::format(", score of rows left out {:.4g}", found.score));
+    chosen = {{"sigma", found.sigma}, {"lam", found.lam}, {"score", json_number(found.score)}};
     return log_of_ratio(found.ratio, samples.mass);
   };
-  return weigh(view, {.who = who, .log_ratio_of_rows = log_ratio, .chosen = &chosen}, options, context);
+  return weigh(view, {.who = who, .log_ratio_of_rows = log_ratio, .solved = true, .chosen = &chosen}, options, context);
 }
 
 StageResult fit_weight_ulsif(const TrainView& view, const WeightUlsifOptions& options, const Context& context,

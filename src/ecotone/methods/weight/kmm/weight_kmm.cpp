@@ -50,8 +50,8 @@ StageResult fit_weight_kmm(const TrainView& view, const WeightKmmOptions& option
                                    found.iterations)};
     return log_of_ratio(found.weights, {});  // masses are in them
   };
-  StageResult result =
-      weigh(view, {.who = "weight.kmm", .log_ratio_of_rows = log_ratio, .chosen = &chosen}, options, context);
+  StageResult result = weigh(
+      view, {.who = "weight.kmm", .log_ratio_of_rows = log_ratio, .solved = true, .chosen = &chosen}, options, context);
   result.status = status;
   return result;
 }

@@ -71,6 +71,17 @@ TreeDraw drawn(const std::vector<std::uint32_t>& in_use, Index columns, const Tr
   return draw;
 }
 
+/// Ranks divide the rows where there are many; of fewer, to send the sums of every leaf takes longer than to make them.
+/// Splits that look at domains, and anchors, need the derivatives of all.
+RankRows rows_of_rank(Index rows, const std::vector<std::uint32_t>& in_use, const TreeOptions& options,
+                      const Context& context) {
+  constexpr Index fewest_divided = 1 << 18;
+  if (!context.meets_ranks() || std::ssize(in_use) < fewest_divided || DomainSplits::needed(options) ||
+      options.gamma != 1)
+    return {{0, rows}};
+  return {RankRows::of_rank(rows, context.ranks().rank(), context.ranks().size()), true};
+}
+
 void add_leaves(const std::vector<GrownTree>& grown, Matrix& scores, const Context& context) {
   const Index n = scores.rows();
   context.parallel((n + scored_at_once - 1) / scored_at_once, [&](Index b) {
@@ -111,16 +122,18 @@ BoostedTrees boost_trees(const TreeRows& data, const TreeLabels& labels, const T
   std::vector<std::uint32_t> in_use;
   for (Index i = 0; i < data.rows; ++i)
     if (labels.weight_of(i) > 0) in_use.push_back(static_cast<std::uint32_t>(i));
+  const RankRows rows = rows_of_rank(data.rows, in_use, options, context);
   const bool anchored = options.gamma != 1;
   const AnchorLoss anchor(labels, domains, options.gamma);
   for (Index round = 0; round < rounds; ++round) {
     context.check_cancelled();
     AnchorLoss::Terms terms;
     if (anchored) terms = anchor.terms_of(scores.col(0));
-    LossDerivatives derivatives = anchored ? anchor.derivatives_of(terms) : derivatives_of(labels, scores, context);
+    LossDerivatives derivatives =
+        anchored ? anchor.derivatives_of(terms) : derivatives_of(labels, scores, rows.own, context);
     std::vector<GrownTree> grown;
     for (Index k = 0; k < model.outputs; ++k) {
-      const Gradients gradients = Gradients::of(derivatives.first[at(k)], derivatives.second[at(k)], context);
+      const Gradients gradients = Gradients::of(derivatives.first[at(k)], derivatives.second[at(k)], rows, context);
       derivatives.first[at(k)].resize(0);  // their memory is needed for growing
       derivatives.second[at(k)].resize(0);
       TreeDraw draw = drawn(in_use, std::ssize(data.column), options, round * model.outputs + k, context);

@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "ecotone/base/blocks.h"
 #include "ecotone/solve/trees/divide.h"
 #include "ecotone/solve/trees/level_splits.h"
 
@@ -16,12 +15,6 @@ namespace ecotone {
 namespace {
 
 constexpr Index divided_at_once = 1 << 14;
-/// Ranks have rows of their own where there are as many; of fewer, to send the sums of every leaf takes longer than to
-/// make them.
-constexpr Index rows_for_ranks = 1 << 18;
-
-/// The rows of the data that a rank divides: [first, last).
-Share own_rows(Index rows, int rank, int ranks) { return {rank * rows / ranks, (rank + 1) * rows / ranks}; }
 
 /// A leaf while the tree grows: a range of the rows that this rank divides, and what is known of all of its rows.
 struct OpenLeaf {
@@ -56,8 +49,7 @@ class TreeGrowth {
         context_(context),
         finder_(data, gradients, options, draw.columns),
         by_domain_(data, gradients, domains, options, draw.columns),
-        by_rank_(context.meets_ranks() && std::ssize(draw.rows) >= rows_for_ranks && !DomainSplits::needed(options)),
-        own_(by_rank_ ? own_rows(data.rows, context.ranks().rank(), context.ranks().size()) : Share{0, data.rows}),
+        own_(gradients.rows.own),
         rows_(std::move(draw.rows)) {
     const auto first = std::ranges::lower_bound(rows_, own_.first), last = std::ranges::lower_bound(rows_, own_.last);
     rows_.erase(last, rows_.end());
@@ -113,8 +105,8 @@ class TreeGrowth {
   }
 
   GradientHistogram histogram(const OpenLeaf& leaf) const {
-    return by_rank_ ? histogram_of_ranks(data_, gradients_, rows_of(leaf), context_)
-                    : histogram_of(data_, gradients_, rows_of(leaf), context_);
+    return gradients_.rows.divided ? histogram_of_ranks(data_, gradients_, rows_of(leaf), context_)
+                                   : histogram_of(data_, gradients_, rows_of(leaf), context_);
   }
 
   /// A leaf that cannot be split needs its histogram no more.
@@ -220,14 +212,24 @@ class TreeGrowth {
             leaf[at(i)] =
                 tree_.leaf_of([&](const TreeNode& node) { return node.goes_left(data_.codes(node.feature)[i]); });
       });
-    if (by_rank_) {
-      Ranks& ranks = context_.ranks();
-      std::vector<std::size_t> end;  // bytes
-      for (int r = 0; r < ranks.size(); ++r)
-        end.push_back(at(own_rows(data_.rows, r, ranks.size()).last) * sizeof(std::int32_t));
-      ranks.share("leaves of rows", at(data_.rows), {reinterpret_cast<char*>(leaf.data()), end.back()}, end);
+    if (!gradients_.rows.divided) return leaf;
+    if (std::ssize(leaves_) > std::numeric_limits<std::uint8_t>::max()) {
+      share_leaves(leaf);
+      return leaf;
     }
+    std::vector<std::uint8_t> numbers(leaf.begin(), leaf.end());
+    share_leaves(numbers);
+    leaf.assign(numbers.begin(), numbers.end());
     return leaf;
+  }
+
+  template <class Number>
+  void share_leaves(std::vector<Number>& leaf) const {
+    Ranks& ranks = context_.ranks();
+    std::vector<std::size_t> end;  // bytes
+    for (int r = 0; r < ranks.size(); ++r)
+      end.push_back(at(RankRows::of_rank(data_.rows, r, ranks.size()).last) * sizeof(Number));
+    ranks.share("leaves of rows", at(data_.rows), {reinterpret_cast<char*>(leaf.data()), end.back()}, end);
   }
 
   const TreeRows& data_;
@@ -236,8 +238,7 @@ class TreeGrowth {
   const Context& context_;
   SplitFinder finder_;
   DomainSplits by_domain_;
-  bool by_rank_;                      ///< each rank divides rows of its own
-  Share own_;                         ///< of the rows of the data
+  Share own_;                         ///< the rows of the data that this rank divides
   std::vector<std::uint32_t> rows_;   ///< those of a leaf stand together
   std::vector<std::uint32_t> moved_;  ///< while rows are divided
   DecisionTree tree_;

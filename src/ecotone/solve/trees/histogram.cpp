@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <mutex>
+#include <string_view>
 
 #include "ecotone/base/simd.h"
 
@@ -94,6 +96,21 @@ namespace {
   h = *std::max_element(most[1], most[1] + 4);
 }
 
+/// Largest |first| and second derivative.
+using Largest = std::array<double, 2>;
+
+/// Those of all ranks.
+Largest largest_of_ranks(Largest own, const Context& context) {
+  const std::string_view bytes(reinterpret_cast<const char*>(own.data()), sizeof own);
+  const RankTexts texts = context.ranks().gather_shares("largest derivatives", 0, bytes);
+  for (std::size_t r = 0; r < texts.size(); ++r) {
+    Largest other;
+    std::memcpy(other.data(), texts[r].data(), sizeof other);
+    for (std::size_t k = 0; k < own.size(); ++k) own[k] = std::max(own[k], other[k]);
+  }
+  return own;
+}
+
 [[gnu::always_inline]] inline void encode_all(const double* first, const double* second, Index count,
                                               const FixedPoint& g_scale, const FixedPoint& h_scale,
                                               Gradients::Row* rows) {
@@ -102,20 +119,25 @@ namespace {
 
 }  // namespace
 
-Gradients Gradients::of(ConstVectorView first, ConstVectorView second, const Context& context) {
+Gradients Gradients::of(ConstVectorView first, ConstVectorView second, const RankRows& rows, const Context& context) {
   Gradients result;
-  const Index n = first.size(), blocks = (n + encoded_at_once - 1) / encoded_at_once;
-  const auto count_of = [&](Index b) { return std::min(encoded_at_once, n - b * encoded_at_once); };
+  result.rows = rows;
+  const Share own = rows.own;
+  const Index blocks = (own.last - own.first + encoded_at_once - 1) / encoded_at_once;
+  const auto begin_of = [&](Index b) { return own.first + b * encoded_at_once; };
+  const auto count_of = [&](Index b) { return std::min(encoded_at_once, own.last - begin_of(b)); };
   std::vector<double> g(at(blocks) + 1, 0.0), h(at(blocks) + 1, 0.0);
   context.parallel(blocks, [&](Index b) {
-    const Index begin = b * encoded_at_once;
+    const Index begin = begin_of(b);
     run_wide_exactly<largest_of>(first.data() + begin, second.data() + begin, count_of(b), g[at(b)], h[at(b)]);
   });
-  result.g_scale = FixedPoint::of(*std::ranges::max_element(g));
-  result.h_scale = FixedPoint::of(*std::ranges::max_element(h));
-  result.row.resize(at(n));
+  Largest largest = {*std::ranges::max_element(g), *std::ranges::max_element(h)};
+  if (rows.divided) largest = largest_of_ranks(largest, context);
+  result.g_scale = FixedPoint::of(largest[0]);
+  result.h_scale = FixedPoint::of(largest[1]);
+  result.row.resize(at(first.size()));
   context.parallel(blocks, [&](Index b) {
-    const Index begin = b * encoded_at_once;
+    const Index begin = begin_of(b);
     run_wide_exactly<encode_all>(first.data() + begin, second.data() + begin, count_of(b), result.g_scale,
                                  result.h_scale, result.row.data() + begin);
   });

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ecotone/base/blocks.h"
 #include "ecotone/base/context.h"
 #include "ecotone/linalg/matrix.h"
 #include "ecotone/solve/trees/bins.h"
@@ -13,6 +14,14 @@
 /// Sums of derivatives by code: all that splits are chosen from.
 namespace ecotone {
 
+/// The rows that this rank has derivatives of: all, or a part where ranks divide them.
+struct RankRows {
+  Share own;
+  bool divided = false;
+
+  static Share of_rank(Index rows, int rank, int ranks) { return {rank * rows / ranks, (rank + 1) * rows / ranks}; }
+};
+
 /// First and second derivatives of the loss of every row by its score, times its weight, as integers.
 struct Gradients {
   struct Row {
@@ -20,9 +29,13 @@ struct Gradients {
   };
   FixedPoint g_scale, h_scale;
   std::vector<Row> row;
+  RankRows rows;  ///< of which there are some
 
   /// Second derivatives must not be negative.
-  static Gradients of(ConstVectorView first, ConstVectorView second, const Context& context);
+  static Gradients of(ConstVectorView first, ConstVectorView second, const Context& context) {
+    return of(first, second, {{0, first.size()}}, context);
+  }
+  static Gradients of(ConstVectorView first, ConstVectorView second, const RankRows& rows, const Context& context);
 };
 
 /// Sums over rows.

@@ -12,23 +12,21 @@ constexpr Index summed_at_once = 1 << 16;
 /// Sums by leaf and domain.
 std::vector<GradientSums> leaf_sums(const GrownTree& grown, const Gradients& gradients, const TreeDomains& domains,
                                     const Context& context) {
-  const Index n = std::ssize(grown.leaf), cells = std::ssize(grown.tree.value) * domains.count;
+  const Share rows = gradients.rows.own;
+  const Index cells = std::ssize(grown.tree.value) * domains.count;
   std::vector<GradientSums> sums(at(cells));
   std::mutex adding;
-  const Index blocks = (n + summed_at_once - 1) / summed_at_once;
-  const bool by_rank = blocks > 1 && context.meets_ranks();
-  const int rank = by_rank ? context.ranks().rank() : 0, ranks = by_rank ? context.ranks().size() : 1;
-  context.parallel((blocks - rank + ranks - 1) / ranks, [&](Index task) {
-    const Index b = rank + task * ranks;
+  context.parallel((rows.last - rows.first + summed_at_once - 1) / summed_at_once, [&](Index b) {
     std::vector<GradientSums> own(at(cells));
-    for (Index i = b * summed_at_once; i < std::min(n, (b + 1) * summed_at_once); ++i) {
+    const Index first = rows.first + b * summed_at_once;
+    for (Index i = first; i < std::min(rows.last, first + summed_at_once); ++i) {
       const Gradients::Row row = gradients.row[at(i)];
       own[at(grown.leaf[at(i)] * domains.count + domains.index[at(i)])] += GradientSums{row.g, row.h, 1};
     }
     const std::lock_guard lock(adding);  // integers: the order does not matter
     for (std::size_t c = 0; c < sums.size(); ++c) sums[c] += own[c];
   });
-  if (by_rank) sum_over_ranks("sums by leaf and domain", sums, context);
+  if (gradients.rows.divided) sum_over_ranks("sums by leaf and domain", sums, context);
   return sums;
 }
 

@@ -177,13 +177,13 @@ Vector start_scores(const TreeLabels& labels) {
   return start;
 }
 
-LossDerivatives derivatives_of(const TreeLabels& labels, const Matrix& scores, const Context& context) {
+LossDerivatives derivatives_of(const TreeLabels& labels, const Matrix& scores, Share rows, const Context& context) {
   const Index n = labels.y.size(), outputs = labels.outputs();
   LossDerivatives result{std::vector<Vector>(at(outputs)), std::vector<Vector>(at(outputs))};
   for (Vector& each : result.first) each.resize(n);
   for (Vector& each : result.second) each.resize(n);
-  context.parallel((n + derived_at_once - 1) / derived_at_once, [&](Index b) {
-    const Index begin = b * derived_at_once, count = std::min(derived_at_once, n - begin);
+  context.parallel((rows.last - rows.first + derived_at_once - 1) / derived_at_once, [&](Index b) {
+    const Index begin = rows.first + b * derived_at_once, count = std::min(derived_at_once, rows.last - begin);
     if (labels.loss == TreeLoss::softmax)
       softmax_derivatives(labels, scores, begin, count, result);
     else if (labels.loss == TreeLoss::logistic)

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "ecotone/base/blocks.h"
 #include "ecotone/base/context.h"
 #include "ecotone/linalg/matrix.h"
 
@@ -42,8 +43,11 @@ double cut_step(const TreeLabels& labels, double step);
 struct LossDerivatives {
   std::vector<Vector> first, second;
 };
-/// `scores`: rows x outputs.
-LossDerivatives derivatives_of(const TreeLabels& labels, const Matrix& scores, const Context& context);
+/// `scores`: rows x outputs. Of these rows alone; the others have no value.
+LossDerivatives derivatives_of(const TreeLabels& labels, const Matrix& scores, Share rows, const Context& context);
+inline LossDerivatives derivatives_of(const TreeLabels& labels, const Matrix& scores, const Context& context) {
+  return derivatives_of(labels, scores, {0, labels.y.size()}, context);
+}
 
 /// The loss of row i by its scores, not weighted.
 double tree_loss_at(const TreeLabels& labels, const Matrix& scores, Index i);

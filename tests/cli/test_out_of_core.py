@@ -33,8 +33,8 @@ def bounded(ecotone, *arguments):
 def test_a_large_file_is_compared_searched_fitted_and_predicted_in_little_memory(ecotone, large, tmp_path):
     assert large.stat().st_size > 0.99 * SIZE
     bounded(ecotone, "diagnose", large, "--json")
-    bounded(ecotone, "select", large, "tgreedy steps=10", "--json")
-    for name, pipeline in (("linear", "scale | logistic"), ("curved", "scale | dica route=low_rank rank=100 | logistic")):
+    bounded(ecotone, "select", large, "tgreedy", "--json")
+    for name, pipeline in (("linear", "scale | logistic"), ("curved", "scale | dica route=low_rank | logistic")):
         model, out = tmp_path / f"{name}.eco", tmp_path / f"{name}.csv"
         bounded(ecotone, "fit", large, pipeline, "-o", model)
         bounded(ecotone, "predict", model, large, "-o", out)

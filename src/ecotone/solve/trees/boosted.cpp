@@ -79,7 +79,7 @@ RankRows rows_of_rank(Index rows, const std::vector<std::uint32_t>& in_use, cons
   if (!context.meets_ranks() || std::ssize(in_use) < fewest_divided || DomainSplits::needed(options) ||
       options.gamma != 1)
     return {{0, rows}};
-  return {RankRows::of_rank(rows, context.ranks().rank(), context.ranks().size()), true};
+  return {groups_of_rank(rows, context.ranks().rank(), context.ranks().size()), true};
 }
 
 void add_leaves(const std::vector<GrownTree>& grown, Matrix& scores, const Context& context) {

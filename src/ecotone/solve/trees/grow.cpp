@@ -228,7 +228,7 @@ class TreeGrowth {
     Ranks& ranks = context_.ranks();
     std::vector<std::size_t> end;  // bytes
     for (int r = 0; r < ranks.size(); ++r)
-      end.push_back(at(RankRows::of_rank(data_.rows, r, ranks.size()).last) * sizeof(Number));
+      end.push_back(at(groups_of_rank(data_.rows, r, ranks.size()).last) * sizeof(Number));
     ranks.share("leaves of rows", at(data_.rows), {reinterpret_cast<char*>(leaf.data()), end.back()}, end);
   }
 

@@ -202,8 +202,8 @@ GradientHistogram histogram_of(const TreeRows& data, const Gradients& gradients,
   // Of few rows, to send the sums takes longer than to make them.
   if (!context.meets_ranks() || count < shared_rows) return histogram_here(data, gradients, rows, context);
   const Ranks& ranks = context.ranks();
-  const Index first = ranks.rank() * count / ranks.size(), last = (ranks.rank() + 1) * count / ranks.size();
-  return histogram_of_ranks(data, gradients, rows.subspan(at(first), at(last - first)), context);
+  const Share own = groups_of_rank(count, ranks.rank(), ranks.size());
+  return histogram_of_ranks(data, gradients, rows.subspan(at(own.first), at(own.last - own.first)), context);
 }
 
 }  // namespace ecotone

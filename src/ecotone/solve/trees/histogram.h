@@ -18,8 +18,6 @@ namespace ecotone {
 struct RankRows {
   Share own;
   bool divided = false;
-
-  static Share of_rank(Index rows, int rank, int ranks) { return {rank * rows / ranks, (rank + 1) * rows / ranks}; }
 };
 
 /// First and second derivatives of the loss of every row by its score, times its weight, as integers.
